@@ -1,0 +1,105 @@
+//! What can go wrong when a game is built or asked.
+
+use crate::coalition::Coalition;
+
+/// The cause that a model gives for its failure.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a game could not be built, or could not say what a coalition is worth.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GameError {
+    /// The model behind the game returned an error.
+    #[error("the model failed on the rows of coalition {coalition}: {source}")]
+    Model {
+        /// The first coalition of the failed chunk of rows.
+        coalition: Coalition,
+        /// What the model said.
+        source: BoxError,
+    },
+    /// The model wrote another count of numbers than rows × outputs.
+    #[error("the model returned {given} numbers for {rows} rows of {outputs} outputs; it must return {}", rows * outputs)]
+    ModelCount {
+        /// Numbers returned.
+        given: usize,
+        /// Rows asked for.
+        rows: usize,
+        /// Outputs per row that the model declares.
+        outputs: usize,
+    },
+    /// A value of the game is not finite.
+    #[error(
+        "the value of coalition {coalition} (output {output}) is {value}; a game needs finite values, so check the model at that row"
+    )]
+    NotFinite {
+        /// The coalition asked for.
+        coalition: Coalition,
+        /// Which of the outputs.
+        output: usize,
+        /// What came back.
+        value: f64,
+    },
+    /// A row has another length than the model or the game has features.
+    #[error("{what} has {given} values, but {wanted} are wanted, one per feature")]
+    Width {
+        /// Which row: "explicand", "background row 3".
+        what: String,
+        /// Its length.
+        given: usize,
+        /// The length wanted.
+        wanted: usize,
+    },
+    /// A row holds an infinite value. NaN stands for a missing value and is legal.
+    #[error(
+        "{what} has the value {value} in column {column}; give a finite number, or NaN where the value is missing"
+    )]
+    InfiniteInput {
+        /// Which row.
+        what: String,
+        /// Its column.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A background set without rows.
+    #[error("the background has no rows; give at least one")]
+    EmptyBackground,
+    /// Weights of background rows that cannot be normalized.
+    #[error("background weights must be {rows} finite numbers, none negative and not all zero; {problem}")]
+    BackgroundWeights {
+        /// Rows in the background.
+        rows: usize,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// A table of values whose length is not a power of two times the outputs.
+    #[error(
+        "a table of {given} values cannot hold 2^n coalitions of {outputs} outputs for any n up to {most}"
+    )]
+    TableLength {
+        /// Numbers given.
+        given: usize,
+        /// Outputs per coalition.
+        outputs: usize,
+        /// The most players a table may have.
+        most: usize,
+    },
+    /// A game without players, or with more than the operation can take.
+    #[error("{what} takes {least} to {most} players; this game has {given}")]
+    Players {
+        /// The operation.
+        what: &'static str,
+        /// Players of the game.
+        given: usize,
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A parameter of a textbook game, an adapter or a sub-game outside its range.
+    #[error("{what}")]
+    Parameter {
+        /// What was given and what is wanted.
+        what: String,
+    },
+}

@@ -1,0 +1,86 @@
+//! The value function `v : 2^N → R^k`, asked in batches.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+
+/// A cooperative game on the players `0..n`, with `k` outputs.
+///
+/// # Contract
+///
+/// - `values` is a function: one coalition has one value, whatever else is in the batch and whichever thread asks. Estimators rely
+///   on this to cache, to pair a coalition with its complement, and to resume.
+/// - The empty coalition is a legal question. Its value need not be zero.
+/// - A value that cannot be had, or is not finite, is an error, never a NaN.
+///
+/// # Example
+///
+/// ```
+/// use apportion_games::{Coalitions, Game, GameError};
+///
+/// /// Worth the square of the number of members.
+/// struct Square(usize);
+///
+/// impl Game for Square {
+///     fn players(&self) -> usize {
+///         self.0
+///     }
+///     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+///         for (value, &size) in out.iter_mut().zip(batch.sizes()) {
+///             *value = f64::from(size).powi(2);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let mut values = [0.0; 8];
+/// Square(3).values(&Coalitions::from_masks(3, 0..8), &mut values)?;
+/// assert_eq!(values, [0.0, 1.0, 1.0, 4.0, 1.0, 4.0, 4.0, 9.0]);
+/// # Ok::<(), GameError>(())
+/// ```
+pub trait Game: Sync {
+    /// Number of players `n`.
+    fn players(&self) -> usize;
+
+    /// Number of outputs `k` of one coalition.
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    /// Rows that a model behind the game predicts for one coalition; 0 where there is no model.
+    fn rows_per_coalition(&self) -> usize {
+        0
+    }
+
+    /// Writes `v(S_j)` to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError`] if a value cannot be had or is not finite; `out` is then unspecified.
+    ///
+    /// # Panics
+    ///
+    /// May panic if `out.len()` is not `batch.len() · k`, or the batch has another number of players.
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError>;
+}
+
+macro_rules! forward_game {
+    ($pointer:ty) => {
+        impl<G: Game + ?Sized> Game for $pointer {
+            fn players(&self) -> usize {
+                (**self).players()
+            }
+            fn outputs(&self) -> usize {
+                (**self).outputs()
+            }
+            fn rows_per_coalition(&self) -> usize {
+                (**self).rows_per_coalition()
+            }
+            fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+                (**self).values(batch, out)
+            }
+        }
+    };
+}
+
+forward_game!(&G);
+forward_game!(Box<G>);
