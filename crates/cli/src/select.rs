@@ -1,0 +1,71 @@
+//! Lists of rows as they are typed: `3,17` or `0,5-9`, both ends included, in the order given.
+
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+
+/// The rows that were asked for, not yet compared with a count of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Selection {
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Selection {
+    /// The rows one by one, each checked to be below `count`, the rows of `what`.
+    pub(crate) fn rows(&self, count: usize, option: &str, what: &str) -> Result<Vec<usize>> {
+        for &(first, last) in &self.ranges {
+            if last >= count {
+                let given = first.max(count);
+                bail!("{option} names row {given}, and {what} has {count} rows; give rows 0 to {}", count - 1);
+            }
+        }
+        Ok(self.ranges.iter().flat_map(|&(first, last)| first..=last).collect())
+    }
+}
+
+impl FromStr for Selection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let range = |part: &str| {
+            let part = part.trim();
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            match (first.trim().parse(), last.trim().parse()) {
+                (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
+                (Ok(_), Ok(_)) => Err(format!("the range {part:?} runs backwards")),
+                _ => Err(format!("{part:?} is neither a row nor a range; write rows as 3,17 or 5-9, counted from 0")),
+            }
+        };
+        Ok(Self { ranges: text.split(',').map(range).collect::<Result<_, _>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str, count: usize) -> Result<Vec<usize>> {
+        text.parse::<Selection>().unwrap().rows(count, "--select", "rows.csv")
+    }
+
+    #[test]
+    fn rows_and_ranges_come_in_the_order_given() {
+        assert_eq!(rows("3, 0,5-7", 8).unwrap(), [3, 0, 5, 6, 7]);
+    }
+
+    #[test]
+    fn a_row_beyond_the_count_is_refused_with_the_count() {
+        assert_eq!(
+            rows("0,150", 150).unwrap_err().to_string(),
+            "--select names row 150, and rows.csv has 150 rows; give rows 0 to 149"
+        );
+        assert!(rows("5-18446744073709551615", 6).unwrap_err().to_string().contains("row 6"));
+    }
+
+    #[test]
+    fn what_is_no_list_of_rows_is_refused() {
+        for text in ["", "3,", "a", "-1", "7-5", "1.5", "99999999999999999999"] {
+            assert!(text.parse::<Selection>().is_err(), "{text:?}");
+        }
+    }
+}
