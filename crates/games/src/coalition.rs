@@ -13,7 +13,7 @@ pub const fn words_for(players: usize) -> usize {
 }
 
 /// The bits of the last word that belong to players.
-const fn last_word_mask(players: usize) -> u64 {
+pub(crate) const fn last_word_mask(players: usize) -> u64 {
     match players % 64 {
         0 => u64::MAX,
         used => (1 << used) - 1,

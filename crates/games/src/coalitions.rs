@@ -3,7 +3,7 @@
 //! Everything hot in this workspace is popcounts and word operations on these rows: complements, sub-games, Gram matrices, tree
 //! masks. A batch takes `m · ⌈n/64⌉` words and remembers the size of each row.
 
-use crate::coalition::{Coalition, CoalitionView, words_for};
+use crate::coalition::{Coalition, CoalitionView, last_word_mask, words_for};
 
 /// `m` coalitions of `n` players, packed row by row into `u64` words, with their sizes.
 ///
@@ -129,6 +129,22 @@ impl Coalitions {
         self.push(Coalition::from_members(self.players, members).view());
     }
 
+    /// Appends the coalition whose bits are `words`: player `i` is bit `i % 64` of word `i / 64`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not [`words_per_row`](Self::words_per_row) words, or a bit at or above `players` is set.
+    pub fn push_words(&mut self, words: &[u64]) {
+        assert_eq!(words.len(), self.words_per_row(), "words of a coalition of another game");
+        let used = self.players % 64;
+        assert!(
+            used == 0 || words[words.len() - 1] >> used == 0,
+            "a bit names a player beyond {}",
+            self.players
+        );
+        self.push(CoalitionView::new(self.players, words));
+    }
+
     /// Appends the empty coalition.
     pub fn push_empty(&mut self) {
         self.words.resize(self.words.len() + self.words_per_row(), 0);
@@ -146,8 +162,15 @@ impl Coalitions {
     ///
     /// If `index` is not below [`len`](Self::len).
     pub fn push_complement(&mut self, index: usize) {
-        let complement = self.row(index).complement();
-        self.words.extend_from_slice(complement.view().words());
+        assert!(index < self.len(), "row {index} of {} coalitions", self.len());
+        let (width, end) = (self.words_per_row(), self.words.len());
+        self.words.extend_from_within(index * width..(index + 1) * width);
+        for word in &mut self.words[end..] {
+            *word = !*word;
+        }
+        if let Some(last) = self.words[end..].last_mut() {
+            *last &= last_word_mask(self.players);
+        }
         self.sizes.push((self.players - self.sizes[index] as usize) as u32);
     }
 
@@ -204,11 +227,39 @@ mod tests {
     }
 
     #[test]
+    fn a_complement_pushed_is_the_complement() {
+        for players in [0, 1, 64, 65, 130] {
+            let odd = Coalition::from_members(players, (1..players).step_by(2));
+            let mut batch = Coalitions::new(players);
+            batch.push(odd.view());
+            batch.push_complement(0);
+            let mut twin = Coalitions::new(players);
+            twin.push(odd.view());
+            twin.push(odd.view().complement().view());
+            assert_eq!(batch, twin, "{players} players");
+        }
+    }
+
+    #[test]
     fn a_slice_holds_the_same_rows() {
         let all = Coalitions::from_masks(4, 0..16);
         let middle = all.slice(3..9);
         assert_eq!(middle.len(), 6);
         assert!(middle.iter().zip(3..9).all(|(row, index)| row == all.row(index)));
+    }
+
+    #[test]
+    fn words_pushed_are_the_coalition_they_spell() {
+        let mut batch = Coalitions::new(66);
+        batch.push_words(&[1 << 63, 0b10]);
+        assert_eq!(batch.row(0).members().collect::<Vec<_>>(), [63, 65]);
+        assert_eq!(batch.sizes(), [2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond 66")]
+    fn words_with_a_bit_beyond_the_players_are_refused() {
+        Coalitions::new(66).push_words(&[0, 0b100]);
     }
 
     #[test]
