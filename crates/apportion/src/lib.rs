@@ -1,1 +1,56 @@
-//! Work in progress.
+//! Apportion: what each feature contributed to what a model said.
+//!
+//! Game-theoretic attribution (Shapley and Banzhaf values) for any model that can predict rows, estimated from few predictions and with
+//! standard errors; exact, without sampling, for tree ensembles read from their own files.
+//!
+//! # From a model to an explanation
+//!
+//! ```
+//! use apportion::{Background, Budget, Explainer};
+//!
+//! // Any function of a row is a model. Here: 12 features, two of them interacting.
+//! let model = |row: &[f64]| row.iter().sum::<f64>() + 5.0 * row[0] * row[1];
+//! let background = Background::baseline(vec![0.0; 12])?;
+//! let explanation = Explainer::new(&model, background).budget(Budget::Evaluations(600)).explain(&[1.0; 12])?;
+//! assert!((explanation.values[0] - 3.5).abs() < 1e-9);
+//! assert!(explanation.efficiency_gap() < 1e-9);
+//! # Ok::<(), apportion::ExplainError>(())
+//! ```
+//!
+//! # Which crate holds what
+//!
+//! | module | is the crate | and holds |
+//! |---|---|---|
+//! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, textbook games |
+//! | [`values`] | `apportion-values` | solution concepts, exact enumeration, axioms |
+//! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
+//! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP |
+//! | [`trees`] | `apportion-trees` | tree ensembles, model files, exact oracles |
+//!
+//! Each can be used alone. This crate adds [`Explainer`], [`Method`] and [`Budget`].
+
+mod budget;
+mod error;
+mod explainer;
+mod method;
+
+pub use apportion_estimators as estimators;
+pub use apportion_games as games;
+pub use apportion_samplers as samplers;
+pub use apportion_solvers as solvers;
+pub use apportion_trees as trees;
+pub use apportion_values as values;
+
+pub use apportion_estimators::{Diagnostics, Estimator, Explanation};
+pub use apportion_games::{Background, Game, MarginalGame, Model, Rows, batch_model};
+pub use apportion_trees::Ensemble;
+pub use apportion_values::Semivalue;
+pub use budget::Budget;
+pub use error::ExplainError;
+pub use explainer::{Explainer, NullPlayers};
+pub use method::Method;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

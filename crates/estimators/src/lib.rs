@@ -1,1 +1,55 @@
-//! Work in progress.
+//! Estimators: values of a game from few evaluations.
+//!
+//! | type | draws | weights | exact at 2^n | standard errors |
+//! |---|---|---|---|---|
+//! | [`LeverageShap`] | pairs without replacement, every size alike | kernel over inclusion probability | yes | yes |
+//! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | no |
+//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
+//! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
+//! | [`exact`] | all coalitions | by definition | – | zero |
+//!
+//! All of them implement [`Estimator`], take a [`Game`](apportion_games::Game), a budget of evaluations and a seed, and answer with an
+//! [`Explanation`]: values n × k (players × outputs), v(∅), v(N), what it cost and how far it can be trusted.
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_estimators::{Estimator, LeverageShap};
+//! use apportion_games::{Background, MarginalGame};
+//!
+//! let model = |row: &[f64]| 2.0 * row[0] + row[1] * row[2];
+//! let background = Background::baseline(vec![0.0; 3])?;
+//! let game = MarginalGame::new(&model, &[1.0, 2.0, 3.0], &background)?;
+//! let explanation = LeverageShap::default().estimate(&game, 8, 0)?;
+//! assert!((explanation.values[0] - 2.0).abs() < 1e-12);
+//! assert!((explanation.values[1] - 3.0).abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod estimator;
+mod evaluations;
+mod exact;
+mod explanation;
+mod full_budget;
+mod kernel_shap;
+mod leverage_shap;
+mod optimized_kernel_shap;
+mod permutation_shap;
+mod regression;
+
+pub use apportion_samplers::Pairing;
+pub use error::EstimatorError;
+pub use estimator::Estimator;
+pub use exact::exact;
+pub use explanation::{Diagnostics, Explanation};
+pub use full_budget::FullBudget;
+pub use kernel_shap::KernelShap;
+pub use leverage_shap::{Draws, LeverageShap};
+pub use optimized_kernel_shap::OptimizedKernelShap;
+pub use permutation_shap::PermutationShap;
+pub use regression::StandardErrors;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

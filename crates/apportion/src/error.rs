@@ -1,0 +1,46 @@
+//! What can go wrong when a prediction is explained.
+
+use apportion_estimators::EstimatorError;
+use apportion_games::GameError;
+use apportion_trees::TreeError;
+use apportion_values::Semivalue;
+
+use crate::method::Method;
+
+/// Why there is no explanation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExplainError {
+    /// A name that is no method.
+    #[error("unknown method {given:?}; known are {}", Method::ALL.map(Method::name).join(", "))]
+    UnknownMethod {
+        /// The name given.
+        given: String,
+    },
+    /// A text that is no budget.
+    #[error("{given:?} is no budget; give a number of evaluations (2000), a multiple of the players (10n), or auto")]
+    Budget {
+        /// The text given.
+        given: String,
+    },
+    /// A method that cannot compute the value asked for.
+    #[error("{method} does not compute {value} values; {value} values come from tree (tree ensembles) and exact (up to 25 players)")]
+    Unsupported {
+        /// The method.
+        method: Method,
+        /// The value.
+        value: Semivalue,
+    },
+    /// The tree oracle was asked for a model that is not a tree ensemble.
+    #[error("method tree needs a tree ensemble; for any other model use exact or leverage-shap")]
+    NotTrees,
+    /// The game could not be built.
+    #[error(transparent)]
+    Game(#[from] GameError),
+    /// The estimator failed.
+    #[error(transparent)]
+    Estimator(#[from] EstimatorError),
+    /// The tree oracle failed.
+    #[error(transparent)]
+    Trees(#[from] TreeError),
+}

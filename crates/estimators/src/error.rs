@@ -1,0 +1,39 @@
+//! What can go wrong when a value is estimated.
+
+use apportion_games::GameError;
+use apportion_samplers::SamplerError;
+use apportion_solvers::SolverError;
+use apportion_values::ValueError;
+
+/// Why an estimator gave no explanation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EstimatorError {
+    /// A game without players.
+    #[error("the game has no players; there is nobody to attribute anything to")]
+    NoPlayers,
+    /// Fewer evaluations than the method needs.
+    #[error("{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given")]
+    Budget {
+        /// Name of the method.
+        method: &'static str,
+        /// Evaluations given.
+        given: usize,
+        /// The fewest that the method can use.
+        least: usize,
+        /// Players of the game.
+        players: usize,
+    },
+    /// The game could not say what a coalition is worth.
+    #[error(transparent)]
+    Game(#[from] GameError),
+    /// Exact enumeration failed.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The sampler refused its parameters.
+    #[error(transparent)]
+    Sampler(#[from] SamplerError),
+    /// The regression could not be solved.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+}

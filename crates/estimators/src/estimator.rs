@@ -1,0 +1,50 @@
+//! The interface of all estimators.
+
+use apportion_games::Game;
+use apportion_values::Semivalue;
+
+use crate::error::EstimatorError;
+use crate::explanation::Explanation;
+
+/// A method that estimates a value of a game from a given number of evaluations.
+///
+/// # Contract
+///
+/// - The answer is a function of the game, the budget and the seed: the same bits on any number of threads.
+/// - The budget counts evaluations of the game, v(∅) and v(N) included. An estimator that may use more (in expectation the budget,
+///   as Bernoulli sampling) says so.
+/// - At a budget of `2^n` or more the answer is exact, unless the estimator was asked to keep sampling.
+pub trait Estimator: Send + Sync {
+    /// The name on the command line and in results.
+    fn name(&self) -> &'static str;
+
+    /// Which value it estimates.
+    fn value(&self) -> Semivalue {
+        Semivalue::Shapley
+    }
+
+    /// The fewest evaluations it can work with for `players` players.
+    fn minimum_budget(&self, players: usize) -> usize;
+
+    /// Estimates the values of `game` from `budget` evaluations.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget), and whatever the game reports.
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError>;
+}
+
+impl<E: Estimator + ?Sized> Estimator for Box<E> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+    fn value(&self) -> Semivalue {
+        (**self).value()
+    }
+    fn minimum_budget(&self, players: usize) -> usize {
+        (**self).minimum_budget(players)
+    }
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        (**self).estimate(game, budget, seed)
+    }
+}

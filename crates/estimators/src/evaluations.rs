@@ -1,0 +1,71 @@
+//! Asking the game, and keeping the books of what was asked.
+
+use apportion_games::{Coalitions, Game};
+
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+
+/// A game with its two trivial values known, and a count of what it was asked.
+pub(crate) struct Evaluations<'g> {
+    pub(crate) game: &'g dyn Game,
+    /// v(∅), k numbers.
+    pub(crate) empty: Vec<f64>,
+    /// v(N), k numbers.
+    pub(crate) full: Vec<f64>,
+    /// Evaluations so far; all of different coalitions.
+    pub(crate) count: usize,
+}
+
+impl<'g> Evaluations<'g> {
+    /// Evaluates the empty and the full coalition.
+    pub(crate) fn begin(game: &'g dyn Game) -> Result<Self, EstimatorError> {
+        let mut batch = Coalitions::with_capacity(game.players(), 2);
+        batch.push_empty();
+        batch.push_full();
+        let mut empty = vec![0.0; 2 * game.outputs()];
+        game.values(&batch, &mut empty)?;
+        let full = empty.split_off(game.outputs());
+        Ok(Self { game, empty, full, count: 2 })
+    }
+
+    /// v(S) − v(∅) for each row of `batch`, which must differ from all rows asked before: m × k numbers.
+    pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+        let mut values = vec![0.0; batch.len() * self.game.outputs()];
+        self.game.values(batch, &mut values)?;
+        for row in values.chunks_exact_mut(self.game.outputs()) {
+            for (value, empty) in row.iter_mut().zip(&self.empty) {
+                *value -= empty;
+            }
+        }
+        self.count += batch.len();
+        Ok(values)
+    }
+
+    /// v(N) − v(∅), k numbers.
+    pub(crate) fn total(&self) -> Vec<f64> {
+        self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
+    }
+
+    /// Rows that the model predicted so far.
+    pub(crate) fn model_rows(&self) -> usize {
+        self.count * self.game.rows_per_coalition()
+    }
+}
+
+/// Refuses a game without players, and a budget below the least that `estimator` can use.
+pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: usize) -> Result<(), EstimatorError> {
+    let players = game.players();
+    if players == 0 {
+        return Err(EstimatorError::NoPlayers);
+    }
+    let least = estimator.minimum_budget(players);
+    if budget < least {
+        return Err(EstimatorError::Budget { method: estimator.name(), given: budget, least, players });
+    }
+    Ok(())
+}
+
+/// `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
+pub(crate) fn at_most_all(wanted: usize, players: usize) -> usize {
+    1usize.checked_shl(players as u32).filter(|_| players < usize::BITS as usize).map_or(wanted, |all| wanted.min(all))
+}

@@ -1,0 +1,83 @@
+//! What an estimator answers.
+
+use apportion_values::Semivalue;
+use serde::{Deserialize, Serialize};
+
+/// The attribution of `v(N) − v(∅)` to the players, with what it cost and how far it can be trusted.
+///
+/// `n` players, `k` outputs. With one output, `values[i]` is φ_i.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Which value was computed.
+    pub value: Semivalue,
+    /// Name of the method that computed it.
+    pub method: String,
+    /// φ: n × k numbers, row-major, in units of the outputs.
+    pub values: Vec<f64>,
+    /// v(∅), the value without any player: k numbers.
+    pub base: Vec<f64>,
+    /// v(N), the value of all players together: k numbers.
+    pub prediction: Vec<f64>,
+    /// One standard error per entry of `values`, where the method can tell; zeros where the values are exact.
+    pub std_errors: Option<Vec<f64>>,
+    /// Evaluations of the game used, v(∅) and v(N) included; 0 for methods that look inside the model.
+    pub evaluations: usize,
+    /// Different coalitions among them.
+    pub distinct_coalitions: usize,
+    /// Rows that the model behind the game predicted.
+    pub model_rows: usize,
+    /// The seed of all draws; none for methods that draw nothing.
+    pub seed: Option<u64>,
+    /// What the method found out on the way.
+    pub diagnostics: Diagnostics,
+}
+
+impl Explanation {
+    /// Number of outputs `k`.
+    pub fn outputs(&self) -> usize {
+        self.base.len()
+    }
+
+    /// Number of players `n`.
+    pub fn players(&self) -> usize {
+        self.values.len() / self.outputs().max(1)
+    }
+
+    /// The values of all players for one output.
+    ///
+    /// # Panics
+    ///
+    /// If `output` is not below [`outputs`](Self::outputs).
+    pub fn output(&self, output: usize) -> Vec<f64> {
+        assert!(output < self.outputs(), "output {output} of {}", self.outputs());
+        self.values.iter().skip(output).step_by(self.outputs()).copied().collect()
+    }
+
+    /// The largest `|Σφ + base − prediction|` over the outputs: 0 but for rounding where the method or the value is efficient.
+    pub fn efficiency_gap(&self) -> f64 {
+        (0..self.outputs())
+            .map(|j| (self.output(j).iter().sum::<f64>() + self.base[j] - self.prediction[j]).abs())
+            .fold(0.0, f64::max)
+    }
+}
+
+/// What a method found out on the way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Diagnostics {
+    /// Whether the values are exact but for rounding.
+    pub exact: bool,
+    /// Rank of the regression; `n − 1` where it determines the values under `Σφ = v(N) − v(∅)`. Below that the answer is the one of
+    /// least norm, and there are no standard errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    /// Condition number of the regression's Gram matrix on its range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition_number: Option<f64>,
+    /// Weighted residual sum of squares of the regression, per output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual_sum_of_squares: Option<Vec<f64>>,
+    /// Permutations walked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permutations: Option<usize>,
+}

@@ -1,0 +1,67 @@
+//! Kernel SHAP: coalitions drawn with replacement by the Shapley kernel.
+//!
+//! # Source
+//!
+//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, NeurIPS 2017; with pairs: Covert and Lee, *Improving
+//! KernelSHAP*, AISTATS 2021. As the Leverage SHAP paper compares them: `P(|S| = s) ∝ 1/(s(n−s))`, rows unweighted after sampling,
+//! the constraint `Σφ = v(N) − v(∅)` kept.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::evaluations::{at_most_all, check_budget};
+use crate::exact::{covers_all, exact_as};
+use crate::explanation::Explanation;
+use crate::full_budget::FullBudget;
+use crate::regression::{SizeWeights, StandardErrors, explain};
+
+/// Kernel SHAP, plain or paired. Coalitions that are drawn repeatedly are evaluated once and weigh as often as they were drawn.
+///
+/// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations. No standard errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelShap {
+    /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] by default, as first published.
+    pub pairing: Pairing,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+impl Default for KernelShap {
+    fn default() -> Self {
+        Self { pairing: Pairing::Unpaired, full_budget: FullBudget::default() }
+    }
+}
+
+impl KernelShap {
+    /// Kernel SHAP with paired sampling.
+    pub fn paired() -> Self {
+        Self { pairing: Pairing::Paired, ..Self::default() }
+    }
+}
+
+impl Estimator for KernelShap {
+    fn name(&self) -> &'static str {
+        match self.pairing {
+            Pairing::Unpaired => "kernel-shap",
+            Pairing::Paired => "kernel-shap-paired",
+        }
+    }
+
+    /// `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all(players.max(4), players)
+    }
+
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        check_budget(self, game, budget)?;
+        let players = game.players();
+        if players == 1 || covers_all(budget, players) && self.full_budget == FullBudget::Enumerate {
+            return exact_as(self.name(), game, self.value());
+        }
+        let sampler = WithReplacement { law: SizeLaw::kernel(players)?, pairing: self.pairing };
+        let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
+        explain(self.name(), game, &sample, &SizeWeights::Expected, StandardErrors::Omitted, seed)
+    }
+}

@@ -1,0 +1,151 @@
+//! Permutation SHAP: players join one after the other, in random orders and their reverses.
+//!
+//! # Source
+//!
+//! Castro, Gómez and Tejada, *Polynomial calculation of the Shapley value based on sampling*, 2009; with reversed (antithetic)
+//! permutations: Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value Estimation*, JMLR 2022. The forward and
+//! reverse pass of each permutation is what the `shap` library's PermutationExplainer does.
+
+use std::collections::HashSet;
+
+use apportion_games::{Coalition, Coalitions, Game};
+use apportion_samplers::permutation;
+
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::evaluations::{Evaluations, at_most_all, check_budget};
+use crate::exact::{covers_all, exact_as};
+use crate::explanation::{Diagnostics, Explanation};
+use crate::full_budget::FullBudget;
+
+/// The mean of the players' marginal contributions along random permutations, each walked forward and in reverse.
+///
+/// ```text
+/// φ̃_i = (1/2P) Σ_π [Δ_i(π) + Δ_i(reverse of π)],   Δ_i(π) = v(players up to i in π) − v(players before i in π)
+/// ```
+///
+/// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations besides v(∅) and v(N), so
+/// `P = ⌊(m − 2) / (2(n − 1))⌋` and up to `2n − 3` evaluations of the budget stay unused. Standard errors are those of the mean over
+/// independent pairs of passes; there are none at `P = 1`.
+///
+/// Takes `O(T + m n)` time, `T` being the time of `m` evaluations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PermutationShap {
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+impl Estimator for PermutationShap {
+    fn name(&self) -> &'static str {
+        "permutation"
+    }
+
+    /// `2n`, one permutation and its reverse; at most `2^n`.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all(2 * players, players)
+    }
+
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        check_budget(self, game, budget)?;
+        let (players, outputs) = (game.players(), game.outputs());
+        if players == 1 || covers_all(budget, players) && self.full_budget == FullBudget::Enumerate {
+            return exact_as(self.name(), game, self.value());
+        }
+        let mut evaluations = Evaluations::begin(game)?;
+        let total = evaluations.total();
+        let pass_rows = 2 * (players - 1);
+        let passes = (budget - 2) / pass_rows;
+        let mut mean = RunningMean::new(players * outputs);
+        let mut distinct: HashSet<Vec<u64>> = HashSet::new();
+        // The model is asked for several passes at once; the memory stays bounded.
+        let passes_per_batch = (BATCH_ROWS / pass_rows).max(1);
+        for first in (0..passes).step_by(passes_per_batch) {
+            let orders: Vec<Vec<usize>> = (first..passes.min(first + passes_per_batch))
+                .map(|pass| permutation(players, seed, pass as u64))
+                .collect();
+            let mut batch = Coalitions::with_capacity(players, orders.len() * pass_rows);
+            for order in &orders {
+                push_prefixes_and_complements(&mut batch, order);
+            }
+            distinct.extend(batch.iter().map(|row| row.words().to_vec()));
+            let gains = evaluations.gains(&batch)?;
+            for (order, gains) in orders.iter().zip(gains.chunks_exact(pass_rows * outputs)) {
+                mean.add(&mean_contributions(order, gains, &total));
+            }
+        }
+        Ok(Explanation {
+            value: self.value(),
+            method: self.name().to_owned(),
+            std_errors: (passes > 1).then(|| mean.standard_errors()),
+            values: mean.mean,
+            evaluations: evaluations.count,
+            distinct_coalitions: distinct.len() + 2,
+            model_rows: evaluations.model_rows(),
+            seed: Some(seed),
+            diagnostics: Diagnostics { permutations: Some(2 * passes), ..Diagnostics::default() },
+            base: evaluations.empty,
+            prediction: evaluations.full,
+        })
+    }
+}
+
+/// Coalitions that are evaluated in one batch, about.
+const BATCH_ROWS: usize = 1 << 14;
+
+/// For each j in 1..n: the first j players of `order`, then all others. The others are a prefix of the reversed order.
+fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
+    let mut prefix = Coalition::empty(order.len());
+    for &player in &order[..order.len() - 1] {
+        prefix.insert(player);
+        batch.push(prefix.view());
+        batch.push_complement(batch.len() - 1);
+    }
+}
+
+/// The mean of each player's contributions in `order` and in its reverse: n × k numbers, by player.
+///
+/// `gains` holds v − v(∅) of the rows of [`push_prefixes_and_complements`], `total` that of all players.
+fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64> {
+    let (players, outputs) = (order.len(), total.len());
+    let mut contributions = vec![0.0; players * outputs];
+    for output in 0..outputs {
+        let (mut prefix_before, mut others_before) = (0.0, total[output]);
+        for (position, &player) in order.iter().enumerate() {
+            let (prefix, others) = match position + 1 == players {
+                true => (total[output], 0.0),
+                false => (gains[2 * position * outputs + output], gains[(2 * position + 1) * outputs + output]),
+            };
+            contributions[player * outputs + output] = 0.5 * ((prefix - prefix_before) + (others_before - others));
+            (prefix_before, others_before) = (prefix, others);
+        }
+    }
+    contributions
+}
+
+/// Mean and variance of vectors that come one by one (Welford).
+struct RunningMean {
+    count: usize,
+    mean: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl RunningMean {
+    fn new(length: usize) -> Self {
+        Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length] }
+    }
+
+    fn add(&mut self, sample: &[f64]) {
+        self.count += 1;
+        for ((mean, squares), value) in self.mean.iter_mut().zip(&mut self.squares).zip(sample) {
+            let before = value - *mean;
+            *mean += before / self.count as f64;
+            *squares += before * (value - *mean);
+        }
+    }
+
+    /// Standard errors of the mean; needs two samples.
+    fn standard_errors(&self) -> Vec<f64> {
+        let count = self.count as f64;
+        self.squares.iter().map(|squares| (squares / (count - 1.0) / count).sqrt()).collect()
+    }
+}

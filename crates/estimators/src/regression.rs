@@ -1,0 +1,132 @@
+//! Shapley values as a constrained least-squares problem on sampled coalitions.
+//!
+//! ```text
+//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²          (Leverage SHAP, equations 3 and 9)
+//! ```
+//!
+//! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, Sample, SizeStratum};
+use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_values::Semivalue;
+
+use crate::error::EstimatorError;
+use crate::evaluations::Evaluations;
+use crate::explanation::{Diagnostics, Explanation};
+
+/// Whether an explanation comes with standard errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StandardErrors {
+    /// From the residuals of the regression; costs about as much as the regression itself.
+    #[default]
+    Estimated,
+    /// None, for the last bit of speed.
+    Omitted,
+}
+
+/// How the coalitions of one size weigh in the regression.
+pub(crate) enum SizeWeights {
+    /// Shapley kernel over the *expected* number of rows of the size: unbiased over all draws (Algorithm 1, line 7).
+    Expected,
+    /// Shapley kernel over the *realized* number of rows: every size that was met carries its exact share of the kernel.
+    Realized,
+}
+
+/// Solves the regression on `sample`, whose rows are all different.
+pub(crate) fn explain(
+    method: &'static str,
+    game: &dyn Game,
+    sample: &Sample,
+    weighting: &SizeWeights,
+    standard_errors: StandardErrors,
+    seed: u64,
+) -> Result<Explanation, EstimatorError> {
+    let mut evaluations = Evaluations::begin(game)?;
+    let gains = evaluations.gains(sample.coalitions())?;
+    let weights = row_weights(sample, weighting);
+    let design = match sample.pairing() {
+        Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
+        Pairing::Unpaired => Design::new(sample.coalitions(), &weights)?,
+    };
+    let (players, outputs) = (game.players(), game.outputs());
+    let total = evaluations.total();
+    let solution = least_squares(&design, &gains, outputs, Constraint::Sum(&total))?;
+    // Fewer independent rows than unknowns, or exactly as many: the residuals say nothing about the error.
+    let determined = solution.rank() == players - 1 && weights.len() > solution.rank();
+    let std_errors = match standard_errors {
+        StandardErrors::Estimated if determined => {
+            let free = free_shares(sample);
+            Some(solution.certificate(&free)?.into_iter().map(f64::sqrt).collect())
+        }
+        _ => None,
+    };
+    Ok(Explanation {
+        value: Semivalue::Shapley,
+        method: method.to_owned(),
+        values: solution.coefficients().to_vec(),
+        std_errors,
+        evaluations: evaluations.count,
+        distinct_coalitions: evaluations.count,
+        model_rows: evaluations.model_rows(),
+        seed: Some(seed),
+        diagnostics: Diagnostics {
+            exact: sample_is_complete(sample),
+            rank: Some(solution.rank()),
+            condition_number: Some(solution.condition_number()),
+            residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
+            permutations: None,
+        },
+        base: evaluations.empty,
+        prediction: evaluations.full,
+    })
+}
+
+/// First rows of the pairs, or all rows.
+fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
+    let step = match sample.pairing() {
+        Pairing::Paired => 2,
+        Pairing::Unpaired => 1,
+    };
+    (0..sample.coalitions().len()).step_by(step)
+}
+
+/// The weight of each row, or of each pair.
+///
+/// `w(s) / π_s` with the inclusion probability `π_s = rows_s / C(n,s)` is `1 / (s (n−s) rows_s)`: the binomials cancel, so that
+/// neither overflows for large n. A row drawn several times counts as often.
+fn row_weights(sample: &Sample, weighting: &SizeWeights) -> Vec<f64> {
+    let (coalitions, strata) = (sample.coalitions(), sample.strata());
+    let players = coalitions.players();
+    let by_size: Vec<f64> = strata
+        .iter()
+        .enumerate()
+        .map(|(size, stratum)| {
+            let rows = match weighting {
+                SizeWeights::Expected => stratum.expected,
+                SizeWeights::Realized => stratum.drawn as f64,
+            };
+            1.0 / ((size * (players - size)) as f64 * rows)
+        })
+        .collect();
+    let multiplicities = sample.multiplicities();
+    representatives(sample)
+        .map(|row| by_size[coalitions.sizes()[row] as usize] * multiplicities.map_or(1.0, |times| f64::from(times[row])))
+        .collect()
+}
+
+/// `f_k = 1 − drawn/available` of each row's (or pair's) size: what the sample left to chance.
+fn free_shares(sample: &Sample) -> Vec<f64> {
+    let free = |stratum: &SizeStratum| match stratum.is_exhausted() {
+        true => 0.0,
+        false => (1.0 - ((stratum.drawn as f64).ln() - stratum.ln_population).exp()).max(0.0),
+    };
+    let by_size: Vec<f64> = sample.strata().iter().map(free).collect();
+    representatives(sample).map(|row| by_size[sample.coalitions().sizes()[row] as usize]).collect()
+}
+
+/// Whether the sample holds every coalition but ∅ and N.
+fn sample_is_complete(sample: &Sample) -> bool {
+    let players = sample.coalitions().players();
+    (1..players).all(|size| sample.strata()[size].is_exhausted())
+}
