@@ -1,0 +1,265 @@
+//! What every estimator promises, checked on all of them.
+
+use apportion_estimators::{
+    Draws, Estimator, EstimatorError, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing,
+    PermutationShap, exact,
+};
+use apportion_games::{ClosedForm, Coalitions, Game, GameError, SumOfUnanimity, TabulatedGame, stream};
+use apportion_values::Semivalue;
+use proptest::prelude::*;
+use rand::RngExt;
+
+fn all() -> Vec<Box<dyn Estimator>> {
+    let leverage = LeverageShap::default();
+    vec![
+        Box::new(leverage),
+        Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
+        Box::new(LeverageShap { draws: Draws::WithReplacement, ..leverage }),
+        Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
+        Box::new(LeverageShap { pairing: Pairing::Unpaired, draws: Draws::Bernoulli, ..leverage }),
+        Box::new(LeverageShap { pairing: Pairing::Unpaired, draws: Draws::WithReplacement, ..leverage }),
+        Box::new(KernelShap::default()),
+        Box::new(KernelShap::paired()),
+        Box::new(OptimizedKernelShap),
+        Box::new(PermutationShap::default()),
+    ]
+}
+
+/// Independent normal-ish values for all coalitions, around a large constant.
+fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
+    let mut rng = stream(seed, apportion_games::Purpose::Experiment, 0);
+    let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
+    TabulatedGame::new(values, outputs).unwrap()
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_budget_of_all_coalitions_gives_the_exact_values() {
+    for players in [1, 2, 3, 4, 7, 8, 10] {
+        for outputs in [1, 3] {
+            let game = random_table(players, outputs, 11);
+            let truth = exact(&game, Semivalue::Shapley).unwrap();
+            for estimator in all() {
+                for budget in [1 << players, (1 << players) + 5] {
+                    let got = estimator.estimate(&game, budget, 3).unwrap();
+                    let name = estimator.name();
+                    assert!(largest_difference(&got.values, &truth.values) < 1e-10, "{name}, {players} players");
+                    assert_eq!(got.evaluations, 1 << players, "{name}");
+                    assert_eq!(got.std_errors, Some(vec![0.0; players * outputs]), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_regression_itself_is_exact_when_its_sample_is_complete() {
+    // Not by enumeration: the sampled regression on all rows.
+    for players in [2, 3, 4, 5, 8, 11] {
+        let game = random_table(players, 2, 5);
+        let truth = exact(&game, Semivalue::Shapley).unwrap();
+        for draws in [Draws::FixedCounts, Draws::Bernoulli] {
+            for pairing in [Pairing::Paired, Pairing::Unpaired] {
+                let estimator =
+                    LeverageShap { draws, pairing, full_budget: FullBudget::Sample, ..LeverageShap::default() };
+                let got = estimator.estimate(&game, 1 << players, 1).unwrap();
+                let name = estimator.name();
+                assert!(largest_difference(&got.values, &truth.values) < 1e-10, "{name}, {players} players");
+                assert!(got.diagnostics.exact, "{name}");
+                if let Some(errors) = got.std_errors {
+                    assert!(errors.iter().all(|&error| error < 1e-10), "{name}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
+    for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
+        let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
+        for estimator in all() {
+            let explanation = estimator.estimate(&game, budget, 9).unwrap();
+            let scale = explanation.values.iter().map(|value| value.abs()).sum::<f64>().max(1.0);
+            assert!(explanation.efficiency_gap() < 1e-10 * scale, "{}, {players} players", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn additive_games_are_met_exactly_once_the_regression_has_full_rank() {
+    for players in [3, 20, 65, 129] {
+        let worth: Vec<f64> = (0..players).map(|i| (i as f64 * 0.7).sin()).collect();
+        let game = apportion_games::Additive::new(worth.clone());
+        for estimator in all() {
+            let got = estimator.estimate(&game, 6 * players + 2, 4).unwrap();
+            let full_rank = got.diagnostics.rank.is_none_or(|rank| rank == players - 1);
+            assert!(full_rank, "{}, {players} players: {:?}", estimator.name(), got.diagnostics);
+            assert!(largest_difference(&got.values, &worth) < 1e-9, "{}, {players}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn errors_shrink_as_the_budget_grows() {
+    let game = SumOfUnanimity::random(24, 120, 6, 8);
+    let truth = game.shapley();
+    for estimator in all() {
+        let error = |budget: usize| -> f64 {
+            (0..10)
+                .map(|seed| {
+                    let got = estimator.estimate(&game, budget, seed).unwrap().values;
+                    got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                })
+                .sum()
+        };
+        let (small, large) = (error(150), error(2400));
+        assert!(large < small / 4.0, "{}: {small} at 150, {large} at 2400", estimator.name());
+    }
+}
+
+#[test]
+fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
+    // Permutations are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
+    let game = SumOfUnanimity::random(9, 40, 4, 3);
+    let truth = game.shapley();
+    for estimator in all() {
+        let runs: Vec<Vec<f64>> = (0..200).map(|seed| estimator.estimate(&game, 200, seed).unwrap().values).collect();
+        for (player, want) in truth.iter().enumerate() {
+            let mean = runs.iter().map(|run| run[player]).sum::<f64>() / 200.0;
+            let variance = runs.iter().map(|run| (run[player] - mean).powi(2)).sum::<f64>() / 199.0;
+            let bound = 4.5 * (variance / 200.0).sqrt() + 1e-3 * want.abs();
+            assert!((mean - want).abs() <= bound, "{} player {player}: {mean} for {want}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn standard_errors_cover_the_truth_as_often_as_they_say() {
+    // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
+    for estimator in all() {
+        let (mut inside, mut count) = (0, 0);
+        for seed in 0..60 {
+            let game = SumOfUnanimity::random(20, 100, 5, seed);
+            let got = estimator.estimate(&game, 400, seed).unwrap();
+            let Some(errors) = got.std_errors else { continue };
+            for ((value, error), truth) in got.values.iter().zip(errors).zip(game.shapley()) {
+                inside += usize::from((value - truth).abs() <= 1.96 * error);
+                count += 1;
+            }
+        }
+        if count > 0 {
+            let coverage = f64::from(inside as u32) / f64::from(count as u32);
+            assert!((0.91..=0.985).contains(&coverage), "{}: {coverage}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn a_budget_below_the_least_is_refused_and_the_least_works() {
+    for players in [1, 2, 3, 10, 40] {
+        let game = SumOfUnanimity::random(players, 10, 3, 1);
+        for estimator in all() {
+            let least = estimator.minimum_budget(players);
+            assert!(estimator.estimate(&game, least, 0).is_ok(), "{} {players}", estimator.name());
+            let refused = estimator.estimate(&game, least - 1, 0).unwrap_err();
+            assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least));
+        }
+    }
+}
+
+#[test]
+fn the_one_player_gets_everything() {
+    let game = TabulatedGame::new(vec![2.0, 7.0], 1).unwrap();
+    for estimator in all() {
+        let got = estimator.estimate(&game, 2, 0).unwrap();
+        assert_eq!((got.values[0], got.base[0], got.prediction[0]), (5.0, 2.0, 7.0), "{}", estimator.name());
+    }
+}
+
+#[test]
+fn the_budget_is_not_exceeded_but_by_bernoulli_sampling() {
+    for players in [6, 11, 30, 100] {
+        let game = SumOfUnanimity::random(players, 50, 3, 1);
+        for budget in [2 * players, 3 * players + 1, 10 * players] {
+            for estimator in all().iter().filter(|estimator| !estimator.name().contains("bernoulli")) {
+                let got = estimator.estimate(&game, budget, 2).unwrap();
+                assert!(got.evaluations <= budget, "{}: {} of {budget}", estimator.name(), got.evaluations);
+                assert!(got.distinct_coalitions <= got.evaluations);
+            }
+            let got = LeverageShap::default().estimate(&game, budget, 2).unwrap();
+            assert_eq!(got.evaluations, budget.min(1 << players.min(40)) / 2 * 2, "leverage-shap uses whole pairs");
+        }
+    }
+}
+
+/// Fails when the grand coalition is asked for.
+struct Failing;
+
+impl Game for Failing {
+    fn players(&self) -> usize {
+        6
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        out.fill(0.0);
+        match batch.iter().find(|row| row.size() == 3) {
+            Some(row) => {
+                Err(GameError::NotFinite { coalition: row.to_coalition(), output: 0, value: f64::NAN })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_failing_game_fails_the_estimate_with_its_coalition() {
+    for estimator in all() {
+        let failed = estimator.estimate(&Failing, 40, 0).unwrap_err().to_string();
+        assert!(failed.contains("of 6"), "{}: {failed}", estimator.name());
+    }
+}
+
+#[test]
+fn an_explanation_survives_json() {
+    let game = random_table(6, 2, 1);
+    for estimator in all() {
+        let explanation = estimator.estimate(&game, 30, 5).unwrap();
+        let text = serde_json::to_string(&explanation).unwrap();
+        assert_eq!(serde_json::from_str::<apportion_estimators::Explanation>(&text).unwrap(), explanation);
+    }
+}
+
+#[test]
+fn estimates_for_a_seed_are_pinned() {
+    let game = SumOfUnanimity::random(10, 30, 4, 1);
+    let pinned: Vec<(String, Vec<f64>)> = all()
+        .iter()
+        .map(|estimator| (estimator.name().to_owned(), estimator.estimate(&game, 60, 42).unwrap().values))
+        .map(|(name, values)| (name, values.iter().take(3).map(|v| (v * 1e6).round() / 1e6).collect()))
+        .collect();
+    insta::assert_json_snapshot!(pinned);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same seed.
+    #[test]
+    fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
+        let (first, second) = (random_table(7, 1, seed), random_table(7, 1, seed + 1));
+        let mixed: Vec<f64> = first.table().iter().zip(second.table()).map(|(x, y)| a * x + b * y).collect();
+        let mixed = TabulatedGame::new(mixed, 1).unwrap();
+        for estimator in all() {
+            let of = |game: &TabulatedGame| estimator.estimate(game, 50, seed).unwrap().values;
+            let (x, y, z) = (of(&first), of(&second), of(&mixed));
+            for i in 0..7 {
+                let want = a * x[i] + b * y[i];
+                prop_assert!((z[i] - want).abs() < 1e-8, "{}: {} for {want}", estimator.name(), z[i]);
+            }
+        }
+    }
+}
