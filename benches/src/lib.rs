@@ -1,1 +1,25 @@
-//! Benchmarks of the workspace.
+//! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in `src/bin/`, and in `rivals/` the
+//! scripts that run them against peers in one session.
+//!
+//! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
+
+use apportion::games::{Coalitions, Game, GameError};
+
+/// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the estimator.
+pub struct FreeGame {
+    /// Number of players.
+    pub players: usize,
+}
+
+impl Game for FreeGame {
+    fn players(&self) -> usize {
+        self.players
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, (row, &size)) in out.iter_mut().zip(batch.iter().zip(batch.sizes())) {
+            *value = f64::from(size) + (row.words()[0] & 7) as f64;
+        }
+        Ok(())
+    }
+}

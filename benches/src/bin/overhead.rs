@@ -1,0 +1,43 @@
+//! CPU time that the estimators spend themselves: one thread, a game that costs nothing.
+//!
+//! Prints one JSON line per (method, n, m): the least of several runs, and the process's peak memory so far.
+//! `overhead [METHOD] [N M]…`; by default Leverage SHAP at the sizes of the project's targets.
+
+use apportion::Method;
+use apportion_benches::FreeGame;
+use cpu_time::ProcessTime;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let method: Method = arguments.next().unwrap_or_else(|| "leverage-shap".to_owned()).parse()?;
+    let numbers: Vec<usize> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
+    let sizes: Vec<(usize, usize)> = match numbers.is_empty() {
+        true => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
+        false => numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+    };
+    let Some(estimator) = method.estimator() else { return Err(format!("{method} is no estimator").into()) };
+    for (players, budget) in sizes {
+        let game = FreeGame { players };
+        let runs = (20_000_000 / (players * budget)).clamp(3, 200);
+        let mut least = f64::INFINITY;
+        for seed in 0..runs {
+            let start = ProcessTime::now();
+            let explanation = estimator.estimate(&game, budget, seed as u64)?;
+            least = least.min(start.elapsed().as_secs_f64());
+            assert!(explanation.efficiency_gap() < 1e-6);
+        }
+        println!(
+            r#"{{"method":"{method}","n":{players},"m":{budget},"cpu_s":{least:.6},"peak_mib":{}}}"#,
+            peak_memory_mib().map_or("null".to_owned(), |mib| format!("{mib:.1}"))
+        );
+    }
+    Ok(())
+}
+
+/// Peak resident memory of this process, where the system tells it (Linux).
+fn peak_memory_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024.0)
+}
