@@ -1,1 +1,67 @@
-//! Work in progress.
+//! Samplers of coalitions and permutations that know the probability of what they drew.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`SizeLaw`] | how large a drawn coalition is: leverage, kernel, binomial, custom |
+//! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
+//! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
+//! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
+//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they have in common: `m × n` bits, and for each size how many rows were expected and drawn |
+//! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
+//! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
+//!
+//! Every sample is a function of sampler, budget and seed, on any machine and any number of threads. Each size of coalition draws from a random stream
+//! of its own. Up to 10 000 players and beyond: nothing here forms a number that overflows.
+//!
+//! # Example
+//!
+//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
+//!
+//! ```
+//! use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
+//!
+//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired };
+//! let sample = sampler.sample(600, 42)?;
+//! let estimate: f64 = sample
+//!     .coalitions()
+//!     .iter()
+//!     .filter(|coalition| coalition.contains(0))
+//!     .map(|coalition| 1.0 / sample.strata()[coalition.size()].inclusion_probability())
+//!     .sum();
+//! // Half of all coalitions contain player 0; pairs make this one exact, but for the rounding of counts.
+//! assert!((estimate / 2047.0 - 1.0).abs() < 0.02);
+//! # Ok::<(), apportion_samplers::SamplerError>(())
+//! ```
+
+mod allocation;
+mod bernoulli;
+mod binomial_count;
+mod choose;
+mod combinadic;
+mod error;
+mod fixed_counts;
+mod permutations;
+mod random;
+mod row_set;
+mod sample;
+mod size_class;
+mod size_law;
+mod subset;
+mod with_replacement;
+mod without_replacement;
+
+pub use bernoulli::Bernoulli;
+pub use choose::{choose, ln_choose};
+pub use combinadic::{rank, unrank};
+pub use error::SamplerError;
+pub use fixed_counts::FixedCounts;
+pub use permutations::{Permutations, permutation};
+pub use sample::{Pairing, Sample, Sampler, SizeStratum};
+pub use size_law::SizeLaw;
+pub use with_replacement::WithReplacement;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

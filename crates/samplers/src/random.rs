@@ -1,0 +1,112 @@
+//! Random numbers over raw words of the stream.
+//!
+//! Written out here, not taken from a library of distributions, because a sample belongs to its seed for good: the algorithms must not
+//! change with a release of another crate.
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+/// Uniform integers below a fixed 32-bit bound, one 32-bit word each but for rare rejections.
+///
+/// The high half of `word · bound` is uniform once the few words that would favour some results are rejected (Lemire, *Fast random integer generation
+/// in an interval*, 2019).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Below {
+    bound: u32,
+    /// 2^32 mod bound: products whose low half is below this are rejected.
+    threshold: u32,
+}
+
+impl Below {
+    /// # Panics
+    ///
+    /// If `bound` is zero.
+    pub(crate) fn new(bound: u32) -> Self {
+        Self { bound, threshold: bound.wrapping_neg() % bound }
+    }
+
+    #[inline]
+    pub(crate) fn draw(self, rng: &mut ChaCha8Rng) -> u32 {
+        loop {
+            let product = u64::from(rng.next_u32()) * u64::from(self.bound);
+            if product as u32 >= self.threshold {
+                return (product >> 32) as u32;
+            }
+        }
+    }
+}
+
+/// A uniform integer below `bound`, from one 64-bit word but for rare rejections; as [`Below`].
+///
+/// # Panics
+///
+/// If `bound` is zero.
+#[inline]
+pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
+    loop {
+        let product = u128::from(rng.next_u64()) * u128::from(bound);
+        let low = product as u64;
+        // The exact threshold costs a division; it is below `bound`, so most draws need not know it.
+        if low >= bound || low >= bound.wrapping_neg() % bound {
+            return (product >> 64) as u64;
+        }
+    }
+}
+
+const TWO_POW_MINUS_53: f64 = 1.0 / (1u64 << 53) as f64;
+
+/// Uniform on \[0, 1): a multiple of 2^−53.
+pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 * TWO_POW_MINUS_53
+}
+
+/// Exponential with mean 1: −ln of a uniform on (0, 1].
+pub(crate) fn exponential(rng: &mut ChaCha8Rng) -> f64 {
+    -(((rng.next_u64() >> 11) + 1) as f64 * TWO_POW_MINUS_53).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Purpose, stream};
+
+    #[test]
+    fn bounded_integers_are_uniform() {
+        // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with probability 1.4e-4.
+        let mut rng = stream(1, Purpose::Coalitions, 0);
+        let (mut narrow, mut wide) = ([0.0f64; 6], [0.0f64; 6]);
+        for _ in 0..60_000 {
+            narrow[Below::new(6).draw(&mut rng) as usize] += 1.0;
+            wide[below(&mut rng, 6) as usize] += 1.0;
+        }
+        for counts in [narrow, wide] {
+            let chi_square: f64 = counts.iter().map(|count| (count - 1e4).powi(2) / 1e4).sum();
+            assert!(chi_square < 25.0, "{counts:?}: {chi_square}");
+        }
+    }
+
+    #[test]
+    fn bounds_just_above_a_power_of_two_are_not_biased() {
+        // Without rejection a third of the values below 3·2^30 would be twice as frequent; likewise below 3·2^62.
+        let mut rng = stream(2, Purpose::Coalitions, 0);
+        let (mut narrow, mut wide) = (0.0, 0.0);
+        for _ in 0..40_000 {
+            narrow += f64::from(Below::new(3 << 30).draw(&mut rng) % 3);
+            wide += (below(&mut rng, 3 << 62) % 3) as f64;
+        }
+        // Mean 1, standard error sqrt(2/3 / 40 000) = 0.0041; the bound is five of them.
+        for total in [narrow, wide] {
+            assert!((total / 40_000.0 - 1.0f64).abs() < 0.021, "{total}");
+        }
+    }
+
+    // Samples belong to their seeds: if these numbers change, so does every stored result.
+    #[test]
+    fn first_numbers_are_fixed() {
+        let mut rng = stream(42, Purpose::Coalitions, 0);
+        let narrow: Vec<u32> = (0..4).map(|_| Below::new(1000).draw(&mut rng)).collect();
+        let wide: Vec<u64> = (0..4).map(|_| below(&mut rng, 1 << 40)).collect();
+        assert_eq!((narrow, wide), (vec![172, 597, 241, 859], vec![255534851690, 990699291306, 82854196942, 955875158121]));
+        assert_eq!((unit(&mut rng), exponential(&mut rng)), (0.0, 0.0));
+    }
+}
