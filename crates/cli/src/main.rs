@@ -1,2 +1,44 @@
-//! Work in progress.
-fn main() {}
+//! The `apportion` command: explains, predicts and inspects saved models.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `args`, `select` | what may be written on the command line |
+//! | `explain`, `predict`, `inspect` | the three commands |
+//! | `input`, `model`, `rows`, `background` | what they read |
+//! | `threads`, `failure` | how they run, and how they fail |
+//! | `output` | what they write, and where |
+//!
+//! Exit status 0 where all went well, 1 where something failed, 2 where the request makes no sense.
+
+mod args;
+mod background;
+mod explain;
+mod failure;
+mod input;
+mod inspect;
+mod model;
+mod output;
+mod predict;
+mod rows;
+mod select;
+mod threads;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Explain(args) => explain::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+    };
+    match result {
+        Err(error) if !output::is_broken_pipe(&error) => {
+            eprintln!("error: {}", failure::line(&error));
+            ExitCode::from(failure::exit_status(&error))
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}

@@ -16,7 +16,10 @@ impl Selection {
         for &(first, last) in &self.ranges {
             if last >= count {
                 let given = first.max(count);
-                bail!("{option} names row {given}, and {what} has {count} rows; give rows 0 to {}", count - 1);
+                bail!(
+                    "{option} names row {given}, and {what} has {count} rows; give rows 0 to {}",
+                    count - 1
+                );
             }
         }
         Ok(self.ranges.iter().flat_map(|&(first, last)| first..=last).collect())
@@ -33,7 +36,9 @@ impl FromStr for Selection {
             match (first.trim().parse(), last.trim().parse()) {
                 (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
                 (Ok(_), Ok(_)) => Err(format!("the range {part:?} runs backwards")),
-                _ => Err(format!("{part:?} is neither a row nor a range; write rows as 3,17 or 5-9, counted from 0")),
+                _ => Err(format!(
+                    "{part:?} is neither a row nor a range; write rows as 3,17 or 5-9, counted from 0"
+                )),
             }
         };
         Ok(Self { ranges: text.split(',').map(range).collect::<Result<_, _>>()? })

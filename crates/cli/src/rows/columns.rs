@@ -89,7 +89,9 @@ pub(super) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
         Some(given) => {
             let index = given.parse().ok().filter(|&index: &usize| index < count);
             if index.is_none() && wanted.target_required {
-                bail!("the matrix has no names and {count} columns; give --target as an index below {count}, not {given:?}");
+                bail!(
+                    "the matrix has no names and {count} columns; give --target as an index below {count}, not {given:?}"
+                );
             }
             index
         }
@@ -97,7 +99,11 @@ pub(super) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
     let columns: Vec<usize> = (0..count).filter(|&column| Some(column) != target).collect();
     if columns.len() != wanted.count {
         let beside = if target.is_some() { " beside the target" } else { "" };
-        bail!("there are {} columns{beside}, and the model wants {}, one per feature", columns.len(), wanted.count);
+        bail!(
+            "there are {} columns{beside}, and the model wants {}, one per feature",
+            columns.len(),
+            wanted.count
+        );
     }
     Ok(Chosen { columns, notes: Vec::new() })
 }
@@ -155,7 +161,11 @@ mod tests {
         let chosen = by_name(&strings(&["id", "b", "target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
         assert_eq!(chosen.columns, [3, 1]);
         assert_eq!(chosen.notes.len(), 1);
-        assert!(chosen.notes[0].contains("\"id\"") && !chosen.notes[0].contains("target"), "{:?}", chosen.notes);
+        assert!(
+            chosen.notes[0].contains("\"id\"") && !chosen.notes[0].contains("target"),
+            "{:?}",
+            chosen.notes
+        );
     }
 
     #[test]
@@ -186,7 +196,10 @@ mod tests {
     fn without_names_the_count_decides() {
         assert_eq!(by_name(&strings(&["x", "target", "y"]), &wanted(None, 2, None)).unwrap().columns, [0, 2]);
         let message = refusal(&["x", "y", "target"], &wanted(None, 3, None));
-        assert!(message.contains("2 columns beside the target \"target\"") && message.contains("wants 3"), "{message}");
+        assert!(
+            message.contains("2 columns beside the target \"target\"") && message.contains("wants 3"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -204,6 +217,8 @@ mod tests {
         assert_eq!(by_position(3, &wanted(None, 3, None)).unwrap().columns, [0, 1, 2]);
         assert_eq!(by_position(4, &wanted(None, 3, Some("1"))).unwrap().columns, [0, 2, 3]);
         assert!(by_position(4, &wanted(None, 3, None)).unwrap_err().to_string().contains("4 columns"));
-        assert!(by_position(4, &wanted(None, 3, Some("y"))).unwrap_err().to_string().contains("index below 4"));
+        assert!(
+            by_position(4, &wanted(None, 3, Some("y"))).unwrap_err().to_string().contains("index below 4")
+        );
     }
 }

@@ -32,7 +32,10 @@ pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
         let place = || format!("row {row} (line {})", last_line(&bytes[..end]));
         if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
             // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
-            bail!("there is an empty line before {}; write a missing cell of a single column as \"\"", place());
+            bail!(
+                "there is an empty line before {}; write a missing cell of a single column as \"\"",
+                place()
+            );
         }
         if record.len() != header.len() {
             bail!("{} has {} cells, and the header has {}", place(), record.len(), header.len());
@@ -59,7 +62,8 @@ fn last_line(text: &[u8]) -> usize {
 /// Whether the record at `start` follows an empty line. The reader leaves the second byte of CRLF to the next record.
 fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     let record = &text[start..];
-    let record = if text[..start].ends_with(b"\r") { record.strip_prefix(b"\n").unwrap_or(record) } else { record };
+    let record =
+        if text[..start].ends_with(b"\r") { record.strip_prefix(b"\n").unwrap_or(record) } else { record };
     matches!(record.first(), Some(b'\r' | b'\n'))
 }
 
@@ -72,7 +76,10 @@ fn number(cell: &[u8], place: impl Fn() -> String) -> Result<f64> {
     }
     match text.parse() {
         Ok(value) => finite(value, place),
-        Err(_) => bail!("{} is {text:?}, which is not a number; leave the cell empty where the value is missing", place()),
+        Err(_) => bail!(
+            "{} is {text:?}, which is not a number; leave the cell empty where the value is missing",
+            place()
+        ),
     }
 }
 
@@ -86,7 +93,10 @@ fn check_header(header: &[String]) -> Result<()> {
         bail!("the first line holds numbers only; give a header with the names of the columns");
     }
     match header.iter().position(|name| !seen.insert(name)) {
-        Some(column) => bail!("column {column} has the name {:?}, as a column before it; give each its own", header[column]),
+        Some(column) => bail!(
+            "column {column} has the name {:?}, as a column before it; give each its own",
+            header[column]
+        ),
         None => Ok(()),
     }
 }
@@ -113,7 +123,12 @@ mod tests {
 
     #[test]
     fn text_and_infinity_are_refused_by_row_line_and_column() {
-        for (cell, says) in [("abc", "\"abc\", which is not a number"), ("NA", "leave the cell empty"), ("-inf", "is -inf"), ("1e999", "is inf")] {
+        for (cell, says) in [
+            ("abc", "\"abc\", which is not a number"),
+            ("NA", "leave the cell empty"),
+            ("-inf", "is -inf"),
+            ("1e999", "is inf"),
+        ] {
             for (end, line) in [("\n", 3), ("\r\n", 3), ("\n\n", 5)] {
                 let message = refusal(&["a,b", "1,2", &format!("3,{cell}"), ""].join(end));
                 let place = format!("row 1 (line {line}), column 1 \"b\"");

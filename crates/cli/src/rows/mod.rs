@@ -36,6 +36,11 @@ impl Table {
     pub(crate) fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
+
+    /// The rows of the given indices, one after the other.
+    pub(crate) fn gather(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().flat_map(|&row| self.row(row)).copied().collect()
+    }
 }
 
 /// Reads the features that `wanted` asks for from a file.
@@ -47,7 +52,9 @@ fn parse(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
     let bytes = unpack(fs::read(path)?)?;
     match bytes.as_slice() {
         [] => bail!("the file is empty; give CSV with a header, or a .npy matrix"),
-        [b'P', b'K', 3, 4, ..] => bail!("this is a zip archive (.npz?); give CSV with a header, or a .npy matrix"),
+        [b'P', b'K', 3, 4, ..] => {
+            bail!("this is a zip archive (.npz?); give CSV with a header, or a .npy matrix")
+        }
         bytes if bytes.starts_with(npy::MAGIC) => npy::read(bytes, wanted),
         bytes => csv::read(bytes, wanted),
     }

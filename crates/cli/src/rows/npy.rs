@@ -21,7 +21,9 @@ pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
     let width = match header.descr.as_str() {
         "<f4" => 4,
         "<f8" => 8,
-        other => bail!("the numbers are of type {other:?}; convert them to \"<f8\" (float64) or \"<f4\" (float32)"),
+        other => {
+            bail!("the numbers are of type {other:?}; convert them to \"<f8\" (float64) or \"<f4\" (float32)")
+        }
     };
     let bytes_wanted = rows.checked_mul(columns).and_then(|count| count.checked_mul(width));
     ensure!(
@@ -29,7 +31,10 @@ pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
         "{rows} × {columns} numbers of {width} bytes are announced, and {} bytes are there; the file is truncated or damaged",
         data.len()
     );
-    ensure!(rows > 0 && columns > 0, "the matrix is {rows} × {columns}; give at least one row and one column");
+    ensure!(
+        rows > 0 && columns > 0,
+        "the matrix is {rows} × {columns}; give at least one row and one column"
+    );
 
     let chosen = columns::by_position(columns, wanted)?;
     let at = |row: usize, column: usize| {
@@ -146,7 +151,8 @@ impl<'a> Cursor<'a> {
         let mut numbers = Vec::new();
         while !self.accept(')') {
             let text = self.rest.trim_start();
-            let (digits, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+            let (digits, rest) =
+                text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
             numbers.push(digits.parse().with_context(|| format!("a length is wanted before {text:?}"))?);
             self.rest = rest;
             if !self.accept(',') {
@@ -194,9 +200,11 @@ mod tests {
         let columns = [1.0, 3.0, 5.0, 2.0, 4.0, f64::NAN];
         let singles: Vec<u8> = rows.iter().flat_map(|&number| (number as f32).to_le_bytes()).collect();
         for version in 1..=3 {
-            for (descr, fortran, data) in
-                [("<f8", "False", doubles(&rows)), ("<f8", "True", doubles(&columns)), ("<f4", "False", singles.clone())]
-            {
+            for (descr, fortran, data) in [
+                ("<f8", "False", doubles(&rows)),
+                ("<f8", "True", doubles(&columns)),
+                ("<f4", "False", singles.clone()),
+            ] {
                 let table = read(&file(version, &header(descr, fortran, "(3, 2)"), &data), &TWO).unwrap();
                 assert_eq!(table.len(), 3);
                 assert_eq!(table.values[..5], rows[..5]);

@@ -1,0 +1,194 @@
+//! What may be written on the command line.
+
+use std::path::PathBuf;
+
+use apportion::{Budget, Method, Semivalue};
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Format;
+use crate::select::Selection;
+
+/// What each feature contributed to what a saved model said.
+#[derive(Debug, Parser)]
+#[command(name = "apportion", version, about, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Divide the predictions of rows among their features
+    Explain(Explain),
+    /// Predict rows: raw margins, before any link
+    Predict(Predict),
+    /// Say what a model file holds
+    Inspect(Inspect),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// What absent features are replaced by: `mean` (the column means of the whole rows file, missing cells left out), or the rows
+    /// of a file, over which the game is averaged [default: mean]
+    #[arg(long, value_name = "FILE|mean")]
+    pub(crate) background: Option<PathBuf>,
+
+    /// Rows of the background file to use, such as 0,4-7; without a background file, rows of the rows file
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) background_select: Option<Selection>,
+
+    /// The value to compute: shapley or banzhaf
+    #[arg(long, default_value = "shapley", value_parser = value)]
+    pub(crate) value: Semivalue,
+
+    /// The game to play: marginal
+    #[arg(long, default_value = "marginal", value_parser = game)]
+    pub(crate) game: &'static str,
+
+    /// How to compute it. Exact: auto, tree, exact. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
+    /// optimized-kernel-shap, permutation; and the ablations leverage-shap-bernoulli, leverage-shap-unpaired,
+    /// leverage-shap-with-replacement
+    #[arg(long, default_value = "auto", value_parser = method)]
+    pub(crate) method: Method,
+
+    /// Evaluations of the game per row for methods that estimate: a count (2000), or a multiple of the features (10n)
+    /// [default: the larger of 2048 and 20n]
+    #[arg(long, value_name = "M|Kn")]
+    pub(crate) budget: Option<Budget>,
+
+    /// Seed of all draws; the same seed gives the same bytes on any number of threads
+    #[arg(long, default_value_t = 0, value_name = "U64")]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+
+    /// Write one line of JSON on standard error: load_s, explain_s and write_s, wall seconds in this process
+    #[arg(long)]
+    pub(crate) timings: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// Model file: XGBoost JSON or UBJ, plain or gzipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+
+    /// How to write the facts; npy cannot hold them
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+
+    /// Write to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// A model and rows for it.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// Model file: XGBoost JSON or UBJ, plain or gzipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+
+    /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: PathBuf,
+
+    /// Only these rows, counted from 0, such as 3,17 or 5-9 [default: all]
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) select: Option<Selection>,
+
+    /// Column to set aside, by name or index [default: the one named target, where there is one]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Threads {
+    /// Threads to use [default: all cores; so is 0]
+    #[arg(long, default_value_t = 0, value_name = "T", hide_default_value = true)]
+    pub(crate) threads: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// How to write the results
+    #[arg(long, value_enum, default_value = "json")]
+    pub(crate) format: Format,
+
+    /// Write to a file instead of standard output; it appears whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+fn value(name: &str) -> Result<Semivalue, String> {
+    const LATER: &[&str] = &[
+        "weighted-banzhaf",
+        "beta",
+        "owen",
+        "banzhaf-owen",
+        "two-step",
+        "quotient-shapley",
+        "quotient-banzhaf",
+    ];
+    let kind = name.split('=').next().unwrap_or(name);
+    name.parse().map_err(|error| {
+        later(kind, LATER, "known are shapley, banzhaf").unwrap_or_else(|| format!("{error}"))
+    })
+}
+
+fn game(name: &str) -> Result<&'static str, String> {
+    const LATER: &[&str] = &["path-dependent", "gaussian", "copula", "empirical"];
+    const KNOWN: &str = "known is marginal";
+    match name {
+        "marginal" => Ok("marginal"),
+        _ => Err(later(name, LATER, KNOWN).unwrap_or_else(|| format!("unknown game {name:?}; {KNOWN}"))),
+    }
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    const LATER: &[&str] = &["kernel-banzhaf", "monte-carlo", "msr", "sgd"];
+    let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
+    name.parse().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| format!("{error}")))
+}
+
+/// What is said of a name that is planned.
+fn later(name: &str, planned: &[&str], known: &str) -> Option<String> {
+    planned.contains(&name).then(|| format!("{name:?} is not available yet; {known}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn planned_names_are_told_from_unknown_ones() {
+        assert!(value("weighted-banzhaf=0.3").unwrap_err().contains("not available yet"));
+        assert!(value("shap").unwrap_err().contains("unknown"));
+        assert!(method("msr").unwrap_err().contains("not available yet"));
+        assert!(game("empirical").unwrap_err().contains("not available yet"));
+        assert!(game("other").unwrap_err().contains("known is marginal"));
+    }
+}

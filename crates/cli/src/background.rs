@@ -1,0 +1,96 @@
+//! The background: what a feature is where it is absent.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use apportion::{Background, Ensemble};
+
+use crate::args::Explain;
+use crate::failure::Usage;
+use crate::input::Input;
+use crate::model;
+use crate::rows::{self, Table, Wanted};
+
+/// The background that the options ask for.
+///
+/// | `--background` | `--background-select` | background |
+/// |---|---|---|
+/// | none or `mean` | none | one row: the mean of each column of the whole rows file |
+/// | a file | none | all its rows |
+/// | a file | given | those of its rows |
+/// | none | given | those rows of the rows file |
+/// | `mean` | given | refused: it could mean two things |
+pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
+    let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
+    let asks_for_the_mean = args.background.is_some() && file.is_none();
+    if asks_for_the_mean && args.background_select.is_some() {
+        let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
+        return Err(Usage(says.to_owned()).into());
+    }
+    let read = file.map(|path| read(path, args, &input.model)).transpose()?;
+    let (source, path) = match (&read, file) {
+        (Some(table), Some(path)) => (table, path),
+        _ if args.background_select.is_some() => (&input.table, args.input.rows.as_path()),
+        _ => return Ok(Background::baseline(means(&input.table))?),
+    };
+    let values = match &args.background_select {
+        None => source.values.clone(),
+        Some(selection) => {
+            let rows = selection.rows(source.len(), "--background-select", &path.display().to_string())?;
+            source.gather(&rows)
+        }
+    };
+    Ok(Background::rows(values, source.columns)?)
+}
+
+/// Reads a file of background rows. It need not have the target of the rows.
+fn read(path: &Path, args: &Explain, model: &Ensemble) -> Result<Table> {
+    let wanted = Wanted { target_required: false, ..model::wanted(model, args.input.target.as_deref())? };
+    let table = rows::read(path, &wanted).context("the background cannot be used")?;
+    for note in &table.notes {
+        eprintln!("note: {}: {note}", path.display());
+    }
+    Ok(table)
+}
+
+/// The mean of each column, missing cells left out; missing where all cells are.
+fn means(table: &Table) -> Vec<f64> {
+    (0..table.columns)
+        .map(|column| {
+            let cells = table.values.iter().skip(column).step_by(table.columns).copied();
+            let present: Vec<f64> = cells.filter(|cell| !cell.is_nan()).collect();
+            pairwise_sum(&present) / present.len() as f64
+        })
+        .collect()
+}
+
+/// A sum whose rounding error grows with the logarithm of the length.
+fn pairwise_sum(numbers: &[f64]) -> f64 {
+    match numbers.len() {
+        0..=32 => numbers.iter().sum(),
+        length => {
+            let (left, right) = numbers.split_at(length / 2);
+            pairwise_sum(left) + pairwise_sum(right)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_leave_missing_cells_out() {
+        let values = vec![1.0, f64::NAN, f64::NAN, 4.0, f64::NAN, 2.0, 1.0, f64::NAN, 3.0];
+        let table = Table { names: None, columns: 3, values, notes: vec![] };
+        let means = means(&table);
+        assert_eq!([means[0], means[2]], [2.0, 2.5]);
+        assert!(means[1].is_nan());
+    }
+
+    #[test]
+    fn sums_of_whole_numbers_are_exact() {
+        let numbers: Vec<f64> = (0..1000).map(|index| 1e8 + f64::from(index)).collect();
+        assert_eq!(pairwise_sum(&numbers), 1e11 + 499_500.0);
+    }
+}

@@ -1,0 +1,149 @@
+//! `apportion explain`: the contributions of the features to each prediction.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use apportion::{Budget, Explainer, Method, Model, Rows};
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use crate::args::Explain;
+use crate::background::background;
+use crate::failure::Usage;
+use crate::input::Input;
+use crate::model;
+use crate::output::{Attribution, Attributions, Destination};
+use crate::threads;
+
+/// The most players that enumeration takes.
+const MOST_ENUMERATED: usize = 25;
+
+pub(crate) fn run(args: &Explain) -> Result<()> {
+    let started = Instant::now();
+    if !args.method.computes(args.value) {
+        return Err(Usage(format!(
+            "--method {} estimates shapley values only; for --value {} give tree, exact or auto",
+            args.method, args.value
+        ))
+        .into());
+    }
+    let inputs =
+        [Some(args.input.model.as_path()), Some(args.input.rows.as_path()), args.background.as_deref()];
+    let destination =
+        Destination::new(args.output.out.as_deref(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
+    let input = Input::read(&args.input)?;
+    let background = background(args, &input)?;
+    let method = match args.method {
+        // The model is a tree ensemble.
+        Method::Auto => Method::Tree,
+        method => method,
+    };
+    let budget = evaluations(method, args.budget, input.table.columns)?;
+    let loaded = Instant::now();
+
+    let explicands = input.table.gather(&input.selected);
+    let progress = ProgressBar::new(input.selected.len() as u64);
+    let explainer = Explainer::of_trees(&input.model, background)
+        .value(args.value)
+        .method(method)
+        .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
+        .seed(args.seed);
+    let rows = Rows::new(&explicands, input.table.columns);
+    let explanations =
+        threads::run(&args.threads, || explainer.explain_rows_with_progress(rows, &|| progress.inc(1)))?;
+    progress.finish_and_clear();
+    let explained = Instant::now();
+
+    let results = Attributions {
+        value: args.value.name().to_owned(),
+        game: args.game,
+        method: method.name().to_owned(),
+        budget,
+        seed: args.seed,
+        features: model::feature_names(&input.model, &input.table),
+        outputs: input.model.outputs(),
+        rows: input
+            .selected
+            .iter()
+            .zip(explanations?)
+            .map(|(&row, explanation)| Attribution {
+                row,
+                explicand: input.table.row(row).to_vec(),
+                explanation,
+            })
+            .collect(),
+    };
+    destination.write(|out| results.write(args.output.format, out))?;
+
+    if args.timings {
+        let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
+        let timings = Timings {
+            load_s: seconds(started, loaded),
+            explain_s: seconds(loaded, explained),
+            write_s: seconds(explained, Instant::now()),
+        };
+        eprintln!("{}", serde_json::to_string(&timings)?);
+    }
+    Ok(())
+}
+
+/// Wall seconds in this process.
+#[derive(Serialize)]
+struct Timings {
+    load_s: f64,
+    explain_s: f64,
+    write_s: f64,
+}
+
+/// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
+fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result<Option<usize>> {
+    let given = budget.map(|budget| budget.evaluations(players));
+    match (method.estimator(), given) {
+        (Some(estimator), given) => {
+            let given = given.unwrap_or_else(|| Budget::Auto.evaluations(players));
+            let least = estimator.minimum_budget(players);
+            if given < least {
+                bail!(
+                    "--budget {given} is too small: {method} needs at least {least} evaluations for {players} features"
+                );
+            }
+            Ok(Some(given))
+        }
+        (None, Some(given)) if method == Method::Exact => {
+            if players <= MOST_ENUMERATED && given < 1 << players {
+                bail!(
+                    "--budget {given} is too small: exact needs at least 2^{players} = {} evaluations for {players} features",
+                    1 << players
+                );
+            }
+            Ok(None)
+        }
+        (None, Some(_)) => {
+            eprintln!("note: --budget is not used: method {method} makes no evaluations");
+            Ok(None)
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
+        let message =
+            evaluations(Method::Exact, Some(Budget::Evaluations(1000)), 10).unwrap_err().to_string();
+        assert!(message.contains("2^10 = 1024"), "{message}");
+        let message =
+            evaluations(Method::LeverageShap, Some(Budget::Evaluations(1)), 10).unwrap_err().to_string();
+        assert!(message.contains("at least"), "{message}");
+    }
+
+    #[test]
+    fn a_multiple_counts_all_features() {
+        assert_eq!(evaluations(Method::KernelShap, Some(Budget::PerPlayer(10)), 60).unwrap(), Some(600));
+        assert_eq!(evaluations(Method::Tree, None, 60).unwrap(), None);
+        assert_eq!(evaluations(Method::Permutation, None, 10).unwrap(), Some(2048));
+    }
+}

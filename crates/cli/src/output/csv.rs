@@ -1,0 +1,94 @@
+//! CSV with a header: a line per row, or per row and output where the model has several. Numbers have the fewest digits that read
+//! back to the same bits; what is missing is an empty cell.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{Attributions, Facts, Predictions};
+
+pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
+    let mut table = ::csv::Writer::from_writer(out);
+    let several = results.outputs > 1;
+    let with_errors = results.rows.iter().any(|row| row.explanation.std_errors.is_some());
+
+    let mut header = vec!["row".to_owned()];
+    header.extend(several.then(|| "output".to_owned()));
+    header.extend(["base".to_owned(), "prediction".to_owned()]);
+    header.extend(results.features.iter().cloned());
+    if with_errors {
+        header.extend(results.features.iter().map(|name| format!("std error of {name}")));
+    }
+    record(&mut table, &header)?;
+
+    for row in &results.rows {
+        let explanation = &row.explanation;
+        for output in 0..results.outputs {
+            let of_output = |numbers: &[f64]| -> Vec<String> {
+                numbers.iter().skip(output).step_by(results.outputs).copied().map(cell).collect()
+            };
+            let mut line = vec![row.row.to_string()];
+            line.extend(several.then(|| output.to_string()));
+            line.extend([cell(explanation.base[output]), cell(explanation.prediction[output])]);
+            line.extend(of_output(&explanation.values));
+            if with_errors {
+                let missing = || vec![String::new(); results.features.len()];
+                line.extend(explanation.std_errors.as_deref().map_or_else(missing, of_output));
+            }
+            record(&mut table, &line)?;
+        }
+    }
+    Ok(table.flush()?)
+}
+
+pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
+    let mut table = ::csv::Writer::from_writer(out);
+    let mut header = vec!["row".to_owned()];
+    match results.outputs {
+        1 => header.push("prediction".to_owned()),
+        outputs => header.extend((0..outputs).map(|output| format!("prediction {output}"))),
+    }
+    record(&mut table, &header)?;
+    for (row, margins) in results.rows.iter().zip(results.margins.chunks_exact(results.outputs)) {
+        record(&mut table, std::iter::once(row.to_string()).chain(margins.iter().copied().map(cell)))?;
+    }
+    Ok(table.flush()?)
+}
+
+/// A line per fact; the entries of a list follow each other in the line.
+pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
+    let mut table = ::csv::WriterBuilder::new().flexible(true).from_writer(out);
+    for (name, value) in &facts.0 {
+        let values: Vec<String> = match value {
+            Value::Array(values) => values.iter().map(text).collect(),
+            value => vec![text(value)],
+        };
+        record(&mut table, std::iter::once((*name).to_owned()).chain(values))?;
+    }
+    Ok(table.flush()?)
+}
+
+/// Writes a line; its failure is that of the place written to, without a shell around it.
+fn record<W: Write, C: AsRef<[u8]>>(
+    table: &mut ::csv::Writer<W>,
+    cells: impl IntoIterator<Item = C>,
+) -> Result<()> {
+    Ok(table.write_record(cells).map_err(|error| match error.into_kind() {
+        ::csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    })?)
+}
+
+fn cell(number: f64) -> String {
+    if number.is_nan() { String::new() } else { format!("{number:?}") }
+}
+
+/// A fact without the quotes that JSON puts around text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}

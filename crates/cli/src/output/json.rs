@@ -1,0 +1,128 @@
+//! JSON: one object on one line. Numbers have the fewest digits that read back to the same bits. With one output `base`,
+//! `prediction` and each entry of `values` is a number; with k outputs it is an array of k.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use super::{Attribution, Attributions, Facts, Predictions};
+
+pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        value: &'a str,
+        game: &'a str,
+        method: &'a str,
+        budget: Option<usize>,
+        seed: u64,
+        features: &'a [String],
+        explanations: Rows<'a, Attribution>,
+    }
+    line(
+        &Document {
+            value: &results.value,
+            game: results.game,
+            method: &results.method,
+            budget: results.budget,
+            seed: results.seed,
+            features: &results.features,
+            explanations: Rows(&results.rows),
+        },
+        out,
+    )
+}
+
+pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        outputs: usize,
+        predictions: Vec<Prediction<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Prediction<'a> {
+        row: usize,
+        prediction: Outputs<'a>,
+    }
+    let predictions = results
+        .rows
+        .iter()
+        .zip(results.margins.chunks_exact(results.outputs))
+        .map(|(&row, margins)| Prediction { row, prediction: Outputs(margins) })
+        .collect();
+    line(&Document { outputs: results.outputs, predictions }, out)
+}
+
+pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
+    struct Document<'a>(&'a Facts);
+    impl Serialize for Document<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut map = serializer.serialize_map(Some(self.0.0.len()))?;
+            for (name, value) in &self.0.0 {
+                map.serialize_entry(name, value)?;
+            }
+            map.end()
+        }
+    }
+    line(&Document(facts), out)
+}
+
+fn line(document: &impl Serialize, mut out: &mut dyn Write) -> Result<()> {
+    serde_json::to_writer(&mut out, document).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+/// The explanations, without a copy of them.
+struct Rows<'a, T>(&'a [T]);
+
+impl Serialize for Rows<'_, Attribution> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            row: usize,
+            base: Outputs<'a>,
+            prediction: Outputs<'a>,
+            values: Players<'a>,
+            std_errors: Option<Players<'a>>,
+            evaluations: usize,
+        }
+        let mut rows = serializer.serialize_seq(Some(self.0.len()))?;
+        for Attribution { row, explanation, .. } in self.0 {
+            let outputs = explanation.outputs();
+            rows.serialize_element(&Row {
+                row: *row,
+                base: Outputs(&explanation.base),
+                prediction: Outputs(&explanation.prediction),
+                values: Players { outputs, numbers: &explanation.values },
+                std_errors: explanation.std_errors.as_deref().map(|numbers| Players { outputs, numbers }),
+                evaluations: explanation.evaluations,
+            })?;
+        }
+        rows.end()
+    }
+}
+
+/// A number per output: itself where there is one.
+struct Outputs<'a>(&'a [f64]);
+
+impl Serialize for Outputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            [number] => number.serialize(serializer),
+            numbers => numbers.serialize(serializer),
+        }
+    }
+}
+
+/// Players × outputs.
+struct Players<'a> {
+    outputs: usize,
+    numbers: &'a [f64],
+}
+
+impl Serialize for Players<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.numbers.chunks_exact(self.outputs).map(Outputs))
+    }
+}

@@ -1,0 +1,107 @@
+//! What the command writes, in four formats: one file per format, each with the same three functions.
+
+mod csv;
+mod destination;
+mod json;
+mod npy;
+mod table;
+
+use std::io::Write;
+
+use anyhow::Result;
+use apportion::Explanation;
+use clap::ValueEnum;
+use serde_json::Value;
+
+pub(crate) use destination::{Destination, is_broken_pipe};
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Format {
+    /// One JSON object, every number to the last bit.
+    Json,
+    /// CSV with a header, every number to the last bit.
+    Csv,
+    /// A NumPy array of float64.
+    Npy,
+    /// For reading, rounded to six digits.
+    Table,
+}
+
+/// The result of `apportion explain`.
+#[derive(Debug)]
+pub(crate) struct Attributions {
+    pub(crate) value: String,
+    pub(crate) game: &'static str,
+    /// The method that was used, also where the method asked for was `auto`.
+    pub(crate) method: String,
+    /// Evaluations per row that the method was allowed; none for methods that take no budget.
+    pub(crate) budget: Option<usize>,
+    pub(crate) seed: u64,
+    /// Names of the n players.
+    pub(crate) features: Vec<String>,
+    /// Number of outputs k of the model.
+    pub(crate) outputs: usize,
+    pub(crate) rows: Vec<Attribution>,
+}
+
+/// One explained row.
+#[derive(Debug)]
+pub(crate) struct Attribution {
+    /// Index in the file of rows.
+    pub(crate) row: usize,
+    /// Its n features.
+    pub(crate) explicand: Vec<f64>,
+    pub(crate) explanation: Explanation,
+}
+
+/// The result of `apportion predict`.
+#[derive(Debug)]
+pub(crate) struct Predictions {
+    /// Number of outputs k of the model.
+    pub(crate) outputs: usize,
+    /// Indices in the file of rows.
+    pub(crate) rows: Vec<usize>,
+    /// Margins: rows × k, row-major.
+    pub(crate) margins: Vec<f64>,
+}
+
+/// The result of `apportion inspect`: facts in order, by name.
+#[derive(Debug)]
+pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
+
+impl Attributions {
+    /// Writes all explanations.
+    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+        match format {
+            Format::Json => json::attributions(self, out),
+            Format::Csv => csv::attributions(self, out),
+            Format::Npy => npy::attributions(self, out),
+            Format::Table => table::attributions(self, out),
+        }
+    }
+}
+
+impl Predictions {
+    /// Writes all margins.
+    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+        match format {
+            Format::Json => json::predictions(self, out),
+            Format::Csv => csv::predictions(self, out),
+            Format::Npy => npy::predictions(self, out),
+            Format::Table => table::predictions(self, out),
+        }
+    }
+}
+
+impl Facts {
+    /// Writes all facts.
+    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+        match format {
+            Format::Json => json::facts(self, out),
+            Format::Csv => csv::facts(self, out),
+            Format::Npy => npy::facts(self, out),
+            Format::Table => table::facts(self, out),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Tables for reading: six significant digits, the players that matter most first, with a bar for each.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{Attributions, Facts, Predictions};
+
+/// Characters of the longest bar.
+const BAR: usize = 24;
+/// Characters that one line of a list may take.
+const LINE: usize = 100;
+
+pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
+    write!(out, "{} values, {} game, method {}", results.value, results.game, results.method)?;
+    if let Some(budget) = results.budget {
+        write!(out, ", budget {budget}, seed {}", results.seed)?;
+    }
+    writeln!(out)?;
+    for row in &results.rows {
+        let explanation = &row.explanation;
+        for output in 0..results.outputs {
+            let of_output = |numbers: &[f64]| -> Vec<f64> {
+                numbers.iter().skip(output).step_by(results.outputs).copied().collect()
+            };
+            let values = of_output(&explanation.values);
+            let errors = explanation.std_errors.as_deref().map(of_output);
+
+            write!(out, "\nrow {}", row.row)?;
+            if results.outputs > 1 {
+                write!(out, ", output {output}")?;
+            }
+            let (base, prediction) = (explanation.base[output], explanation.prediction[output]);
+            writeln!(out, ": base {}, prediction {}", digits(base), digits(prediction))?;
+
+            let mut header = vec!["feature".to_owned(), "input".to_owned(), results.value.clone()];
+            header.extend(errors.is_some().then(|| "std error".to_owned()));
+            header.push(String::new());
+            let mut lines = vec![header];
+            let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let mut players: Vec<usize> = (0..values.len()).collect();
+            players.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));
+            for player in players {
+                let x = row.explicand[player];
+                let mut line = vec![
+                    results.features[player].clone(),
+                    if x.is_nan() { "missing".to_owned() } else { digits(x) },
+                    digits(values[player]),
+                ];
+                line.extend(errors.as_ref().map(|errors| digits(errors[player])));
+                line.push(bar(values[player], largest));
+                lines.push(line);
+            }
+            aligned(&lines, out)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
+    let mut header = vec!["row".to_owned()];
+    match results.outputs {
+        1 => header.push("prediction".to_owned()),
+        outputs => header.extend((0..outputs).map(|output| format!("prediction {output}"))),
+    }
+    let rows = results.rows.iter().zip(results.margins.chunks_exact(results.outputs));
+    let lines = rows.map(|(row, margins)| {
+        std::iter::once(row.to_string()).chain(margins.iter().copied().map(digits)).collect()
+    });
+    aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>(), out)
+}
+
+pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
+    let width = facts.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in &facts.0 {
+        let values: Vec<String> = match value {
+            Value::Array(values) => values.iter().map(text).collect(),
+            value => vec![text(value)],
+        };
+        let mut line = format!("{:<width$} ", name.replace('_', " "));
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                line.push(',');
+                if line.chars().count() + value.chars().count() >= LINE {
+                    writeln!(out, "{line}")?;
+                    line = " ".repeat(width + 1);
+                }
+            }
+            line.push(' ');
+            line.push_str(value);
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Writes lines of cells under each other: the first and the last column to the left, numbers to the right.
+fn aligned(lines: &[Vec<String>], out: &mut dyn Write) -> Result<()> {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    for line in lines {
+        let mut text = String::new();
+        for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+            let is_bar = column + 1 == columns && columns > 3;
+            text.push_str("  ");
+            text.push_str(&if column == 0 || is_bar {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            });
+        }
+        writeln!(out, "{}", text.trim_end())?;
+    }
+    Ok(())
+}
+
+/// A number to six significant digits.
+fn digits(number: f64) -> String {
+    let magnitude = number.abs();
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    if !(1e-4..1e9).contains(&magnitude) {
+        return format!("{number:.5e}");
+    }
+    let before_the_point = magnitude.log10().floor() as i32 + 1;
+    format!("{number:.*}", (6 - before_the_point).max(0) as usize)
+}
+
+/// `+++` or `---`, as long as the value is large.
+fn bar(value: f64, largest: f64) -> String {
+    let length = if largest > 0.0 { (value.abs() / largest * BAR as f64).round() as usize } else { 0 };
+    if value < 0.0 { "-" } else { "+" }.repeat(length)
+}
+
+/// A fact without the quotes that JSON puts around text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "unknown".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => digits(float),
+            _ => number.to_string(),
+        },
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_six_significant_digits() {
+        let pairs = [
+            (138.02767813, "138.028"),
+            (-0.0616962065, "-0.0616962"),
+            (1234567.8, "1234568"),
+            (1.5e-9, "1.50000e-9"),
+            (0.0, "0"),
+            (2e12, "2.00000e12"),
+        ];
+        for (number, text) in pairs {
+            assert_eq!(digits(number), text);
+        }
+    }
+
+    #[test]
+    fn bars_are_in_proportion_and_show_the_sign() {
+        assert_eq!(bar(-2.0, 4.0), "-".repeat(BAR / 2));
+        assert_eq!(bar(4.0, 4.0), "+".repeat(BAR));
+        assert_eq!(bar(0.0, 0.0), "");
+    }
+}

@@ -1,0 +1,35 @@
+//! `apportion predict`: raw margins, before any link.
+
+use anyhow::{Result, bail};
+use apportion::{Model, Rows};
+use rayon::prelude::*;
+
+use crate::args::Predict;
+use crate::input::Input;
+use crate::output::{Destination, Predictions};
+use crate::threads;
+
+/// Rows that one thread predicts at a time.
+const BLOCK: usize = 256;
+
+pub(crate) fn run(args: &Predict) -> Result<()> {
+    let destination = Destination::new(args.output.out.as_deref(), &[&args.input.model, &args.input.rows])?;
+    let input = Input::read(&args.input)?;
+    let (columns, outputs) = (input.table.columns, input.model.outputs());
+    let rows = input.table.gather(&input.selected);
+    let mut margins = vec![0.0; input.selected.len() * outputs];
+    let predicted = threads::run(&args.threads, || {
+        margins
+            .par_chunks_mut(BLOCK * outputs)
+            .zip(rows.par_chunks(BLOCK * columns))
+            .try_for_each(|(margins, rows)| input.model.predict(Rows::new(rows, columns), margins))
+    })?;
+    if let Err(error) = predicted {
+        return Err(anyhow::Error::from_boxed(error).context("the model failed"));
+    }
+    if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
+        bail!("the model says {} for row {}; check the model", margins[at], input.selected[at / outputs]);
+    }
+    let results = Predictions { outputs, rows: input.selected, margins };
+    destination.write(|out| results.write(args.output.format, out))
+}

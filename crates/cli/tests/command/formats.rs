@@ -1,0 +1,91 @@
+//! The four formats of `apportion explain`.
+
+use insta::assert_snapshot;
+
+use crate::support::{bytes, json, numbers, on, rounded, text};
+
+fn one_output(format: &str) -> Vec<String> {
+    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &["--select", "3,50", "--format", format])
+}
+
+fn three_outputs(format: &str) -> Vec<String> {
+    on(
+        "explain",
+        "iris_xgb_softprob.json.gz",
+        "iris.csv",
+        &["--select", "0,77", "--value", "banzhaf", "--method", "exact", "--format", format],
+    )
+}
+
+fn with_errors(format: &str) -> Vec<String> {
+    on(
+        "explain",
+        "diabetes_xgb.json.gz",
+        "diabetes.csv.gz",
+        &["--select", "3", "--method", "leverage-shap", "--budget", "20n", "--seed", "1", "--format", format],
+    )
+}
+
+#[test]
+fn json_is_one_object_on_one_line() {
+    assert_snapshot!("json_one_output", rounded(&text(&one_output("json"))));
+    assert_snapshot!("json_three_outputs", rounded(&text(&three_outputs("json"))));
+    assert_snapshot!("json_with_errors", rounded(&text(&with_errors("json"))));
+}
+
+#[test]
+fn csv_has_a_line_for_each_row_and_output() {
+    assert_snapshot!("csv_one_output", rounded(&text(&one_output("csv"))));
+    assert_snapshot!("csv_three_outputs", rounded(&text(&three_outputs("csv"))));
+    assert_snapshot!("csv_with_errors", rounded(&text(&with_errors("csv"))));
+}
+
+#[test]
+fn tables_show_the_features_that_matter_most_first() {
+    assert_snapshot!("table_one_output", text(&one_output("table")));
+    assert_snapshot!("table_three_outputs", text(&three_outputs("table")));
+    assert_snapshot!("table_with_errors", text(&with_errors("table")));
+}
+
+#[test]
+fn numbers_in_json_and_csv_read_back_to_the_same_bits() {
+    let json = json(&one_output("json"));
+    let csv = text(&one_output("csv"));
+    for (row, line) in csv.lines().skip(1).enumerate() {
+        let cells: Vec<f64> = line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(cells, numbers(&json["explanations"][row]["values"]));
+    }
+}
+
+#[test]
+fn npy_holds_the_numbers_of_json() {
+    for (arguments, shape) in [
+        (one_output as fn(&str) -> Vec<String>, "'shape': (2, 10, )"),
+        (three_outputs, "'shape': (2, 4, 3, )"),
+    ] {
+        let json = json(&arguments("json"));
+        let rows = json["explanations"].as_array().unwrap();
+        let expected: Vec<f64> = rows.iter().flat_map(|row| numbers(&row["values"])).collect();
+        let npy = bytes(&arguments("npy"));
+        let length = 10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]));
+        assert!(String::from_utf8_lossy(&npy[10..length]).contains(shape));
+        let got: Vec<f64> = npy[length..]
+            .chunks_exact(8)
+            .map(|number| f64::from_le_bytes(number.try_into().unwrap()))
+            .collect();
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn what_is_written_as_npy_reads_back_as_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("values.npy");
+    let path = path.to_str().unwrap();
+    let mut arguments = one_output("npy");
+    arguments.extend(["--out".to_owned(), path.to_owned()]);
+    bytes(&arguments);
+    let predicted =
+        json(&["predict", "--model", &crate::support::fixture("diabetes_xgb.json.gz"), "--rows", path]);
+    assert_eq!(predicted["predictions"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,254 @@
+//! Bad input: exit status 1 where the files do not fit, 2 where the request makes no sense; a line that says what to do; no output.
+
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::explain::stump_of_two_features;
+use crate::support::{files, fixture, run};
+
+/// A folder of inputs made for one test, and another for what must not be written.
+struct Bench {
+    inputs: tempfile::TempDir,
+    outputs: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { inputs: tempfile::tempdir().unwrap(), outputs: tempfile::tempdir().unwrap() }
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path: PathBuf = self.inputs.path().join(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Runs the command with `--out`, checks that it fails with `status`, saying all of `says` in one line, and writes nothing.
+    fn refuses(&self, status: i32, says: &[&str], arguments: &[&str]) {
+        let out = self.outputs.path().join("results");
+        let output = run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(stderr.starts_with("error: "), "{stderr}");
+        if status == 1 {
+            assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        }
+        for text in says {
+            assert!(stderr.contains(text), "{arguments:?}: {text:?} is not in {stderr}");
+        }
+        assert!(files(self.outputs.path()).is_empty(), "{arguments:?}");
+    }
+
+    fn refuses_model(&self, says: &[&str], model: &str) {
+        let rows = fixture("diabetes.csv.gz");
+        self.refuses(1, says, &["explain", "--model", model, "--rows", &rows]);
+        self.refuses(1, says, &["predict", "--model", model, "--rows", &rows]);
+        self.refuses(1, says, &["inspect", "--model", model]);
+    }
+
+    fn refuses_rows(&self, says: &[&str], content: impl AsRef<[u8]>) {
+        let model = self.file("model.json", stump_of_two_features());
+        let rows = self.file("rows", content);
+        self.refuses(1, says, &["explain", "--model", &model, "--rows", &rows]);
+        self.refuses(1, says, &["predict", "--model", &model, "--rows", &rows]);
+    }
+
+    fn refuses_options(&self, status: i32, says: &[&str], options: &[&str]) {
+        let (model, rows) = (fixture("diabetes_xgb.json.gz"), fixture("diabetes.csv.gz"));
+        self.refuses(status, says, &[&["explain", "--model", &model, "--rows", &rows], options].concat());
+    }
+}
+
+fn unpacked(name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(fs::File::open(fixture(name)).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// The model of the fixture, with a change.
+fn changed(change: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let mut model = serde_json::from_slice(&unpacked("diabetes_xgb.json.gz")).unwrap();
+    change(&mut model);
+    serde_json::to_vec(&model).unwrap()
+}
+
+#[test]
+fn a_model_file_that_is_missing_empty_or_no_model() {
+    let bench = Bench::new();
+    bench.refuses_model(&["cannot read the model", "none.json", "No such file"], "none.json");
+    bench.refuses_model(&["empty"], &bench.file("empty", ""));
+    bench.refuses_model(&["no model file", "XGBoost"], &fixture("iris.csv"));
+    bench.refuses_model(&["cannot read the model"], &bench.file("object.json", "{}"));
+    bench.refuses_model(&["cannot read the model"], bench.inputs.path().to_str().unwrap());
+}
+
+#[test]
+fn a_model_file_that_is_truncated() {
+    let bench = Bench::new();
+    let (plain, packed) =
+        (unpacked("diabetes_xgb.json.gz"), fs::read(fixture("diabetes_xgb.json.gz")).unwrap());
+    let ubj = fs::read(fixture("diabetes_xgb_1_7.ubj")).unwrap();
+    for (name, content) in [("json", plain), ("json.gz", packed), ("ubj", ubj)] {
+        for end in [1, content.len() / 2, content.len() - 2] {
+            bench.refuses_model(&["cannot read the model"], &bench.file(name, &content[..end]));
+        }
+    }
+}
+
+#[test]
+fn a_model_file_of_a_future_version_or_with_broken_trees() {
+    let bench = Bench::new();
+    let future = changed(|model| model["version"] = json!([99, 0, 0]));
+    bench.refuses_model(&["XGBoost 99"], &bench.file("future.json", future));
+    let tree = |model: &mut Value, key: &str, node: usize, value: Value| {
+        model["learner"]["gradient_booster"]["model"]["trees"][5][key][node] = value;
+    };
+    let cycle = changed(|model| tree(model, "left_children", 1, json!(0)));
+    bench.refuses_model(&["tree 5"], &bench.file("cycle.json", cycle));
+    let beyond = changed(|model| tree(model, "right_children", 0, json!(100_000)));
+    bench.refuses_model(&["tree 5"], &bench.file("beyond.json", beyond));
+}
+
+#[test]
+fn rows_that_are_missing_empty_or_have_no_row() {
+    let bench = Bench::new();
+    bench.refuses_rows(&["empty"], "");
+    bench.refuses_rows(&["no rows"], "a,b\n");
+    bench.refuses_rows(&["numbers only", "header"], "1,2\n3,4\n");
+    bench.refuses_rows(&["gzipped data is truncated"], &fs::read(fixture("diabetes.csv.gz")).unwrap()[..500]);
+    let model = fixture("diabetes_xgb.json.gz");
+    bench.refuses(
+        1,
+        &["cannot read rows from none.csv", "No such file"],
+        &["explain", "--model", &model, "--rows", "none.csv"],
+    );
+}
+
+#[test]
+fn rows_with_the_wrong_columns() {
+    let bench = Bench::new();
+    bench.refuses_rows(&["2 columns", "2 features", "lacks 1: \"b\""], "a,c\n1,2\n");
+    bench.refuses_rows(&["1 columns beside the target \"target\"", "lacks 1: \"b\""], "a,target\n1,2\n");
+    bench.refuses_rows(&["column 1 has the name \"a\""], "a,a\n1,2\n");
+    let model = fixture("diabetes_xgb.json.gz");
+    let says = ["4 columns beside the target \"target\"", "wants 10", "sepal length"];
+    bench.refuses(1, &says, &["explain", "--model", &model, "--rows", &fixture("iris.csv")]);
+}
+
+#[test]
+fn rows_with_cells_that_are_no_finite_numbers() {
+    let bench = Bench::new();
+    bench.refuses_rows(
+        &["row 1 (line 3), column 0 \"a\"", "\"tall\", which is not a number"],
+        "a,b\n1,2\ntall,4\n",
+    );
+    bench.refuses_rows(&["row 0 (line 2), column 1 \"b\" is inf"], "a,b\n1,inf\n");
+    bench.refuses_rows(&["row 0 (line 2) has 1 cells", "header has 2"], "a,b\n1\n");
+}
+
+#[test]
+fn matrices_that_do_not_fit() {
+    let bench = Bench::new();
+    let npy = |descr: &str, shape: &str, data: &[f64]| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(data.iter().flat_map(|number| number.to_le_bytes()));
+        bytes
+    };
+    bench.refuses_rows(&["3 columns", "wants 2"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
+    bench.refuses_rows(&["row 0, column 1 is inf"], npy("<f8", "(1, 2)", &[1.0, f64::INFINITY]));
+    bench.refuses_rows(&["truncated or damaged"], npy("<f8", "(2, 2)", &[1.0, 2.0]));
+    bench.refuses_rows(&["convert them"], npy("<i8", "(1, 2)", &[1.0, 2.0]));
+    bench.refuses_rows(&["0 × 2", "at least one row"], npy("<f8", "(0, 2)", &[]));
+}
+
+#[test]
+fn a_row_or_target_that_is_not_there() {
+    let bench = Bench::new();
+    bench.refuses_options(1, &["--select names row 442", "has 442 rows", "0 to 441"], &["--select", "3,442"]);
+    bench.refuses_options(2, &["'--select <ROWS>'", "\"x\""], &["--select", "x"]);
+    bench.refuses_options(1, &["--target \"y\" is not a column", "\"age\""], &["--target", "y"]);
+}
+
+#[test]
+fn a_background_that_is_empty_or_does_not_fit() {
+    let bench = Bench::new();
+    let header = "age,sex,bmi,bp,s1,s2,s3,s4,s5,s6,target\n";
+    let empty = bench.file("empty.csv", header);
+    bench.refuses_options(1, &["background", "no rows"], &["--background", &empty]);
+    bench.refuses_options(
+        1,
+        &["background", "4 columns", "wants 10"],
+        &["--background", &fixture("iris.csv")],
+    );
+    bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);
+    bench.refuses_options(
+        1,
+        &["--background-select names row 500", "442 rows"],
+        &["--background-select", "500"],
+    );
+    let file = fixture("diabetes.csv.gz");
+    let options = ["--background", &file, "--background-select", "442"];
+    bench.refuses_options(1, &["--background-select names row 442"], &options);
+    let options = ["--background", "mean", "--background-select", "1"];
+    bench.refuses_options(2, &["--background mean", "leave it out"], &options);
+}
+
+#[test]
+fn a_budget_below_what_the_method_needs() {
+    let bench = Bench::new();
+    for method in [
+        "leverage-shap",
+        "leverage-shap-unpaired",
+        "leverage-shap-with-replacement",
+        "leverage-shap-bernoulli",
+        "kernel-shap",
+        "kernel-shap-paired",
+        "optimized-kernel-shap",
+        "permutation",
+        "exact",
+    ] {
+        let says = ["--budget 1 is too small", "at least", method];
+        bench.refuses_options(1, &says, &["--method", method, "--budget", "1"]);
+    }
+    bench.refuses_options(1, &["2^10 = 1024"], &["--method", "exact", "--budget", "10n"]);
+    bench.refuses_options(2, &["'--budget <M|Kn>'", "10n"], &["--method", "exact", "--budget", "ten"]);
+}
+
+#[test]
+fn names_that_are_not_known_or_not_known_yet() {
+    let bench = Bench::new();
+    bench.refuses_options(
+        2,
+        &["unknown method \"treeshap\"", "leverage-shap", "permutation"],
+        &["--method", "treeshap"],
+    );
+    bench.refuses_options(2, &["\"msr\" is not available yet", "leverage-shap"], &["--method", "msr"]);
+    bench.refuses_options(2, &["unknown value \"shap\"", "banzhaf"], &["--value", "shap"]);
+    bench.refuses_options(2, &["not available yet", "banzhaf"], &["--value", "beta=1,4"]);
+    bench.refuses_options(2, &["not available yet", "marginal"], &["--game", "path-dependent"]);
+    bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
+    bench.refuses_options(
+        2,
+        &["shapley values only", "tree, exact or auto"],
+        &["--method", "permutation", "--value", "banzhaf"],
+    );
+    bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);
+    bench.refuses(2, &["no array"], &["inspect", "--model", &fixture("iris_xgb.json.gz"), "--format", "npy"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("none").join("results.json");
+    let output = run(&["inspect", "--model", "none.json", "--out", missing.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("there is no folder"));
+    assert!(files(folder.path()).is_empty());
+}
