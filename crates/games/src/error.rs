@@ -1,6 +1,6 @@
 //! What can go wrong when a game is built or asked.
 
-use crate::coalition::Coalition;
+use crate::coalition::{Coalition, CoalitionView};
 
 /// The cause that a model gives for its failure.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -102,4 +102,16 @@ pub enum GameError {
         /// What was given and what is wanted.
         what: String,
     },
+}
+
+impl GameError {
+    /// What a model's failure on a chunk of rows, whose first coalition is `first`, means for the game.
+    ///
+    /// A [`GameError`] in the box, such as the wrong count that [`batch_model`](crate::batch_model) finds, is the error itself.
+    pub(crate) fn from_model(source: BoxError, first: CoalitionView<'_>) -> Self {
+        match source.downcast::<Self>() {
+            Ok(error) => *error,
+            Err(source) => Self::Model { coalition: first.to_coalition(), source },
+        }
+    }
 }

@@ -51,6 +51,19 @@ pub trait Game: Sync {
         0
     }
 
+    /// Whether several threads may call [`values`](Self::values) at once and gain by it, as
+    /// [`Model::parallel`](crate::Model::parallel) says of a model. Where not, ask for one batch after the other.
+    fn parallel(&self) -> bool {
+        true
+    }
+
+    /// All 2^n × k values in mask order, where the game holds them as such a table; bit `i` of a mask is player `i`.
+    ///
+    /// Enumeration reads the table in place rather than asking for batches. Only a game that *is* a table overrides this.
+    fn table(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Writes `v(S_j)` to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major.
     ///
     /// # Errors
@@ -75,11 +88,33 @@ macro_rules! forward_game {
             fn rows_per_coalition(&self) -> usize {
                 (**self).rows_per_coalition()
             }
+            fn parallel(&self) -> bool {
+                (**self).parallel()
+            }
+            fn table(&self) -> Option<&[f64]> {
+                (**self).table()
+            }
             fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
                 (**self).values(batch, out)
             }
         }
     };
+}
+
+/// Checks what a game or a model wrote for `batch`: row-major `out` of `outputs` per coalition.
+///
+/// # Errors
+///
+/// [`GameError::NotFinite`] with the first coalition that has a NaN or an infinite value.
+pub(crate) fn check_finite(batch: &Coalitions, outputs: usize, out: &[f64]) -> Result<(), GameError> {
+    match out.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(GameError::NotFinite {
+            coalition: batch.row(at / outputs).to_coalition(),
+            output: at % outputs,
+            value: out[at],
+        }),
+    }
 }
 
 forward_game!(&G);

@@ -1,5 +1,25 @@
 //! Cooperative games: who plays, and what every coalition is worth.
 //!
+//! A model, a row to explain and a background become a game on the row's features; a batch of coalitions goes in, their values come
+//! out. Everything else in the workspace takes a [`Game`] and does not know what is behind it.
+//!
+//! ```
+//! use apportion_games::{Background, Coalitions, Game, MarginalGame};
+//!
+//! let model = |row: &[f64]| 3.0 * row[0] + row[1] * row[2];
+//! let background = Background::baseline([0.0, 1.0, 1.0])?;
+//! let game = MarginalGame::new(&model, &[1.0, 2.0, 5.0], &background)?;
+//!
+//! let mut batch = Coalitions::new(game.players());
+//! batch.push_empty();
+//! batch.push_members([0, 2]);
+//! batch.push_full();
+//! let mut values = [0.0; 3];
+//! game.values(&batch, &mut values)?;
+//! assert_eq!(values, [1.0, 8.0, 13.0]);
+//! # Ok::<(), apportion_games::GameError>(())
+//! ```
+//!
 //! # What is here
 //!
 //! | | |
@@ -7,18 +27,45 @@
 //! | [`Coalition`], [`CoalitionView`], [`Coalitions`] | one coalition as bits, and a batch of `m` of them as an m × n bit matrix |
 //! | [`Game`] | the value function `v : 2^N → R^k`, asked in batches |
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
+//! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
+//! | [`TabulatedGame`] | all 2^n values, written down |
+//! | [`SubGame`] | a game among some of the players; null players taken out and put back |
+//! | [`Counted`], [`Cached`], [`Noisy`], [`Centred`] | adapters: a game made of a game |
+//! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`] | random streams that make every result a function of its seed |
+//! | [`GameError`] | what can go wrong |
+//!
+//! # Shapes
+//!
+//! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, row-major; rows are rows × n, row-major; all f64.
 
+mod adapters;
+mod background;
 mod coalition;
 mod coalitions;
 mod error;
 mod game;
+mod marginal;
 mod model;
 mod stream;
+mod sub_game;
+mod tabulated;
+mod textbook;
 
+pub use adapters::{Cached, Centred, Counted, Noisy};
+pub use background::Background;
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 pub use error::{BoxError, GameError};
 pub use game::Game;
+pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
 pub use stream::{Purpose, stream};
+pub use sub_game::SubGame;
+pub use tabulated::TabulatedGame;
+pub use textbook::{Additive, Airport, ClosedForm, Cooking, Glove, SumOfUnanimity, WeightedVoting};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

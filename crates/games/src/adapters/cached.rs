@@ -1,0 +1,181 @@
+//! Remembers the value of every coalition asked for.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+
+/// The same game, each coalition asked for once.
+///
+/// Of a batch, the coalitions not yet known go to the game together, in one batch, each once. Any number of threads may ask; two
+/// that ask for the same unknown coalition at the same moment may both have it evaluated, with the same result.
+///
+/// Takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
+///
+/// ```
+/// use apportion_games::{Cached, Coalitions, Counted, Game, Glove};
+///
+/// let game = Cached::new(Counted::new(Glove::new(1, 2)?));
+/// game.values(&Coalitions::from_masks(3, [1, 3, 1]), &mut [0.0; 3])?;
+/// game.values(&Coalitions::from_masks(3, [3, 5]), &mut [0.0; 2])?;
+/// assert_eq!(game.distinct(), 3);
+/// assert_eq!(game.inner().evaluations(), 3);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug)]
+pub struct Cached<G> {
+    game: G,
+    memory: Mutex<Memory>,
+}
+
+/// Where the values of known coalitions lie: coalition → its place in `values`, in units of k.
+#[derive(Debug, Default)]
+struct Memory {
+    places: HashMap<Box<[u64]>, usize>,
+    values: Vec<f64>,
+}
+
+impl<G: Game> Cached<G> {
+    /// Remembers nothing yet.
+    pub fn new(game: G) -> Self {
+        Self { game, memory: Mutex::default() }
+    }
+
+    /// Number of distinct coalitions remembered.
+    pub fn distinct(&self) -> usize {
+        self.memory().places.len()
+    }
+
+    /// The game that is asked where memory does not help.
+    pub fn inner(&self) -> &G {
+        &self.game
+    }
+
+    /// The memory is whole at any moment another thread can see it, so a panic elsewhere does not spoil it.
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The coalitions of `batch` that are not remembered, each once, in the order of their first appearance.
+    fn missing(&self, batch: &Coalitions) -> Coalitions {
+        let memory = self.memory();
+        let mut missing = Coalitions::new(batch.players());
+        let mut seen = HashSet::new();
+        for row in batch.iter() {
+            if !memory.places.contains_key(row.words()) && seen.insert(row.words()) {
+                missing.push(row);
+            }
+        }
+        missing
+    }
+}
+
+impl<G: Game> Game for Cached<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let outputs = self.outputs();
+        let missing = self.missing(batch);
+        let mut values = vec![0.0; missing.len() * outputs];
+        if !missing.is_empty() {
+            // Unlocked: the game may take long, and may use the threads that wait for the memory.
+            self.game.values(&missing, &mut values)?;
+        }
+
+        let mut memory = self.memory();
+        for (row, values) in missing.iter().zip(values.chunks_exact(outputs)) {
+            let place = memory.places.len();
+            // Another thread may have been faster.
+            if !memory.places.contains_key(row.words()) {
+                memory.values.extend_from_slice(values);
+                memory.places.insert(row.words().into(), place);
+            }
+        }
+        for (row, out) in batch.iter().zip(out.chunks_exact_mut(outputs)) {
+            let at = memory.places[row.words()] * outputs;
+            out.copy_from_slice(&memory.values[at..at + outputs]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counted, SumOfUnanimity, TabulatedGame};
+
+    #[test]
+    fn values_are_those_of_the_game_however_they_were_come_by() {
+        let game = SumOfUnanimity::random(70, 30, 3, 5);
+        let cached = Cached::new(Counted::new(&game));
+        let mut batch = Coalitions::new(70);
+        for start in 0..40 {
+            batch.push_members((start % 13..70).step_by(1 + start % 3));
+        }
+        let (mut wanted, mut got) = (vec![0.0; 40], vec![0.0; 40]);
+        game.values(&batch, &mut wanted).unwrap();
+        cached.values(&batch.slice(0..7), &mut got[..7]).unwrap();
+        cached.values(&batch, &mut got).unwrap();
+        assert_eq!(got, wanted);
+        assert_eq!(cached.inner().evaluations(), cached.distinct() as u64);
+        assert_eq!(cached.inner().calls(), 2);
+    }
+
+    #[test]
+    fn a_batch_that_is_known_does_not_reach_the_game() {
+        let cached = Cached::new(Counted::new(TabulatedGame::from_fn(3, |mask| mask as f64).unwrap()));
+        for _ in 0..2 {
+            cached.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap();
+        }
+        assert_eq!((cached.inner().calls(), cached.distinct()), (1, 8));
+    }
+
+    #[test]
+    fn threads_that_ask_for_the_same_agree() {
+        let cached = Cached::new(TabulatedGame::from_fn(8, |mask| mask as f64).unwrap());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for mask in 0..256 {
+                        let mut value = [0.0];
+                        cached.values(&Coalitions::from_masks(8, [mask]), &mut value).unwrap();
+                        assert_eq!(value, [mask as f64]);
+                    }
+                });
+            }
+        });
+        assert_eq!(cached.distinct(), 256);
+    }
+
+    #[test]
+    fn a_failure_is_not_remembered() {
+        struct Fails;
+        impl Game for Fails {
+            fn players(&self) -> usize {
+                1
+            }
+            fn values(&self, _: &Coalitions, _: &mut [f64]) -> Result<(), GameError> {
+                Err(GameError::EmptyBackground)
+            }
+        }
+        let cached = Cached::new(Fails);
+        assert!(cached.values(&Coalitions::from_masks(1, [0]), &mut [0.0]).is_err());
+        assert_eq!(cached.distinct(), 0);
+    }
+}

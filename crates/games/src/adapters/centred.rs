@@ -1,0 +1,74 @@
+//! Subtracts the value of the empty coalition.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::{Game, check_finite};
+
+/// The game `v(S) − v(∅)`: what the textbooks call a game, worth nothing without players.
+///
+/// ```
+/// use apportion_games::{Centred, Coalitions, Game, TabulatedGame};
+///
+/// let game = Centred::new(TabulatedGame::new(vec![5.0, 7.0], 1)?)?;
+/// let mut values = [0.0; 2];
+/// game.values(&Coalitions::from_masks(1, [0, 1]), &mut values)?;
+/// assert_eq!((values, game.base()), ([0.0, 2.0], &[5.0][..]));
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Centred<G> {
+    game: G,
+    base: Vec<f64>,
+}
+
+impl<G: Game> Centred<G> {
+    /// Asks the game for v(∅), once.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the game says.
+    pub fn new(game: G) -> Result<Self, GameError> {
+        let mut empty = Coalitions::new(game.players());
+        empty.push_empty();
+        let mut base = vec![0.0; game.outputs()];
+        game.values(&empty, &mut base)?;
+        Ok(Self { game, base })
+    }
+
+    /// v(∅), k numbers.
+    pub fn base(&self) -> &[f64] {
+        &self.base
+    }
+
+    /// The game as it was.
+    pub fn inner(&self) -> &G {
+        &self.game
+    }
+}
+
+impl<G: Game> Game for Centred<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.game.values(batch, out)?;
+        for out in out.chunks_exact_mut(self.base.len()) {
+            out.iter_mut().zip(&self.base).for_each(|(value, base)| *value -= base);
+        }
+        // The difference of two finite numbers may overflow.
+        check_finite(batch, self.base.len(), out)
+    }
+}

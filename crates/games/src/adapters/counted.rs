@@ -1,0 +1,70 @@
+//! Counts how often a game is asked.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+
+/// The same game, counting batches and coalitions asked for.
+///
+/// ```
+/// use apportion_games::{Coalitions, Counted, Game, Glove};
+///
+/// let game = Counted::new(Glove::new(1, 2)?);
+/// game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8])?;
+/// assert_eq!((game.calls(), game.evaluations()), (1, 8));
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug)]
+pub struct Counted<G> {
+    game: G,
+    calls: AtomicU64,
+    evaluations: AtomicU64,
+}
+
+impl<G: Game> Counted<G> {
+    /// Counts from zero.
+    pub fn new(game: G) -> Self {
+        Self { game, calls: AtomicU64::new(0), evaluations: AtomicU64::new(0) }
+    }
+
+    /// Batches asked for, those that failed included.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Coalitions asked for, repetitions included.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
+    }
+
+    /// The game that is counted.
+    pub fn inner(&self) -> &G {
+        &self.game
+    }
+}
+
+impl<G: Game> Game for Counted<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.evaluations.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        self.game.values(batch, out)
+    }
+}

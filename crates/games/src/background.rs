@@ -1,0 +1,185 @@
+//! The background: the rows that stand in for players who are absent.
+//!
+//! # Notation
+//!
+//! `B` rows of `n` features, row `b` with weight `w_b`; the weights are not negative and sum to 1. One row is a *baseline*.
+//! NaN means that the value is missing, and is legal. Infinite values are refused.
+
+use crate::error::GameError;
+use crate::model::Rows;
+
+/// One baseline row, or a set of rows with weights.
+///
+/// ```
+/// use apportion_games::Background;
+///
+/// let baseline = Background::baseline([0.5, 0.0, f64::NAN])?;
+/// assert_eq!((baseline.len(), baseline.columns()), (1, 3));
+///
+/// let weighted = Background::rows([0.0, 1.0, 2.0, 3.0], 2)?.with_weights(&[1.0, 3.0])?;
+/// assert_eq!(weighted.row(1), [2.0, 3.0]);
+/// assert_eq!(weighted.weights(), [0.25, 0.75]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Background {
+    values: Vec<f64>,
+    columns: usize,
+    weights: Vec<f64>,
+}
+
+impl Background {
+    /// One row.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] for a row without columns, [`GameError::InfiniteInput`] for an infinite value.
+    pub fn baseline(row: impl Into<Vec<f64>>) -> Result<Self, GameError> {
+        let values = row.into();
+        let columns = values.len();
+        Self::rows(values, columns)
+    }
+
+    /// The rows of `columns` numbers each that lie one after the other in `values`, all of the same weight.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::EmptyBackground`] without rows, [`GameError::Parameter`] without columns, [`GameError::Width`] if the last row
+    /// is incomplete, [`GameError::InfiniteInput`] for an infinite value.
+    pub fn rows(values: impl Into<Vec<f64>>, columns: usize) -> Result<Self, GameError> {
+        let values = values.into();
+        if columns == 0 {
+            return Err(GameError::Parameter {
+                what: "a background has at least one column, not 0".to_owned(),
+            });
+        }
+        if values.is_empty() {
+            return Err(GameError::EmptyBackground);
+        }
+        let rows = values.len() / columns;
+        if !values.len().is_multiple_of(columns) {
+            return Err(GameError::Width {
+                what: format!("background row {rows}"),
+                given: values.len() % columns,
+                wanted: columns,
+            });
+        }
+        for (index, row) in values.chunks_exact(columns).enumerate() {
+            refuse_infinite(row, || format!("background row {index}"))?;
+        }
+        Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
+    }
+
+    /// The same rows with the weights `weights`, which are divided by their sum.
+    ///
+    /// A row of weight zero is still evaluated and must have finite predictions: leave it out where that is not wanted.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, GameError> {
+        let refuse = |problem| Err(GameError::BackgroundWeights { rows: self.len(), problem });
+        if weights.len() != self.len() {
+            return refuse(format!("{} were given", weights.len()));
+        }
+        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            return refuse(format!("weight {row} is {}", weights[row]));
+        }
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return refuse("all are zero".to_owned());
+        }
+        // By the largest first: the sum of weights near the end of the range would overflow.
+        let total: f64 = weights.iter().map(|weight| weight / largest).sum();
+        self.weights = weights.iter().map(|weight| weight / largest / total).collect();
+        Ok(self)
+    }
+
+    /// Number of rows `B`.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Never: a background has at least one row.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Numbers per row `n`.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Row `index`.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is not below [`len`](Self::len).
+    pub fn row(&self, index: usize) -> &[f64] {
+        &self.values[index * self.columns..(index + 1) * self.columns]
+    }
+
+    /// All rows, as a model takes them.
+    pub fn as_rows(&self) -> Rows<'_> {
+        Rows::new(&self.values, self.columns)
+    }
+
+    /// The weights `w_b`, one per row; they sum to 1 up to rounding.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+}
+
+/// Refuses a row with an infinite value; `what` names the row.
+pub(crate) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
+    match row.iter().position(|value| value.is_infinite()) {
+        None => Ok(()),
+        Some(column) => Err(GameError::InfiniteInput { what: what(), column, value: row[column] }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_weights_are_the_default_and_sum_to_one() {
+        let background = Background::rows(vec![0.0; 12], 3).unwrap();
+        assert_eq!(background.weights(), [0.25; 4]);
+    }
+
+    #[test]
+    fn weights_are_divided_by_their_sum_even_where_the_sum_overflows() {
+        let background = Background::rows([1.0, 2.0], 1).unwrap().with_weights(&[1e308, 1e308]).unwrap();
+        assert_eq!(background.weights(), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn weights_that_cannot_be_normalized_are_refused() {
+        let background = Background::rows([1.0, 2.0], 1).unwrap();
+        for weights in
+            [&[1.0][..], &[1.0, 1.0, 1.0], &[0.0, 0.0], &[-1.0, 2.0], &[f64::NAN, 1.0], &[f64::INFINITY, 1.0]]
+        {
+            let refused = background.clone().with_weights(weights);
+            assert!(matches!(refused, Err(GameError::BackgroundWeights { rows: 2, .. })), "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn missing_values_are_legal_and_infinite_ones_are_not() {
+        assert!(Background::baseline([f64::NAN, 0.0]).is_ok());
+        let refused = Background::rows([0.0, 1.0, 2.0, f64::NEG_INFINITY], 2).unwrap_err();
+        assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }));
+        assert!(refused.to_string().contains("background row 1"), "{refused}");
+    }
+
+    #[test]
+    fn a_background_without_rows_columns_or_with_an_incomplete_row_is_refused() {
+        assert!(matches!(Background::rows([], 2), Err(GameError::EmptyBackground)));
+        assert!(matches!(Background::baseline([]), Err(GameError::Parameter { .. })));
+        assert!(matches!(
+            Background::rows([1.0, 2.0, 3.0], 2),
+            Err(GameError::Width { given: 1, wanted: 2, .. })
+        ));
+    }
+}

@@ -1,0 +1,195 @@
+//! The sub-game: a game restricted to some of its players, the others held absent or present.
+//!
+//! # Notation
+//!
+//! `K` is the list of players kept, `R = N∖K` the rest. Player `j` of the sub-game is player `K[j]` of the game.
+//!
+//! ```text
+//! v_K(S) = v(S)        the rest absent (the restriction of v to K)
+//! v_K(S) = v(S ∪ R)    the rest present
+//! ```
+
+use crate::coalition::Coalition;
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+
+/// A game among some of the players of another game.
+///
+/// A sub-game of no players is legal: it has one coalition, the empty one. Whoever computes values refuses it, and
+/// [`expand`](Self::expand) of no values gives all zeros. Errors name coalitions of the game that this one is part of.
+///
+/// ```
+/// use apportion_games::{Additive, Coalitions, Game, SubGame};
+///
+/// let game = SubGame::new(Additive::new([1.0, 10.0, 100.0])?, &[2, 0])?;
+/// let mut values = [0.0; 4];
+/// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
+/// assert_eq!(values, [0.0, 100.0, 1.0, 101.0]);
+/// // What the players 2 and 0 get, among all three.
+/// assert_eq!(game.expand(&[100.0, 1.0]), [1.0, 0.0, 100.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SubGame<G> {
+    game: G,
+    keep: Vec<usize>,
+    /// The members that every coalition has besides those of the sub-game: none, or all others.
+    others: Coalition,
+}
+
+impl<G: Game> SubGame<G> {
+    /// The game among the players `keep`, in that order, the others absent.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] if a player of `keep` does not exist or is named twice.
+    pub fn new(game: G, keep: &[usize]) -> Result<Self, GameError> {
+        let players = game.players();
+        let mut seen = Coalition::empty(players);
+        for &player in keep {
+            if player >= players {
+                return Err(GameError::Parameter {
+                    what: format!(
+                        "a sub-game cannot keep player {player}: the game has the players 0 to {}",
+                        players as i64 - 1
+                    ),
+                });
+            }
+            if seen.view().contains(player) {
+                return Err(GameError::Parameter {
+                    what: format!("a sub-game keeps each player once; player {player} is named twice"),
+                });
+            }
+            seen.insert(player);
+        }
+        Ok(Self::of_checked(game, keep.to_vec()))
+    }
+
+    /// The game among distinct players that exist.
+    pub(crate) fn of_checked(game: G, keep: Vec<usize>) -> Self {
+        let others = Coalition::empty(game.players());
+        Self { game, keep, others }
+    }
+
+    /// The same game with the others present in every coalition.
+    pub fn with_others_present(mut self) -> Self {
+        let kept = Coalition::from_members(self.game.players(), self.keep.iter().copied());
+        self.others = kept.view().complement();
+        self
+    }
+
+    /// The players kept: player `j` of this game is player `keep()[j]` of the other.
+    pub fn keep(&self) -> &[usize] {
+        &self.keep
+    }
+
+    /// The game that this one is part of.
+    pub fn inner(&self) -> &G {
+        &self.game
+    }
+
+    /// Puts numbers of the players kept, players × k row-major, back among all n players: n × k with zeros elsewhere.
+    ///
+    /// # Panics
+    ///
+    /// If `values` has another length than players × outputs of this game.
+    pub fn expand(&self, values: &[f64]) -> Vec<f64> {
+        let outputs = self.game.outputs();
+        assert_eq!(values.len(), self.keep.len() * outputs, "one number per player kept and output");
+        let mut all = vec![0.0; self.game.players() * outputs];
+        for (row, &player) in values.chunks_exact(outputs).zip(&self.keep) {
+            all[player * outputs..(player + 1) * outputs].copy_from_slice(row);
+        }
+        all
+    }
+
+    /// The coalitions of the other game that the rows of `batch` mean.
+    fn lift(&self, batch: &Coalitions) -> Coalitions {
+        let mut lifted = Coalitions::with_capacity(self.game.players(), batch.len());
+        let mut words = self.others.view().words().to_vec();
+        for row in batch.iter() {
+            words.copy_from_slice(self.others.view().words());
+            for member in row.members() {
+                let player = self.keep[member];
+                words[player / 64] |= 1 << (player % 64);
+            }
+            lifted.push_words(&words);
+        }
+        lifted
+    }
+}
+
+impl<G: Game> Game for SubGame<G> {
+    fn players(&self) -> usize {
+        self.keep.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        self.game.values(&self.lift(batch), out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SumOfUnanimity, TabulatedGame};
+
+    fn table_of(game: &impl Game) -> Vec<f64> {
+        TabulatedGame::from_game(game).unwrap().values_in_order().to_vec()
+    }
+
+    #[test]
+    fn the_rest_is_absent_or_present_as_asked() {
+        let game = TabulatedGame::from_fn(3, |mask| mask as f64).unwrap();
+        let absent = SubGame::new(&game, &[0, 2]).unwrap();
+        assert_eq!(table_of(&absent), [0.0, 1.0, 4.0, 5.0]);
+        assert_eq!(table_of(&absent.with_others_present()), [2.0, 3.0, 6.0, 7.0]);
+    }
+
+    #[test]
+    fn players_beyond_the_first_words_are_found() {
+        let game = SumOfUnanimity::unanimity(200, [3, 70, 199]).unwrap();
+        let sub = SubGame::new(&game, &[199, 5, 70, 3]).unwrap();
+        let veto = |mask: usize| f64::from(u8::from(mask & 0b1101 == 0b1101));
+        assert_eq!(table_of(&sub), (0..16).map(veto).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_sub_game_of_no_players_has_one_coalition() {
+        let game = TabulatedGame::from_fn(2, |mask| mask as f64 + 1.0).unwrap();
+        let nobody = SubGame::new(&game, &[]).unwrap();
+        assert_eq!(table_of(&nobody), [1.0]);
+        assert_eq!(nobody.expand(&[]), [0.0, 0.0]);
+        assert_eq!(table_of(&nobody.with_others_present()), [4.0]);
+    }
+
+    #[test]
+    fn expanding_keeps_the_outputs_of_a_player_together() {
+        let game = TabulatedGame::new((0..16).map(f64::from).collect(), 2).unwrap();
+        let sub = SubGame::new(game, &[2, 0]).unwrap();
+        assert_eq!(sub.expand(&[1.0, 2.0, 3.0, 4.0]), [3.0, 4.0, 0.0, 0.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn players_that_do_not_exist_or_come_twice_are_refused() {
+        let game = TabulatedGame::from_fn(2, |mask| mask as f64).unwrap();
+        for keep in [&[2][..], &[0, 1, 0]] {
+            let message = SubGame::new(&game, keep).unwrap_err().to_string();
+            assert!(message.contains("player"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The additive game: everyone brings a fixed amount.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+use crate::textbook::ClosedForm;
+
+/// `v(S) = Σ_{i∈S} a_i`. Every semivalue gives player i exactly a_i.
+///
+/// Good for: the dummy axiom; designs and weights that must sum to one; least squares, whose residuals must vanish. It cannot tell
+/// one semivalue from another.
+///
+/// ```
+/// use apportion_games::{Additive, ClosedForm};
+///
+/// let game = Additive::new([1.0, -2.0])?;
+/// assert_eq!(game.shapley(), [1.0, -2.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Additive {
+    amounts: Vec<f64>,
+}
+
+impl Additive {
+    /// The game in which player `i` brings `amounts[i]`.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] for an amount that is not finite, or without players.
+    pub fn new(amounts: impl Into<Vec<f64>>) -> Result<Self, GameError> {
+        let amounts = amounts.into();
+        if amounts.is_empty() {
+            return Err(GameError::Parameter { what: "an additive game has at least one player".to_owned() });
+        }
+        match amounts.iter().position(|amount| !amount.is_finite()) {
+            None => Ok(Self { amounts }),
+            Some(player) => Err(GameError::Parameter {
+                what: format!("the amount of player {player} must be finite, not {}", amounts[player]),
+            }),
+        }
+    }
+}
+
+impl Game for Additive {
+    fn players(&self) -> usize {
+        self.amounts.len()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, row) in out.iter_mut().zip(batch.iter()) {
+            *value = row.members().map(|player| self.amounts[player]).sum();
+        }
+        Ok(())
+    }
+}
+
+impl ClosedForm for Additive {
+    fn shapley(&self) -> Vec<f64> {
+        self.amounts.clone()
+    }
+
+    fn banzhaf(&self) -> Vec<f64> {
+        self.amounts.clone()
+    }
+}

@@ -1,0 +1,50 @@
+//! The cooking game: three cooks, and what each team of them is worth.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+use crate::textbook::ClosedForm;
+
+/// Three cooks; alone they are worth 4, 3 and 2, in pairs 9 (0 and 1), 8 (0 and 2) and 7 (1 and 2), together 15.
+///
+/// The Shapley values are 6, 5 and 4, and so are the Banzhaf values.
+///
+/// Good for: a first example by hand, and a smoke test whose answer is whole numbers.
+///
+/// ```
+/// use apportion_games::{ClosedForm, Cooking};
+///
+/// assert_eq!(Cooking.shapley(), [6.0, 5.0, 4.0]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cooking;
+
+/// By mask: ∅, 0, 1, 01, 2, 02, 12, 012.
+const WORTH: [f64; 8] = [0.0, 4.0, 3.0, 9.0, 2.0, 8.0, 7.0, 15.0];
+
+impl Game for Cooking {
+    fn players(&self) -> usize {
+        3
+    }
+
+    fn table(&self) -> Option<&[f64]> {
+        Some(&WORTH)
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, &mask) in out.iter_mut().zip(batch.words()) {
+            *value = WORTH[mask as usize];
+        }
+        Ok(())
+    }
+}
+
+impl ClosedForm for Cooking {
+    fn shapley(&self) -> Vec<f64> {
+        vec![6.0, 5.0, 4.0]
+    }
+
+    fn banzhaf(&self) -> Vec<f64> {
+        vec![6.0, 5.0, 4.0]
+    }
+}

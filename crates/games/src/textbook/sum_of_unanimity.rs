@@ -1,0 +1,207 @@
+//! Sums of unanimity games: every game is one, and its values can be read off.
+//!
+//! # Notation
+//!
+//! `T` runs over the terms, coalitions with a coefficient `a_T` (Harsanyi dividend), `t = |T|`; `c` is a constant.
+
+use rand::Rng;
+
+use crate::coalition::Coalition;
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+use crate::stream::{Purpose, stream};
+use crate::textbook::ClosedForm;
+
+/// `v(S) = c + Σ_T a_T · [T ⊆ S]`.
+///
+/// A term is worth its coefficient if all of its players are there. They share it equally under Shapley; under Banzhaf each gets
+/// the coefficient times the probability that all others of the term are there:
+///
+/// ```text
+/// Shapley  φ_i = Σ_{T∋i} a_T / t
+/// Banzhaf  φ_i = Σ_{T∋i} a_T / 2^{t−1}
+/// ```
+///
+/// Good for: the general test game. Any number of players (n = 1000 and beyond), interactions of the order asked for, null players
+/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition.
+///
+/// ```
+/// use apportion_games::{ClosedForm, SumOfUnanimity};
+///
+/// let game = SumOfUnanimity::new(3, 7.0, [(vec![0], 1.0), (vec![0, 2], 4.0)])?;
+/// assert_eq!(game.shapley(), [3.0, 0.0, 2.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct SumOfUnanimity {
+    constant: f64,
+    terms: Coalitions,
+    coefficients: Vec<f64>,
+}
+
+impl SumOfUnanimity {
+    /// The sum of `constant` and the terms (players, coefficient); a player named twice in a term counts once.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] without players, for a term that is empty (make it part of the constant) or names a player at or
+    /// above `players`, and for a coefficient or constant that is not finite.
+    pub fn new(
+        players: usize,
+        constant: f64,
+        terms: impl IntoIterator<Item = (Vec<usize>, f64)>,
+    ) -> Result<Self, GameError> {
+        let refuse = |what: String| Err(GameError::Parameter { what });
+        if players == 0 {
+            return refuse("a sum of unanimity games has at least one player".to_owned());
+        }
+        if !constant.is_finite() {
+            return refuse(format!("the constant must be finite, not {constant}"));
+        }
+        let (mut sets, mut coefficients) = (Coalitions::new(players), Vec::new());
+        for (index, (members, coefficient)) in terms.into_iter().enumerate() {
+            if members.is_empty() {
+                return refuse(format!("term {index} has no players; add its coefficient to the constant"));
+            }
+            if let Some(player) = members.iter().find(|&&player| player >= players) {
+                return refuse(format!("term {index} names player {player}, but there are {players}"));
+            }
+            if !coefficient.is_finite() {
+                return refuse(format!("the coefficient of term {index} must be finite, not {coefficient}"));
+            }
+            sets.push_members(members);
+            coefficients.push(coefficient);
+        }
+        Ok(Self { constant, terms: sets, coefficients })
+    }
+
+    /// The unanimity game of `members`: worth 1 if all of them are there, else 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn unanimity(players: usize, members: impl IntoIterator<Item = usize>) -> Result<Self, GameError> {
+        Self::new(players, 0.0, [(members.into_iter().collect(), 1.0)])
+    }
+
+    /// A random sum of `terms` terms, the same for the same four arguments: sizes uniform from 1 to `largest` (or to n, where that is
+    /// less), players uniform, coefficients uniform in \[−1, 1); the constant is 0.
+    ///
+    /// # Panics
+    ///
+    /// If `players` or `largest` is zero.
+    pub fn random(players: usize, terms: usize, largest: usize, seed: u64) -> Self {
+        assert!(players > 0 && largest > 0, "terms of at most {largest} of {players} players");
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        // Scaling a word to a range is as good as uniform for ranges this small, and its values do not change with a dependency.
+        let mut below = |bound: usize| ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize;
+        let mut game = Self { constant: 0.0, terms: Coalitions::new(players), coefficients: Vec::new() };
+        for _ in 0..terms {
+            let size = 1 + below(largest.min(players));
+            let mut term = Coalition::empty(players);
+            while term.view().size() < size {
+                term.insert(below(players));
+            }
+            game.terms.push(term.view());
+            game.coefficients.push(below(1 << 53) as f64 / (1u64 << 52) as f64 - 1.0);
+        }
+        game
+    }
+
+    /// The same game with `constant` in place of its constant c = v(∅).
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] if it is not finite.
+    pub fn with_constant(self, constant: f64) -> Result<Self, GameError> {
+        if !constant.is_finite() {
+            return Err(GameError::Parameter {
+                what: format!("the constant must be finite, not {constant}"),
+            });
+        }
+        Ok(Self { constant, ..self })
+    }
+
+    /// The terms T.
+    pub fn terms(&self) -> &Coalitions {
+        &self.terms
+    }
+
+    /// The coefficients a_T, in the order of the terms.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// Gives each player of a term the share `share(t)` of its coefficient.
+    fn sum_shares(&self, share: impl Fn(u32) -> f64) -> Vec<f64> {
+        let mut values = vec![0.0; self.players()];
+        for ((term, &size), coefficient) in self.terms.iter().zip(self.terms.sizes()).zip(&self.coefficients)
+        {
+            for member in term.members() {
+                values[member] += coefficient * share(size);
+            }
+        }
+        values
+    }
+}
+
+impl Game for SumOfUnanimity {
+    fn players(&self) -> usize {
+        self.terms.players()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, row) in out.iter_mut().zip(batch.iter()) {
+            let met = self.terms.iter().zip(&self.coefficients).filter(|(term, _)| term.is_subset_of(row));
+            *value = self.constant + met.map(|(_, coefficient)| coefficient).sum::<f64>();
+        }
+        Ok(())
+    }
+}
+
+impl ClosedForm for SumOfUnanimity {
+    fn shapley(&self) -> Vec<f64> {
+        self.sum_shares(|size| 1.0 / f64::from(size))
+    }
+
+    fn banzhaf(&self) -> Vec<f64> {
+        self.sum_shares(|size| (1.0 - f64::from(size)).exp2())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Stored results name the seed of their game.
+    #[test]
+    fn the_first_random_game_of_a_seed_is_fixed() {
+        let game = SumOfUnanimity::random(100, 2, 4, 42);
+        let terms: Vec<Vec<usize>> = game.terms().iter().map(|term| term.members().collect()).collect();
+        assert_eq!(terms, [[0, 46, 78], [3, 46, 51]]);
+        assert_eq!(game.coefficients(), [-0.22934453344733807, -0.043078951278101796]);
+    }
+
+    #[test]
+    fn a_thousand_players_have_values_that_sum_to_the_worth_of_all() {
+        let game = SumOfUnanimity::random(1000, 3000, 5, 1).with_constant(2.5).unwrap();
+        let mut batch = Coalitions::new(1000);
+        batch.push_empty();
+        batch.push_full();
+        let mut ends = [0.0; 2];
+        game.values(&batch, &mut ends).unwrap();
+        assert_eq!(ends[0], 2.5);
+        let total: f64 = game.shapley().iter().sum();
+        assert!((total - (ends[1] - ends[0])).abs() < 1e-10, "{total} {ends:?}");
+    }
+
+    #[test]
+    fn terms_that_cannot_be_are_refused() {
+        for terms in [vec![(vec![], 1.0)], vec![(vec![3], 1.0)], vec![(vec![0], f64::NAN)]] {
+            assert!(SumOfUnanimity::new(3, 0.0, terms.clone()).is_err(), "{terms:?}");
+        }
+        assert!(SumOfUnanimity::new(0, 0.0, []).is_err());
+        assert!(SumOfUnanimity::new(1, f64::INFINITY, []).is_err());
+    }
+}

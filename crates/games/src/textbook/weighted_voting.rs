@@ -1,0 +1,185 @@
+//! The weighted voting game: a coalition wins if its votes reach the quota.
+//!
+//! # Notation
+//!
+//! Player i has `w_i` votes, the quota is `q`, `W(S) = Σ_{i∈S} w_i`. A *swing* of player i is a coalition without i that loses but
+//! wins with i.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+use crate::textbook::ClosedForm;
+
+/// The most players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
+const MOST_PLAYERS: usize = 128;
+
+/// The most cells of the table of counts (256 MiB).
+const MOST_CELLS: u128 = 1 << 24;
+
+/// `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf value the absolute Banzhaf index.
+///
+/// Both are computed from exact counts of swings by size and weight, as integers of 128 bits (Lucas, *Measuring power in weighted voting systems*,
+/// 1983, by generating functions): the counts over all players once, in O(n² q), and for each player the counts without it by taking its factor
+/// out again, in O(n q).
+///
+/// ```text
+/// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))
+/// Banzhaf  φ_i = Σ_s swings_i(s) / 2^{n−1}
+/// ```
+///
+/// Good for: a game of steps, the hardest for estimators that assume smoothness; null players by small weights; up to 128 players.
+///
+/// ```
+/// use apportion_games::{ClosedForm, WeightedVoting};
+///
+/// let game = WeightedVoting::new(3, [2, 1, 1])?;
+/// assert_eq!(game.banzhaf(), [0.75, 0.25, 0.25]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightedVoting {
+    quota: u64,
+    weights: Vec<u64>,
+}
+
+impl WeightedVoting {
+    /// The game of the votes `weights` with the quota `quota`.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Players`] unless there are 1 to 128 players; [`GameError::Parameter`] unless the quota is from 1 to the sum of votes,
+    /// and (n + 1) · quota at most 2^24, the size of the table of counts.
+    pub fn new(quota: u64, weights: impl Into<Vec<u64>>) -> Result<Self, GameError> {
+        let weights = weights.into();
+        if !(1..=MOST_PLAYERS).contains(&weights.len()) {
+            return Err(GameError::Players {
+                what: "a weighted voting game",
+                given: weights.len(),
+                least: 1,
+                most: MOST_PLAYERS,
+            });
+        }
+        let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+        if quota == 0 || u128::from(quota) > total {
+            return Err(GameError::Parameter {
+                what: format!("the quota is from 1 to the sum of votes, {total}, not {quota}"),
+            });
+        }
+        if u128::from(quota) * (weights.len() as u128 + 1) > MOST_CELLS {
+            return Err(GameError::Parameter {
+                what: format!(
+                    "a quota of {quota} is too much to count the swings of {} players; at most {}",
+                    weights.len(),
+                    MOST_CELLS / (weights.len() as u128 + 1)
+                ),
+            });
+        }
+        Ok(Self { quota, weights })
+    }
+
+    /// Number of coalitions of all players by size s and weight w < q, at `s · q + w`.
+    fn losing(&self) -> Vec<u128> {
+        let (players, quota) = (self.weights.len(), self.quota as usize);
+        let mut counts = vec![0; (players + 1) * quota];
+        counts[0] = 1;
+        for (seen, &weight) in self.weights.iter().enumerate() {
+            let weight = weight.min(self.quota) as usize;
+            // Larger sizes first, so that each player joins once.
+            for size in (0..=seen).rev() {
+                for lighter in 0..quota - weight {
+                    counts[(size + 1) * quota + lighter + weight] += counts[size * quota + lighter];
+                }
+            }
+        }
+        counts
+    }
+
+    /// Number of swings of each player by size, `swings[i][s]`.
+    fn swings(&self) -> Vec<Vec<u128>> {
+        let (players, quota) = (self.weights.len(), self.quota as usize);
+        let losing = self.losing();
+        let without = |weight: usize| {
+            let mut counts = losing.clone();
+            for size in 1..players {
+                for lighter in 0..quota - weight {
+                    counts[size * quota + lighter + weight] -= counts[(size - 1) * quota + lighter];
+                }
+            }
+            counts
+        };
+        let swings_of = |&weight: &u64| {
+            // Whoever alone reaches the quota swings every losing coalition of the others; none of them is counted with it.
+            let weight = weight.min(self.quota) as usize;
+            let counts = without(weight);
+            (0..players)
+                .map(|size| counts[size * quota + quota - weight..(size + 1) * quota].iter().sum())
+                .collect()
+        };
+        self.weights.iter().map(swings_of).collect()
+    }
+}
+
+impl Game for WeightedVoting {
+    fn players(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, row) in out.iter_mut().zip(batch.iter()) {
+            let votes: u128 = row.members().map(|player| u128::from(self.weights[player])).sum();
+            *value = f64::from(u8::from(votes >= u128::from(self.quota)));
+        }
+        Ok(())
+    }
+}
+
+impl ClosedForm for WeightedVoting {
+    fn shapley(&self) -> Vec<f64> {
+        let players = self.weights.len();
+        let share = |(size, &swings): (usize, &u128)| {
+            // 1 / (n C(n−1, s)), factor by factor.
+            let few = size.min(players - 1 - size);
+            let weight = (0..few)
+                .fold(1.0 / players as f64, |weight, k| weight * (k + 1) as f64 / (players - 1 - k) as f64);
+            swings as f64 * weight
+        };
+        self.swings().iter().map(|by_size| by_size.iter().enumerate().map(share).sum()).collect()
+    }
+
+    fn banzhaf(&self) -> Vec<f64> {
+        let scale = (1.0 - self.weights.len() as f64).exp2();
+        self.swings().iter().map(|by_size| by_size.iter().sum::<u128>() as f64 * scale).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_of_128_equal_votes_gives_everyone_the_same() {
+        let game = WeightedVoting::new(64, [1; 128]).unwrap();
+        for value in game.shapley() {
+            assert!((value - 1.0 / 128.0).abs() < 1e-16, "{value}");
+        }
+    }
+
+    #[test]
+    fn weights_of_zero_and_beyond_the_quota_are_legal() {
+        let game = WeightedVoting::new(5, [0, u64::MAX, 4]).unwrap();
+        assert_eq!(game.shapley(), [0.0, 1.0, 0.0]);
+        assert_eq!(game.banzhaf(), [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn quotas_and_players_that_cannot_be_counted_are_refused() {
+        assert!(matches!(WeightedVoting::new(1, []), Err(GameError::Players { .. })));
+        assert!(matches!(WeightedVoting::new(1, [1; 129]), Err(GameError::Players { .. })));
+        for (quota, weights) in [(0, vec![1, 1]), (3, vec![1, 1]), (1 << 30, vec![u64::MAX, 1])] {
+            assert!(
+                matches!(WeightedVoting::new(quota, weights), Err(GameError::Parameter { .. })),
+                "{quota}"
+            );
+        }
+    }
+}

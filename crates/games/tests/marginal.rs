@@ -1,0 +1,319 @@
+//! The marginal game against its definition, and its refusals.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use apportion_games::{
+    Background, BoxError, Coalition, Coalitions, Game, GameError, MarginalGame, Model, Purpose, Rows,
+    batch_model, stream,
+};
+use rand::Rng;
+
+/// A number in [−1, 1).
+fn draw(rng: &mut impl Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+fn random_row(rng: &mut impl Rng, columns: usize) -> Vec<f64> {
+    (0..columns).map(|_| draw(rng)).collect()
+}
+
+/// `m` coalitions of `n` players: the ends, then random ones.
+fn random_coalitions(rng: &mut impl Rng, players: usize, count: usize) -> Coalitions {
+    let mut batch = Coalitions::with_capacity(players, count);
+    batch.push_empty();
+    batch.push_full();
+    while batch.len() < count {
+        let members: Vec<usize> = (0..players).filter(|_| draw(rng) < 0.0).collect();
+        batch.push_members(members);
+    }
+    batch.slice(0..count)
+}
+
+/// Two outputs, neither of them additive.
+fn two_outputs(row: &[f64]) -> [f64; 2] {
+    let sum: f64 = row.iter().sum();
+    let alternating: f64 = row.iter().zip(1..).map(|(x, i)| x * f64::from(i)).sum();
+    [sum.sin(), (alternating * 0.1).tanh() + sum * sum]
+}
+
+fn smooth_model() -> impl Model {
+    batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect()))
+}
+
+fn values(game: &impl Game, batch: &Coalitions) -> Vec<f64> {
+    let mut out = vec![0.0; batch.len() * game.outputs()];
+    game.values(batch, &mut out).unwrap();
+    out
+}
+
+/// The slow twin: the definition written out.
+fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions) -> Vec<f64> {
+    let mut out = Vec::new();
+    for coalition in batch.iter() {
+        let mut sums = [0.0; 2];
+        for (row, weight) in background.as_rows().iter().zip(background.weights()) {
+            let synthetic: Vec<f64> = (0..row.len())
+                .map(|feature| if coalition.contains(feature) { explicand[feature] } else { row[feature] })
+                .collect();
+            for (sum, output) in sums.iter_mut().zip(two_outputs(&synthetic)) {
+                *sum += weight * output;
+            }
+        }
+        out.extend(sums);
+    }
+    out
+}
+
+#[test]
+fn values_are_the_weighted_mean_over_the_background() {
+    let mut rng = stream(1, Purpose::Experiment, 0);
+    for columns in [1, 2, 3, 8, 65, 130] {
+        // One row; rows that fill part of a chunk, a whole one, and several.
+        for rows in [1, 2, 5, 63, 64, 65, 300] {
+            let weights: Vec<f64> = (0..rows).map(|_| draw(&mut rng) + 1.0).collect();
+            let background = Background::rows(random_row(&mut rng, rows * columns), columns)
+                .unwrap()
+                .with_weights(&weights)
+                .unwrap();
+            let explicand = random_row(&mut rng, columns);
+            let model = smooth_model();
+            let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+            let batch = random_coalitions(&mut rng, columns, 70);
+            let wanted = by_definition(&explicand, &background, &batch);
+            for (got, wanted) in values(&game, &batch).into_iter().zip(wanted) {
+                assert!(
+                    (got - wanted).abs() <= 1e-13 * (1.0 + wanted.abs()),
+                    "{columns} columns, {rows} rows: {got} != {wanted}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_has_the_same_bits_whatever_else_is_in_the_batch_and_however_many_threads() {
+    let mut rng = stream(2, Purpose::Experiment, 0);
+    for rows in [1, 7, 100, 200] {
+        let background = Background::rows(random_row(&mut rng, rows * 9), 9).unwrap();
+        let explicand = random_row(&mut rng, 9);
+        let batch = random_coalitions(&mut rng, 9, 50);
+        let model = smooth_model();
+        let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+        let together = values(&game, &batch);
+        let one_by_one: Vec<f64> =
+            (0..50).flat_map(|index| values(&game, &batch.slice(index..index + 1))).collect();
+        assert_eq!(together, one_by_one, "{rows} rows");
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert_eq!(pool.install(|| values(&game, &batch)), together, "{rows} rows, {threads} threads");
+        }
+        // A serial model is asked in larger chunks.
+        let serial =
+            batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect())).serial();
+        let game = MarginalGame::new(&serial, &explicand, &background).unwrap();
+        assert_eq!(values(&game, &batch), together, "{rows} rows, serial");
+    }
+}
+
+#[test]
+fn a_baseline_game_is_the_prediction_of_the_synthetic_row() {
+    let model = |row: &[f64]| row.iter().fold(0.0, |number, digit| number * 10.0 + digit);
+    let background = Background::baseline([1.0, 2.0, 3.0]).unwrap();
+    let game = MarginalGame::new(&model, &[7.0, 8.0, 9.0], &background).unwrap();
+    assert_eq!(
+        values(&game, &Coalitions::from_masks(3, 0..8)),
+        [123.0, 723.0, 183.0, 783.0, 129.0, 729.0, 189.0, 789.0]
+    );
+    assert_eq!(game.rows_per_coalition(), 1);
+}
+
+#[test]
+fn missing_values_reach_the_model_as_they_are() {
+    let model = |row: &[f64]| row.iter().filter(|value| value.is_nan()).count() as f64;
+    let background = Background::baseline([f64::NAN, 0.0, f64::NAN]).unwrap();
+    let game = MarginalGame::new(&model, &[1.0, f64::NAN, f64::NAN], &background).unwrap();
+    assert_eq!(values(&game, &Coalitions::from_masks(3, 0..4)), [2.0, 1.0, 3.0, 2.0]);
+}
+
+/// Remembers the largest batch, and whether two threads were in it at once.
+struct Watched {
+    largest: AtomicUsize,
+    inside: Mutex<()>,
+    overlapped: AtomicUsize,
+    parallel: bool,
+}
+
+impl Watched {
+    fn new(parallel: bool) -> Self {
+        Self { largest: 0.into(), inside: Mutex::new(()), overlapped: 0.into(), parallel }
+    }
+}
+
+impl Model for Watched {
+    fn parallel(&self) -> bool {
+        self.parallel
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        let guard = self.inside.try_lock();
+        if guard.is_err() {
+            self.overlapped.fetch_add(1, Ordering::Relaxed);
+        }
+        self.largest.fetch_max(rows.values().len(), Ordering::Relaxed);
+        out.fill(1.0);
+        Ok(())
+    }
+}
+
+#[test]
+fn chunks_are_bounded_whatever_the_batch_and_the_background() {
+    let mut rng = stream(3, Purpose::Experiment, 0);
+    for (columns, rows, count) in [(3, 1, 100_000), (3, 50_000, 3), (1000, 100, 20), (1000, 3, 500)] {
+        for parallel in [true, false] {
+            let background = Background::rows(vec![0.0; rows * columns], columns).unwrap();
+            let explicand = random_row(&mut rng, columns);
+            let model = Watched::new(parallel);
+            let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+            let batch = random_coalitions(&mut rng, columns, count);
+            assert!(values(&game, &batch).iter().all(|value| (value - 1.0).abs() < 1e-12));
+            let largest = model.largest.into_inner();
+            assert!(largest <= 1 << 16, "{columns} columns, {rows} rows: a batch of {largest} cells");
+        }
+    }
+}
+
+#[test]
+fn a_serial_model_is_never_in_two_threads_at_once() {
+    let background = Background::rows(vec![0.0; 300], 3).unwrap();
+    let model = Watched::new(false);
+    let game = MarginalGame::new(&model, &[1.0; 3], &background).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let batch = Coalitions::from_masks(3, (0..2000).map(|index| index % 8));
+    pool.install(|| values(&game, &batch));
+    assert!(!game.parallel());
+    assert_eq!(model.overlapped.into_inner(), 0);
+}
+
+#[test]
+fn players_whose_value_is_that_of_every_background_row_are_null() {
+    let model = |row: &[f64]| row.iter().filter(|x| !x.is_nan()).product();
+    let background =
+        Background::rows([1.0, 5.0, f64::NAN, 0.0, f64::NAN, 1.0, 6.0, f64::NAN, 0.0, 2.0], 5).unwrap();
+    let game = MarginalGame::new(&model, &[1.0, 5.0, f64::NAN, -0.0, f64::NAN], &background).unwrap();
+    // Player 3: zeros of opposite sign differ for a model that divides.
+    assert_eq!(game.null_players(), Coalition::from_members(5, [0, 2]));
+
+    let sub = game.without_null_players();
+    assert_eq!(sub.keep(), [1, 3, 4]);
+    let all = values(
+        &game,
+        &Coalitions::from_masks(
+            5,
+            (0..8).map(|mask| mask & 1).zip(0..8).map(|(low, mask)| low << 1 | (mask >> 1) << 3),
+        ),
+    );
+    assert_eq!(values(&sub, &Coalitions::from_masks(3, 0..8)), all);
+}
+
+#[test]
+fn a_game_of_null_players_only_becomes_a_game_of_nobody() {
+    let model = |row: &[f64]| row[0];
+    let background = Background::baseline([2.0, 3.0]).unwrap();
+    let game = MarginalGame::new(&model, &[2.0, 3.0], &background).unwrap();
+    let nobody = game.without_null_players();
+    assert_eq!(nobody.players(), 0);
+    assert_eq!(values(&nobody, &Coalitions::from_masks(0, [0])), [2.0]);
+}
+
+#[test]
+fn a_closure_that_returns_nan_is_an_error_with_the_coalition() {
+    let model = |row: &[f64]| if row[0] == 1.0 && row[2] == 1.0 { f64::NAN } else { 0.0 };
+    let background = Background::baseline([0.0; 3]).unwrap();
+    let game = MarginalGame::new(&model, &[1.0; 3], &background).unwrap();
+    let error = game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap_err();
+    assert!(matches!(&error, GameError::NotFinite { coalition, output: 0, value }
+        if *coalition == Coalition::from_members(3, [0, 2]) && value.is_nan()));
+    assert!(error.to_string().contains("{0, 2} of 3"), "{error}");
+}
+
+#[test]
+fn a_sum_that_overflows_is_an_error() {
+    let model = |_: &[f64]| f64::MAX;
+    let background = Background::rows([0.0, 1.0, 2.0], 1).unwrap().with_weights(&[1.0; 3]).unwrap();
+    let game = MarginalGame::new(&model, &[5.0], &background).unwrap();
+    // Weights of a third each: the sum of the three products is at most the maximum, and stays finite.
+    assert!(values(&game, &Coalitions::from_masks(1, [0]))[0].is_finite());
+    let infinite = |_: &[f64]| f64::INFINITY;
+    let game = MarginalGame::new(&infinite, &[5.0], &background).unwrap();
+    let error = game.values(&Coalitions::from_masks(1, [1]), &mut [0.0]).unwrap_err();
+    assert!(matches!(error, GameError::NotFinite { value: f64::INFINITY, .. }), "{error}");
+}
+
+#[test]
+fn too_few_numbers_are_an_error_that_says_so() {
+    let model = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
+    let background = Background::baseline([0.0; 2]).unwrap();
+    let game = MarginalGame::new(&model, &[1.0; 2], &background).unwrap();
+    let error = game.values(&Coalitions::from_masks(2, 0..4), &mut [0.0; 8]).unwrap_err();
+    assert!(matches!(error, GameError::ModelCount { given: 4, rows: 4, outputs: 2 }), "{error}");
+}
+
+#[test]
+fn outputs_that_a_model_leaves_unwritten_are_not_taken_for_zeros() {
+    struct Lazy;
+    impl Model for Lazy {
+        fn predict(&self, _: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+            out[0] = 1.0;
+            Ok(())
+        }
+    }
+    let background = Background::baseline([0.0]).unwrap();
+    let game = MarginalGame::new(&Lazy, &[1.0], &background).unwrap();
+    let error = game.values(&Coalitions::from_masks(1, 0..2), &mut [0.0; 2]).unwrap_err();
+    assert!(matches!(error, GameError::NotFinite { .. }), "{error}");
+}
+
+#[test]
+fn of_several_failures_the_first_is_reported_with_the_first_coalition_of_its_chunk() {
+    // Fails where feature 0 is present; the first chunk of 64 coalitions has none of those.
+    let model = batch_model(1, |rows: Rows<'_>| match rows.iter().find(|row| row[0] == 1.0) {
+        Some(row) => Err(format!("no idea of {}", row[1]).into()),
+        None => Ok(vec![0.0; rows.len()]),
+    });
+    let background = Background::baseline([0.0; 2]).unwrap();
+    let game = MarginalGame::new(&model, &[1.0; 2], &background).unwrap();
+    let masks = (0..64).map(|_| 0).chain([2, 1]).chain((0..1000).map(|_| 3));
+    let batch = Coalitions::from_masks(2, masks);
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let error = pool.install(|| game.values(&batch, &mut vec![0.0; batch.len()])).unwrap_err();
+        let GameError::Model { coalition, source } = error else { panic!("{error}") };
+        assert_eq!(coalition, Coalition::from_members(2, [1]));
+        assert_eq!(source.to_string(), "no idea of 0");
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
+    struct Wide;
+    impl Model for Wide {
+        fn features(&self) -> Option<usize> {
+            Some(3)
+        }
+        fn predict(&self, _: Rows<'_>, _: &mut [f64]) -> Result<(), BoxError> {
+            panic!("asked")
+        }
+    }
+    let two = Background::baseline([0.0; 2]).unwrap();
+    let three = Background::baseline([0.0; 3]).unwrap();
+    let refused = MarginalGame::new(&Wide, &[0.0; 2], &two).unwrap_err();
+    assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
+    let refused = MarginalGame::new(&Wide, &[0.0; 2], &three).unwrap_err();
+    assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
+    let refused = MarginalGame::new(&Wide, &[0.0, f64::INFINITY, 0.0], &three).unwrap_err();
+    assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }), "{refused}");
+    assert!(MarginalGame::new(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &three).is_err());
+}
