@@ -52,7 +52,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                 line.push(bar(values[player], largest));
                 lines.push(line);
             }
-            aligned(&lines, out)?;
+            aligned(&lines, LastColumn::Bars, out)?;
         }
     }
     Ok(())
@@ -68,7 +68,7 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
     let lines = rows.map(|(row, margins)| {
         std::iter::once(row.to_string()).chain(margins.iter().copied().map(digits)).collect()
     });
-    aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>(), out)
+    aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>(), LastColumn::Numbers, out)
 }
 
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
@@ -95,8 +95,15 @@ pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Writes lines of cells under each other: the first and the last column to the left, numbers to the right.
-fn aligned(lines: &[Vec<String>], out: &mut dyn Write) -> Result<()> {
+/// What the last column of a table holds.
+#[derive(Clone, Copy, PartialEq)]
+enum LastColumn {
+    Numbers,
+    Bars,
+}
+
+/// Writes lines of cells under each other: names and bars to the left, numbers to the right.
+fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Write) -> Result<()> {
     let columns = lines.first().map_or(0, Vec::len);
     let widths: Vec<usize> = (0..columns)
         .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
@@ -104,13 +111,9 @@ fn aligned(lines: &[Vec<String>], out: &mut dyn Write) -> Result<()> {
     for line in lines {
         let mut text = String::new();
         for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            let is_bar = column + 1 == columns && columns > 3;
+            let to_the_left = column == 0 || (column + 1 == columns && last == LastColumn::Bars);
             text.push_str("  ");
-            text.push_str(&if column == 0 || is_bar {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            });
+            text.push_str(&if to_the_left { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
         }
         writeln!(out, "{}", text.trim_end())?;
     }
@@ -139,12 +142,8 @@ fn bar(value: f64, largest: f64) -> String {
 /// A fact without the quotes that JSON puts around text.
 fn text(value: &Value) -> String {
     match value {
-        Value::Null => "unknown".to_owned(),
+        Value::Null => "not in the file".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() => digits(float),
-            _ => number.to_string(),
-        },
         value => value.to_string(),
     }
 }

@@ -81,6 +81,39 @@ fn a_budget_that_covers_all_coalitions_makes_every_estimate_exact() {
 }
 
 #[test]
+fn a_single_feature_gets_everything_from_every_method() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let model = file("model.json", &stump_of_one_feature());
+    let rows = file("rows.csv", "a\n1\n5\n");
+    for method in ["auto", "tree", "exact"].into_iter().chain(ESTIMATORS) {
+        let results = json(&[
+            "explain",
+            "--model",
+            &model,
+            "--rows",
+            &rows,
+            "--background-select",
+            "0",
+            "--method",
+            method,
+        ]);
+        let explained = &results["explanations"][1];
+        assert_eq!(numbers(&explained["values"]), [2.0], "{method}");
+        assert_eq!(
+            [numbers(&explained["base"]), numbers(&explained["prediction"])],
+            [[1.5], [3.5]],
+            "{method}"
+        );
+        assert_eq!(numbers(&results["explanations"][0]["values"]), [0.0], "{method}");
+    }
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_byte() {
     for method in ["tree", "leverage-shap", "optimized-kernel-shap", "permutation"] {
         let options = |threads| {
@@ -131,7 +164,7 @@ fn the_default_background_is_the_mean_of_all_rows() {
     assert_eq!(results(&[]), expected);
     assert_eq!(results(&["--background", "mean"]), expected);
     assert_eq!(results(&["--background", "mean", "--select", "0,1"]), expected);
-    assert_ne!(results(&["--background-select", "1"]), expected);
+    assert_ne!(results(&["--background-select", "0"]), expected);
 }
 
 #[test]
@@ -194,6 +227,23 @@ fn a_reader_that_goes_away_is_no_failure() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{format}: {output:?}");
     }
+}
+
+/// One tree of one split: 1 where a < 2, else 3.
+fn stump_of_one_feature() -> String {
+    let mut model: serde_json::Value = serde_json::from_str(&stump_of_two_features()).unwrap();
+    let learner = &mut model["learner"];
+    learner["feature_names"] = serde_json::json!(["a"]);
+    learner["feature_types"] = serde_json::json!(["float"]);
+    learner["learner_model_param"]["num_feature"] = "1".into();
+    learner["gradient_booster"]["model"]["trees"][0] = serde_json::json!({
+        "base_weights": [0, 1, 3], "categories": [], "categories_nodes": [], "categories_segments": [], "categories_sizes": [],
+        "default_left": [0, 0, 0], "id": 0, "left_children": [1, -1, -1], "loss_changes": [1, 0, 0],
+        "parents": [2_147_483_647, 0, 0], "right_children": [2, -1, -1], "split_conditions": [2, 1, 3],
+        "split_indices": [0, 0, 0], "split_type": [0, 0, 0], "sum_hessian": [4, 2, 2],
+        "tree_param": {"num_deleted": "0", "num_feature": "1", "num_nodes": "3", "size_leaf_vector": "1"},
+    });
+    model.to_string()
 }
 
 /// One tree of two splits: 1 where a < 2; else 2 where b < 10, else 4.

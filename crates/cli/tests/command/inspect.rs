@@ -8,8 +8,8 @@ use crate::support::{fixture, json, text};
 fn facts_are_those_of_the_file() {
     for (model, trees, features, outputs) in [
         ("iris_xgb.json.gz", 100, 4, 1),
-        ("iris_xgb_softprob.json.gz", 120, 4, 3),
-        ("diabetes_xgb_1_7.ubj", 50, 10, 1),
+        ("iris_xgb_softprob.json.gz", 150, 4, 3),
+        ("diabetes_xgb_1_7.ubj", 40, 10, 1),
     ] {
         let facts = json(&["inspect", "--model", &fixture(model), "--format", "json"]);
         assert_eq!(facts["trees"], trees, "{model}");
