@@ -1,0 +1,87 @@
+//! What can go wrong when a model file is read or an oracle is asked.
+
+use apportion_games::GameError;
+
+/// Why a model file could not be read, or rows could not be explained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// The file could not be opened or read.
+    #[error("cannot read the model file {path}: {source}")]
+    File {
+        /// The path given.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file without content.
+    #[error("the model file is empty; give an XGBoost model saved as JSON or UBJ")]
+    Empty,
+    /// Content that is no model of a known format.
+    #[error(
+        "this is no model file known here (it starts with {start:?}); give an XGBoost model saved as JSON or UBJ, gzipped or not"
+    )]
+    UnknownFormat {
+        /// The first bytes, as text.
+        start: String,
+    },
+    /// A gzip stream that is damaged or ends too early.
+    #[error("the gzipped model file is damaged or truncated: {source}")]
+    Gzip {
+        /// What the decompressor said.
+        source: std::io::Error,
+    },
+    /// Text that is no JSON document, or only the beginning of one.
+    #[error("the model file is no complete JSON document: byte {offset}: {problem}")]
+    Json {
+        /// Where, in bytes from the start of the uncompressed document.
+        offset: usize,
+        /// What was found and what was wanted.
+        problem: String,
+    },
+    /// Bytes that are no UBJ document, or only the beginning of one.
+    #[error("the model file is no complete UBJ document: byte {offset}: {problem}")]
+    Ubj {
+        /// Where, in bytes from the start of the uncompressed document.
+        offset: usize,
+        /// What was found and what was wanted.
+        problem: String,
+    },
+    /// A document that is not what a model of this format looks like.
+    #[error("the model file is damaged: {at}: {problem}")]
+    Schema {
+        /// The field, as a path from the root of the document.
+        at: String,
+        /// What was found and what was wanted.
+        problem: String,
+    },
+    /// A model saved by a release whose files are not known here.
+    #[error("the model was saved by {format} {given}; known are {known}: save it again with a known release")]
+    Version {
+        /// The library.
+        format: &'static str,
+        /// The version in the file.
+        given: String,
+        /// The versions that can be read.
+        known: &'static str,
+    },
+    /// A sound model of a kind that cannot be explained here.
+    #[error("{what} is not supported; {wanted}")]
+    Unsupported {
+        /// What was found.
+        what: String,
+        /// What to do or use.
+        wanted: &'static str,
+    },
+    /// A tree that is no binary tree, or holds numbers that mean nothing.
+    #[error("the model file is damaged: tree {tree}: {problem}")]
+    Tree {
+        /// Which tree, from 0.
+        tree: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Rows or a background of the wrong shape, or with infinite values.
+    #[error(transparent)]
+    Game(#[from] GameError),
+}

@@ -1,0 +1,352 @@
+//! Exact values of the marginal (interventional) game of a tree ensemble, without sampling.
+//!
+//! # The game
+//!
+//! For an explicand x and background rows b with weights w_b that sum to 1, the players are the features and
+//!
+//! ```text
+//! v(S) = Σ_b w_b f(x_S, b_rest)
+//! ```
+//!
+//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is a product: it is worth the
+//! leaf's value iff all features E that only x satisfies are in S and none of the features R that only b satisfies is. Its semivalues
+//! are moments of the mixing measure (see `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
+//!
+//! ```text
+//! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.
+//! ```
+//!
+//! # Three ways to add them up
+//!
+//! | kernel | what it does | cost per row and tree | when |
+//! |---|---|---|---|
+//! | [`walk`] | follows one explicand and one background row to the leaves that a mixture can reach | background rows × leaves reached | few background rows and few explicands; over 64 features on a path |
+//! | [`masks`] | groups the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
+//! | [`tables`] | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
+//!
+//! All are exact and agree within rounding. Which is taken for a tree is predicted from its shape and the numbers of rows, never measured, so that
+//! a result is a function of its inputs.
+
+mod cost;
+mod groups;
+mod masks;
+mod paths;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod weights;
+
+use std::sync::OnceLock;
+
+use apportion_games::{GameError, Rows};
+use apportion_values::Semivalue;
+use rayon::prelude::*;
+
+use self::cost::Kernel;
+use self::groups::Groups;
+use self::masks::Masks;
+use self::paths::{BLOCK, Columns, Paths};
+use self::tables::{Lookup, Tables};
+use self::walk::Walk;
+use self::weights::Moments;
+use crate::ensemble::Ensemble;
+use crate::error::TreeError;
+use crate::predict::check_rows;
+
+/// Numbers in tables that are kept at once (64 MiB). More are filled in turns, each turn passing over all rows.
+const TABLE_NUMBERS: usize = 1 << 23;
+
+/// Exact attributions of some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attributions {
+    /// Rows × features × outputs, row-major: the value of feature i for output k of row j is `values[(j·n + i)·k_total + k]`.
+    pub values: Vec<f64>,
+    /// Per output: v(∅), the weighted mean margin of the background.
+    pub base: Vec<f64>,
+    /// Rows × outputs: v(N), the margin of each row.
+    pub predictions: Vec<f64>,
+}
+
+/// Exact Shapley and Banzhaf values of an ensemble against a background.
+///
+/// ```
+/// use apportion_games::Rows;
+/// use apportion_trees::{Ensemble, InterventionalOracle};
+/// use apportion_values::Semivalue;
+///
+/// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
+/// let background = Rows::new(&[0.0, 0.0, 2.0, 0.0], 2);
+/// let oracle = InterventionalOracle::new(&model, background, None)?;
+/// let attributions = oracle.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
+/// let total: f64 = attributions.values.iter().sum();
+/// assert!((total + attributions.base[0] - attributions.predictions[0]).abs() < 1e-12);
+/// # Ok::<(), apportion_trees::TreeError>(())
+/// ```
+pub struct InterventionalOracle<'a> {
+    ensemble: &'a Ensemble,
+    /// Rounded, row-major; rows of weight 0 are left out.
+    background: Vec<f64>,
+    /// Positive, with sum 1.
+    weights: Vec<f64>,
+    base: Vec<f64>,
+    /// Per tree, made when first wanted; `None` where a path has too many features.
+    grouped: OnceLock<Vec<Option<(Paths, Groups)>>>,
+}
+
+impl<'a> InterventionalOracle<'a> {
+    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights` has one per row.
+    /// Weights need not sum to 1. Missing values are NaN.
+    ///
+    /// Takes one prediction per background row. What a kernel needs of the background is computed when a kernel first needs it, and kept.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::EmptyBackground`], [`GameError::Width`], [`GameError::InfiniteInput`] for the background;
+    /// [`GameError::BackgroundWeights`] for weights that are not one per row, finite, not negative and not all zero.
+    pub fn new(
+        ensemble: &'a Ensemble,
+        background: Rows<'_>,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, TreeError> {
+        if background.is_empty() {
+            return Err(GameError::EmptyBackground.into());
+        }
+        check_rows(background, ensemble.feature_count(), "background row")?;
+        let weights = normalized(weights, background.len())?;
+        let outputs = ensemble.output_count();
+        let mut base = vec![0.0; outputs];
+        for (margins, weight) in ensemble.margins(background)?.chunks_exact(outputs).zip(&weights) {
+            for (base, margin) in base.iter_mut().zip(margins) {
+                *base += weight * margin;
+            }
+        }
+        let rows = background.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+        let background = rows.flat_map(|(row, _)| row).map(|&value| ensemble.width.round(value)).collect();
+        let weights = weights.into_iter().filter(|&weight| weight > 0.0).collect();
+        Ok(Self { ensemble, background, weights, base, grouped: OnceLock::new() })
+    }
+
+    /// v(∅) of every explicand, per output: the weighted mean margin of the background.
+    pub fn base(&self) -> &[f64] {
+        &self.base
+    }
+
+    /// The `value` of every feature, for every output and each of the rows.
+    ///
+    /// Accurate to rounding: for efficient values, values and base add up to the prediction within 1e-13 of the largest. The result does
+    /// not depend on the number of threads.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
+    /// value is infinite.
+    pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
+        self.values_by(value, rows, cost::choose)
+    }
+
+    /// As [`values`](Self::values), with each tree's kernel chosen by `choose`.
+    fn values_by(
+        &self,
+        value: Semivalue,
+        rows: Rows<'_>,
+        choose: cost::Choose,
+    ) -> Result<Attributions, TreeError> {
+        let ensemble = self.ensemble;
+        let predictions = ensemble.margins(rows)?;
+        let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
+        let mut values = vec![0.0; rows.len() * features * outputs];
+        let widest = ensemble.depth().min(features);
+        let moments = Moments::new(value, widest);
+        let kernels: Vec<Kernel> = ensemble
+            .trees()
+            .par_iter()
+            .enumerate()
+            .map(|(index, tree)| {
+                let nodes = ensemble.nodes_of(tree);
+                let group = || self.grouped()[index].as_ref();
+                choose(nodes, tree, rows.len(), self.weights.len(), &group)
+            })
+            .collect();
+        for turn in turns(&kernels) {
+            let trees = &ensemble.trees()[turn.clone()];
+            let kernels = &kernels[turn.clone()];
+            let tables: Vec<Option<Tables>> = trees
+                .par_iter()
+                .zip(kernels)
+                .zip(turn.clone())
+                .map(|((tree, kernel), index)| match (kernel, self.group(*kernel, index)) {
+                    (Kernel::Tables { .. }, Some((paths, groups))) => {
+                        Some(Tables::new(ensemble.nodes_of(tree), paths, groups, &moments))
+                    }
+                    _ => None,
+                })
+                .collect();
+            values
+                .par_chunks_mut(BLOCK * features * outputs)
+                .zip(rows.values().par_chunks(BLOCK * features))
+                .for_each_init(
+                    || Scratch::new(features, outputs),
+                    |scratch, (values, rows)| {
+                        scratch.begin(ensemble, rows);
+                        for (position, index) in turn.clone().enumerate() {
+                            let grouped = self.group(kernels[position], index);
+                            scratch.add_tree(self, index, grouped, tables[position].as_ref(), &moments);
+                        }
+                        scratch.end(features, outputs, values);
+                    },
+                );
+        }
+        Ok(Attributions { values, base: self.base.clone(), predictions })
+    }
+
+    /// Paths and grouped background of a tree, where its kernel wants them.
+    fn group(&self, kernel: Kernel, index: usize) -> Option<&(Paths, Groups)> {
+        match kernel {
+            Kernel::Walk => None,
+            Kernel::Masks | Kernel::Tables { .. } => self.grouped()[index].as_ref(),
+        }
+    }
+
+    fn grouped(&self) -> &[Option<(Paths, Groups)>] {
+        self.grouped.get_or_init(|| {
+            let features = self.ensemble.feature_count();
+            let columns: Vec<Columns> = self
+                .background
+                .chunks(BLOCK * features)
+                .map(|rows| {
+                    let mut columns = Columns::new(features);
+                    columns.fill(self.ensemble, rows);
+                    columns
+                })
+                .collect();
+            self.ensemble
+                .trees()
+                .par_iter()
+                .map(|tree| {
+                    let nodes = self.ensemble.nodes_of(tree);
+                    let paths = Paths::new(nodes)?;
+                    let groups = Groups::new(self.ensemble, nodes, &paths, &columns, &self.weights);
+                    Some((paths, groups))
+                })
+                .collect()
+        })
+    }
+}
+
+/// Weights with sum 1.
+fn normalized(weights: Option<&[f64]>, rows: usize) -> Result<Vec<f64>, GameError> {
+    let Some(weights) = weights else { return Ok(vec![1.0 / rows as f64; rows]) };
+    let refuse = |problem: String| Err(GameError::BackgroundWeights { rows, problem });
+    if weights.len() != rows {
+        return refuse(format!("{} are given", weights.len()));
+    }
+    if let Some(index) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return refuse(format!("weight {index} is {}", weights[index]));
+    }
+    // Divided by the largest first, so that the sum cannot overflow.
+    let largest = weights.iter().fold(0.0, |largest: f64, &weight| largest.max(weight));
+    if largest == 0.0 {
+        return refuse("all are zero".to_owned());
+    }
+    let total: f64 = weights.iter().map(|weight| weight / largest).sum();
+    Ok(weights.iter().map(|weight| weight / largest / total).collect())
+}
+
+/// Consecutive trees whose tables fit in memory together.
+fn turns(kernels: &[Kernel]) -> Vec<std::ops::Range<usize>> {
+    let mut turns = Vec::new();
+    let (mut start, mut size) = (0, 0);
+    for (index, kernel) in kernels.iter().enumerate() {
+        let Kernel::Tables { size: more } = *kernel else { continue };
+        if size + more > TABLE_NUMBERS && index > start {
+            turns.push(start..index);
+            (start, size) = (index, 0);
+        }
+        size += more;
+    }
+    turns.push(start..kernels.len());
+    turns
+}
+
+/// The memory that a thread needs to explain a block of rows.
+struct Scratch {
+    columns: Columns,
+    rounded: Vec<f64>,
+    /// Outputs × features × [`BLOCK`].
+    phi: Vec<f64>,
+    walk: Walk,
+    masks: Masks,
+    lookup: Lookup,
+}
+
+impl Scratch {
+    fn new(features: usize, outputs: usize) -> Self {
+        Self {
+            columns: Columns::new(features),
+            rounded: Vec::new(),
+            phi: vec![0.0; outputs * features * BLOCK],
+            walk: Walk::new(features),
+            masks: Masks::new(),
+            lookup: Lookup::new(),
+        }
+    }
+
+    fn begin(&mut self, ensemble: &Ensemble, rows: &[f64]) {
+        self.columns.fill(ensemble, rows);
+        self.rounded.clear();
+        self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
+        self.phi.fill(0.0);
+    }
+
+    fn add_tree(
+        &mut self,
+        oracle: &InterventionalOracle<'_>,
+        index: usize,
+        grouped: Option<&(Paths, Groups)>,
+        tables: Option<&Tables>,
+        moments: &Moments,
+    ) {
+        let ensemble = oracle.ensemble;
+        let tree = &ensemble.trees()[index];
+        let nodes = ensemble.nodes_of(tree);
+        let features = ensemble.feature_count();
+        let phi = &mut self.phi[tree.output * features * BLOCK..][..features * BLOCK];
+        match (grouped, tables) {
+            (Some((paths, _)), Some(tables)) => {
+                self.lookup.add(ensemble, nodes, paths, tables, &self.columns, phi);
+            }
+            (Some((paths, groups)), None) => {
+                self.masks.add(ensemble, nodes, paths, groups, moments, &self.columns, phi);
+            }
+            (None, _) => {
+                for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {
+                    for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights)
+                    {
+                        self.walk.add(
+                            ensemble,
+                            nodes,
+                            moments,
+                            (explicand, background),
+                            weight,
+                            |feature, share| {
+                                phi[feature * BLOCK + row] += share;
+                            },
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what was gathered to the rows' values.
+    fn end(&self, features: usize, outputs: usize, values: &mut [f64]) {
+        for (row, values) in values.chunks_exact_mut(features * outputs).enumerate() {
+            for (feature, values) in values.chunks_exact_mut(outputs).enumerate() {
+                for (output, value) in values.iter_mut().enumerate() {
+                    *value += self.phi[(output * features + feature) * BLOCK + row];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The document that JSON and UBJ files hold alike, so that one schema reader serves both.
+
+use crate::error::TreeError;
+
+/// A value of the document. Lists of numbers, which are nearly all of a model file, are kept as plain `f64`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    Numbers(Vec<f64>),
+    List(Vec<Value>),
+    Object(Vec<(String, Value)>),
+}
+
+/// Deepest nesting that either reader follows. Models need eight levels.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Collects the elements of a list; stays a list of plain numbers as long as all elements are numbers.
+pub(crate) fn push_element(list: &mut Value, element: Value) {
+    match (&mut *list, element) {
+        (Value::Numbers(numbers), Value::Number(number)) => numbers.push(number),
+        (Value::Numbers(numbers), element) => {
+            let mut values: Vec<Value> = numbers.drain(..).map(Value::Number).collect();
+            values.push(element);
+            *list = Value::List(values);
+        }
+        (Value::List(values), element) => values.push(element),
+        _ => unreachable!("only lists are collected into"),
+    }
+}
+
+impl Value {
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "text",
+            Value::Numbers(_) | Value::List(_) => "a list",
+            Value::Object(_) => "an object",
+        }
+    }
+}
+
+/// A value and where it stands, so that every complaint names the field.
+#[derive(Clone)]
+pub(crate) struct Field<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn root(value: &'a Value) -> Self {
+        Self { value, path: String::new() }
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> TreeError {
+        let at = if self.path.is_empty() { "the document".to_owned() } else { self.path.clone() };
+        TreeError::Schema { at, problem: problem.into() }
+    }
+
+    fn unexpected<T>(&self, wanted: &str) -> Result<T, TreeError> {
+        Err(self.error(format!("{} where {wanted} is wanted", self.value.kind())))
+    }
+
+    /// The member `key`, if the object has one.
+    pub(crate) fn find(&self, key: &str) -> Result<Option<Field<'a>>, TreeError> {
+        let Value::Object(members) = self.value else { return self.unexpected("an object") };
+        Ok(members.iter().find(|(name, _)| name == key).map(|(_, value)| {
+            let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+            Field { value, path }
+        }))
+    }
+
+    /// The member `key`, which must be there.
+    pub(crate) fn get(&self, key: &str) -> Result<Field<'a>, TreeError> {
+        self.find(key)?.ok_or_else(|| self.error(format!("has no member {key:?}")))
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, TreeError> {
+        match self.value {
+            Value::Text(text) => Ok(text),
+            _ => self.unexpected("text"),
+        }
+    }
+
+    /// A count, written as a number or, as XGBoost does, as text.
+    pub(crate) fn count(&self) -> Result<usize, TreeError> {
+        let number = match self.value {
+            Value::Number(number) => Some(*number),
+            Value::Text(text) => text.trim().parse::<u32>().ok().map(f64::from),
+            _ => None,
+        };
+        match number {
+            Some(number) if number.fract() == 0.0 && (0.0..4294967296.0).contains(&number) => {
+                Ok(number as usize)
+            }
+            Some(number) => Err(self.error(format!("{number} where a count is wanted"))),
+            None => self.unexpected("a count"),
+        }
+    }
+
+    /// The elements of a list of anything.
+    pub(crate) fn elements(&self) -> Result<Vec<Field<'a>>, TreeError> {
+        match self.value {
+            Value::List(values) => Ok(values
+                .iter()
+                .enumerate()
+                .map(|(index, value)| Field { value, path: format!("{}[{index}]", self.path) })
+                .collect()),
+            Value::Numbers(numbers) if numbers.is_empty() => Ok(Vec::new()),
+            Value::Numbers(_) => Err(self.error("numbers where other elements are wanted")),
+            _ => self.unexpected("a list"),
+        }
+    }
+
+    /// A list of numbers.
+    pub(crate) fn numbers(&self) -> Result<&'a [f64], TreeError> {
+        match self.value {
+            Value::Numbers(numbers) => Ok(numbers),
+            Value::List(_) => Err(self.error("a list that holds other things than numbers")),
+            _ => self.unexpected("a list of numbers"),
+        }
+    }
+
+    /// A list of numbers of a given length.
+    pub(crate) fn numbers_of(&self, length: usize) -> Result<&'a [f64], TreeError> {
+        let numbers = self.numbers()?;
+        if numbers.len() != length {
+            return Err(self.error(format!("{} elements where {length} are wanted", numbers.len())));
+        }
+        Ok(numbers)
+    }
+
+    /// A list of whole numbers in the range of `i64` that doubles hold exactly.
+    pub(crate) fn integers(&self) -> Result<Vec<i64>, TreeError> {
+        self.numbers()?
+            .iter()
+            .map(|&number| {
+                if number.fract() == 0.0 && number.abs() < 9007199254740992.0 {
+                    Ok(number as i64)
+                } else {
+                    Err(self.error(format!("{number} where whole numbers are wanted")))
+                }
+            })
+            .collect()
+    }
+
+    /// A list of truth values of a given length, written as booleans or as 0 and 1.
+    pub(crate) fn flags_of(&self, length: usize) -> Result<Vec<bool>, TreeError> {
+        let flags: Option<Vec<bool>> = match self.value {
+            Value::Numbers(numbers) => numbers
+                .iter()
+                .map(|&number| (number == 0.0 || number == 1.0).then_some(number == 1.0))
+                .collect(),
+            Value::List(values) => values
+                .iter()
+                .map(|value| match value {
+                    Value::Bool(flag) => Some(*flag),
+                    _ => None,
+                })
+                .collect(),
+            _ => return self.unexpected("a list of flags"),
+        };
+        match flags {
+            Some(flags) if flags.len() == length => Ok(flags),
+            Some(flags) => Err(self.error(format!("{} elements where {length} are wanted", flags.len()))),
+            None => Err(self.error("elements other than 0 and 1 where flags are wanted")),
+        }
+    }
+
+    /// Numbers that stand alone, in a list, or as text of either: `5E-1`, `[0E0,1E0]`.
+    pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, TreeError> {
+        match self.value {
+            Value::Number(number) => Ok(vec![*number]),
+            Value::Numbers(numbers) => Ok(numbers.clone()),
+            Value::Text(text) => {
+                let text = text.trim();
+                let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+                // Read as f32 directly, so that no decimal is rounded twice.
+                inner
+                    .split(',')
+                    .map(|number| number.trim().parse::<f32>().map(f64::from))
+                    .collect::<Result<_, _>>()
+                    .map_err(|_| self.error(format!("{text:?} where numbers are wanted")))
+            }
+            _ => self.unexpected("a number or a list of numbers"),
+        }
+    }
+}

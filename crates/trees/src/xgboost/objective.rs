@@ -1,0 +1,82 @@
+//! From the base score of a file to the margin that trees add to.
+//!
+//! XGBoost stores `base_score` in the space of its outputs, and an objective's inverse link takes it to the margin. Compared with the
+//! margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below that those releases have.
+
+use super::schema::Version;
+
+/// How an objective takes its base score to the margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Identity,
+    /// ln(p / (1 − p))
+    Logit,
+    Log,
+}
+
+impl Link {
+    /// The link of an objective by name; `None` where it is not known, or (as for several expectiles) is none of these.
+    pub(crate) fn of(objective: &str, outputs: usize) -> Option<Self> {
+        Some(match objective {
+            "reg:squarederror" | "reg:linear" | "reg:squaredlogerror" | "reg:pseudohubererror" => {
+                Self::Identity
+            }
+            "reg:absoluteerror" | "reg:quantileerror" | "reg:normal" => Self::Identity,
+            "reg:expectileerror" if outputs == 1 => Self::Identity,
+            // The outcome of logitraw is a margin already, and so is its base score.
+            "binary:logitraw" | "binary:hinge" => Self::Identity,
+            "multi:softmax" | "multi:softprob" => Self::Identity,
+            "rank:pairwise" | "rank:ndcg" | "rank:map" => Self::Identity,
+            "binary:logistic" | "reg:logistic" => Self::Logit,
+            "count:poisson" | "reg:gamma" | "reg:tweedie" | "survival:cox" | "survival:aft" => Self::Log,
+            _ => return None,
+        })
+    }
+
+    /// The margin of a base score; not finite where the score is outside the link's domain.
+    pub(crate) fn margin(self, base_score: f64, version: Version) -> f64 {
+        match self {
+            Self::Identity => base_score,
+            Self::Logit => {
+                // Since 3.1 data of one class are legal, and the probability is kept off 0 and 1 by this much.
+                const LEAST: f32 = 1e-6;
+                let probability = if version >= Version([3, 1, 0]) && (0.0..=1.0).contains(&base_score) {
+                    base_score.clamp(f64::from(LEAST), f64::from(1.0 - LEAST))
+                } else {
+                    base_score
+                };
+                (probability / (1.0 - probability)).ln()
+            }
+            Self::Log => base_score.ln(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERSION: Version = Version([2, 1, 0]);
+
+    #[test]
+    fn links_take_base_scores_to_margins() {
+        assert_eq!(Link::Identity.margin(-2.5, VERSION), -2.5);
+        assert!((Link::Logit.margin(0.3, VERSION) - (0.3f64 / 0.7).ln()).abs() < 1e-15);
+        assert!((Link::Log.margin(0.3, VERSION) - 0.3f64.ln()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn base_scores_outside_the_domain_have_no_finite_margin() {
+        for (link, score) in
+            [(Link::Logit, 0.0), (Link::Logit, 1.0), (Link::Logit, 1.5), (Link::Log, 0.0), (Link::Log, -1.0)]
+        {
+            assert!(!link.margin(score, VERSION).is_finite(), "{link:?} of {score}");
+        }
+    }
+
+    #[test]
+    fn one_class_data_are_legal_from_3_1() {
+        assert!(Link::Logit.margin(0.0, Version([3, 1, 0])).is_finite());
+        assert!(!Link::Logit.margin(1.5, Version([3, 1, 0])).is_finite());
+    }
+}
