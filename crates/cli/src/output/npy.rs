@@ -37,7 +37,8 @@ fn array(
 fn header(shape: &[usize], outputs: usize) -> Vec<u8> {
     const BEFORE: usize = 10;
     let axes = shape.iter().copied().chain((outputs > 1).then_some(outputs));
-    let shape: String = axes.map(|length| format!("{length}, ")).collect();
+    let axes: Vec<String> = axes.map(|length| length.to_string()).collect();
+    let shape = if axes.len() == 1 { format!("{},", axes[0]) } else { axes.join(", ") };
     let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
     let length = (BEFORE + text.len() + 1).next_multiple_of(64) - BEFORE;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
@@ -56,7 +57,7 @@ mod tests {
     #[test]
     fn numbers_start_at_a_multiple_of_64_bytes_and_one_output_has_no_axis() {
         for (shape, outputs, says) in
-            [(&[7][..], 1, "(7, )"), (&[2, 10], 1, "(2, 10, )"), (&[2, 10], 3, "(2, 10, 3, )")]
+            [(&[7][..], 1, "(7,)"), (&[2, 10], 1, "(2, 10)"), (&[2, 10], 3, "(2, 10, 3)")]
         {
             let bytes = header(shape, outputs);
             assert_eq!(bytes.len() % 64, 0);

@@ -59,10 +59,9 @@ fn numbers_in_json_and_csv_read_back_to_the_same_bits() {
 
 #[test]
 fn npy_holds_the_numbers_of_json() {
-    for (arguments, shape) in [
-        (one_output as fn(&str) -> Vec<String>, "'shape': (2, 10, )"),
-        (three_outputs, "'shape': (2, 4, 3, )"),
-    ] {
+    for (arguments, shape) in
+        [(one_output as fn(&str) -> Vec<String>, "'shape': (2, 10)"), (three_outputs, "'shape': (2, 4, 3)")]
+    {
         let json = json(&arguments("json"));
         let rows = json["explanations"].as_array().unwrap();
         let expected: Vec<f64> = rows.iter().flat_map(|row| numbers(&row["values"])).collect();
