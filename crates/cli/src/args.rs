@@ -148,7 +148,7 @@ fn value(name: &str) -> Result<Semivalue, String> {
         "quotient-banzhaf",
     ];
     let kind = name.split('=').next().unwrap_or(name);
-    name.parse().map_err(|error| {
+    name.parse::<Semivalue>().map_err(|error| {
         later(kind, LATER, "known are shapley, banzhaf").unwrap_or_else(|| error.to_string())
     })
 }
@@ -165,7 +165,7 @@ fn game(name: &str) -> Result<&'static str, String> {
 fn method(name: &str) -> Result<Method, String> {
     const LATER: &[&str] = &["kernel-banzhaf", "monte-carlo", "msr", "sgd"];
     let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
-    name.parse().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
+    name.parse::<Method>().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
 }
 
 /// What is said of a name that is planned.

@@ -1,5 +1,7 @@
 //! The `apportion` command, run as its users run it.
 
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
 mod explain;
 mod formats;
 mod inspect;
