@@ -2,14 +2,15 @@
 //!
 //! # Notation
 //!
-//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected number of rows of size `s` is
+//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected
+//! number of rows of size `s` is
 //!
 //! ```text
 //! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
 //! ```
 //!
-//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line 2 of its Algorithm 1 sums
-//! over half of the sizes only and would spend about twice the budget.
+//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line
+//! 2 of its Algorithm 1 sums over half of the sizes only and would spend about twice the budget.
 
 use crate::choose::populations;
 use crate::sample::Pairing;
@@ -24,10 +25,11 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Solves for `c` exactly: `Σ e(s)` is piecewise linear in it, with a corner at `C(n, s) / g(s)` for each size.
+    /// Solves for `c` exactly: `Σ e(s)` is piecewise linear in it, with a corner at `C(n, s) / g(s)` for each
+    /// size.
     ///
-    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for `k` sizes
-    /// of at most `rows` coalitions.
+    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n +
+    /// k log k)` time for `k` sizes of at most `rows` coalitions.
     pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
         let players = law.players();
         let populations = populations(players);
@@ -39,13 +41,15 @@ impl Allocation {
             .collect();
         let rows = rows as f64;
 
-        // Sizes by the value of c that exhausts them. Those of more than `rows` coalitions never are, as c·g(s) ≤ rows.
+        // Sizes by the value of c that exhausts them. Those of more than `rows` coalitions never are, as
+        // c·g(s) ≤ rows.
         let corner = |size: &usize| populations[*size] / weights[*size];
         let (mut small, large): (Vec<usize>, Vec<usize>) =
             (0..=players).filter(|&size| weights[size] > 0.0).partition(|&size| populations[size] <= rows);
         small.sort_by(|a, b| corner(a).total_cmp(&corner(b)));
 
-        // Weight of the sizes that are not exhausted. Summed from the far end, as subtracting what is exhausted would cancel digits.
+        // Weight of the sizes that are not exhausted. Summed from the far end, as subtracting what is
+        // exhausted would cancel digits.
         let mut weight_left: Vec<f64> = vec![0.0; small.len() + 1];
         weight_left[small.len()] = large.iter().map(|&size| weights[size]).sum();
         for (position, &size) in small.iter().enumerate().rev() {
@@ -77,7 +81,9 @@ mod tests {
     fn laws(players: usize) -> Vec<SizeLaw> {
         let lopsided: Vec<f64> = (0..=players).map(|size| ((size * 7) % 5) as f64).collect();
         let mut laws: Vec<SizeLaw> =
-            [SizeLaw::leverage(players), SizeLaw::kernel(players), SizeLaw::binomial(players)].map(Result::unwrap).into();
+            [SizeLaw::leverage(players), SizeLaw::kernel(players), SizeLaw::binomial(players)]
+                .map(Result::unwrap)
+                .into();
         laws.extend(SizeLaw::custom(&lopsided));
         laws
     }
@@ -88,7 +94,8 @@ mod tests {
             .iter()
             .enumerate()
             .filter(|(size, _)| {
-                law.probability(*size) > 0.0 || pairing == Pairing::Paired && law.probability(players - size) > 0.0
+                law.probability(*size) > 0.0
+                    || pairing == Pairing::Paired && law.probability(players - size) > 0.0
             })
             .map(|(_, population)| population)
             .sum()
@@ -117,17 +124,24 @@ mod tests {
                 for rows in [2, players, 10 * players, 160 * players] {
                     let Allocation { expected, populations } = Allocation::new(&law, Pairing::Unpaired, rows);
                     let ratio = |size: usize| expected[size] / law.probability(size);
-                    let possible: Vec<usize> = (0..=players).filter(|&size| law.probability(size) > 0.0).collect();
+                    let possible: Vec<usize> =
+                        (0..=players).filter(|&size| law.probability(size) > 0.0).collect();
                     let (exhausted, others): (Vec<usize>, Vec<usize>) =
                         possible.into_iter().partition(|&size| expected[size] == populations[size]);
                     let Some(&first) = others.first() else { continue };
                     let c = ratio(first);
                     for size in others {
-                        assert!((ratio(size) / c - 1.0).abs() < 1e-12, "n = {players}, m = {rows}, s = {size}");
+                        assert!(
+                            (ratio(size) / c - 1.0).abs() < 1e-12,
+                            "n = {players}, m = {rows}, s = {size}"
+                        );
                     }
                     for size in exhausted {
                         let reach = c * law.probability(size);
-                        assert!(reach >= populations[size] * (1.0 - 1e-12), "n = {players}, m = {rows}, s = {size}");
+                        assert!(
+                            reach >= populations[size] * (1.0 - 1e-12),
+                            "n = {players}, m = {rows}, s = {size}"
+                        );
                     }
                 }
             }
@@ -137,7 +151,10 @@ mod tests {
     #[test]
     fn everything_is_taken_when_the_rows_suffice() {
         for players in 2..=16 {
-            for (law, all) in [(SizeLaw::leverage(players).unwrap(), (1 << players) - 2), (SizeLaw::binomial(players).unwrap(), 1 << players)] {
+            for (law, all) in [
+                (SizeLaw::leverage(players).unwrap(), (1 << players) - 2),
+                (SizeLaw::binomial(players).unwrap(), 1 << players),
+            ] {
                 for rows in [all, all + 1, usize::MAX] {
                     let allocation = Allocation::new(&law, Pairing::Paired, rows);
                     for size in (0..=players).filter(|&size| law.probability(size) > 0.0) {
@@ -148,7 +165,8 @@ mod tests {
         }
     }
 
-    // ERRATA of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would take 300.
+    // ERRATA of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would
+    // take 300.
     #[test]
     fn the_oversampling_is_that_of_equation_12() {
         for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {

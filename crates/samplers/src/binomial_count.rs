@@ -2,9 +2,10 @@
 //!
 //! # Source
 //!
-//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between successes are geometric,
-//! so one logarithm per success is enough. That suits samples, which list every success anyway. It is exact however small the
-//! probability is; methods that start from `(1 − p)^N` are not, because `1 − p` rounds: at p = 5e-15 it shifts the mean by 1 %.
+//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
+//! successes are geometric, so one logarithm per success is enough. That suits samples, which list every
+//! success anyway. It is exact however small the probability is; methods that start from `(1 − p)^N` are not,
+//! because `1 − p` rounds: at p = 5e-15 it shifts the mean by 1 %.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -15,8 +16,9 @@ const MOST_TRIALS: f64 = (1u64 << 53) as f64;
 
 /// A draw of Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
 ///
-/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p = `mean`/`trials` (Le
-/// Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
+/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p =
+/// `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes
+/// `O(min(mean, trials − mean))` time.
 pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
@@ -75,13 +77,18 @@ mod tests {
         for (value, &count) in counts.iter().enumerate() {
             let expected = law(value as u64) * DRAWS as f64;
             let bound = 5.0 * expected.sqrt() + 1.0;
-            assert!((count as f64 - expected).abs() < bound, "{trials} trials, mean {mean}: {value}: {count}, {expected}");
+            assert!(
+                (count as f64 - expected).abs() < bound,
+                "{trials} trials, mean {mean}: {value}: {count}, {expected}"
+            );
         }
     }
 
     #[test]
     fn counts_follow_the_binomial_law() {
-        for (trials, mean) in [(1, 0.3), (1, 0.9), (10, 0.01), (10, 5.0), (45, 40.0), (120, 20.0), (1000, 30.0)] {
+        for (trials, mean) in
+            [(1, 0.3), (1, 0.9), (10, 0.01), (10, 5.0), (45, 40.0), (120, 20.0), (1000, 30.0)]
+        {
             let law = Binomial::new(mean / trials as f64, trials).unwrap();
             follows(trials as f64, mean, |value| if value <= trials { law.pmf(value) } else { 0.0 });
         }

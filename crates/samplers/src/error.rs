@@ -56,7 +56,7 @@ pub enum SamplerError {
     },
     /// More coalitions of a size than ranks of 128 bits can tell apart.
     #[error(
-        "there are more than 2^128 coalitions of {size} among {players} players, so they have no 128-bit ranks; draw coalitions instead"
+        "there are 2^128 or more coalitions of {size} among {players} players, too many for ranks; draw them instead"
     )]
     RankWidth {
         /// The number of players.

@@ -8,16 +8,17 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
-//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they have in common: `m × n` bits, and for each size how many rows were expected and drawn |
+//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
 //!
-//! Every sample is a function of sampler, budget and seed, on any machine and any number of threads. Each size of coalition draws from a random stream
+//! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream
 //! of its own. Up to 10 000 players and beyond: nothing here forms a number that overflows.
 //!
 //! # Example
 //!
-//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
+//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n
+//! coalitions.
 //!
 //! ```
 //! use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};

@@ -16,14 +16,19 @@ impl RowSet {
         Self { slots: vec![0; slots], mask: slots - 1 }
     }
 
-    /// Notes the row of this hash at `position`, unless `is_same` says of an earlier position that it holds the same row: then that
-    /// position comes back.
+    /// Notes the row of this hash at `position`, unless `is_same` says of an earlier position that it holds
+    /// the same row: then that position comes back.
     ///
     /// # Panics
     ///
     /// If `position + 1` does not fit 32 bits. Never returns if the set is full.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, position: usize, is_same: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(crate) fn insert(
+        &mut self,
+        hash: u64,
+        position: usize,
+        is_same: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let entry = u32::try_from(position + 1).expect("samples have at most 2^31 rows");
         let mut slot = hash as usize & self.mask;
         loop {
@@ -67,11 +72,14 @@ mod tests {
 
     #[test]
     fn rows_that_differ_in_one_bit_have_different_hashes() {
-        let mut hashes: Vec<u64> = (0..256).map(|bit| hash_words((0..4).map(|word| u64::from(bit / 64 == word) << (bit % 64)))).collect();
+        let mut hashes: Vec<u64> = (0..256)
+            .map(|bit| hash_words((0..4).map(|word| u64::from(bit / 64 == word) << (bit % 64))))
+            .collect();
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 256);
-        // The low bits choose the slot: 256 single bits spread over 512 slots as random numbers would (about 201 of them).
+        // The low bits choose the slot: 256 single bits spread over 512 slots as random numbers would (about
+        // 201 of them).
         let mut slots: Vec<u64> = hashes.iter().map(|hash| hash % 512).collect();
         slots.sort_unstable();
         slots.dedup();

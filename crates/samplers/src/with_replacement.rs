@@ -11,11 +11,13 @@ use crate::subset::UniformSubset;
 
 /// Independent draws from a size law; a coalition may come again.
 ///
-/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its complement, whatever its size.
-/// The expected number of rows of size `s` is `m P(s)`, or `m (P(s) + P(n − s)) / 2` in pairs.
+/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its
+/// complement, whatever its size. The expected number of rows of size `s` is `m P(s)`, or `m (P(s) + P(n −
+/// s)) / 2` in pairs.
 ///
-/// Rows stand in the order of drawing and are independent (pairs are), so that the first rows of a larger sample of the same seed are the smaller
-/// sample. Takes `O(m n)` time at most, about 1 µs per draw at n = 1000.
+/// Rows stand in the order of drawing and are independent (pairs are), so that the first rows of a larger
+/// sample of the same seed are the smaller sample. Takes `O(m n)` time at most, about 1 µs per draw at n =
+/// 1000.
 ///
 /// ```
 /// use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};

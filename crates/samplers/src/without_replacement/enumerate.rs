@@ -2,8 +2,9 @@
 //!
 //! # Source
 //!
-//! Selection sampling: of the units still to come, each is kept with probability wanted / left (Fan, Muller and Rezucha, 1962; Knuth, *The Art of
-//! Computer Programming* 2, algorithm S). Units come in lexicographic order of members, as their ranks do.
+//! Selection sampling: of the units still to come, each is kept with probability wanted / left (Fan, Muller
+//! and Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S). Units come in lexicographic
+//! order of members, as their ranks do.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -71,7 +72,13 @@ mod tests {
     fn a_whole_class_comes_in_the_order_of_ranks() {
         for (players, size) in [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (9, 4), (66, 2), (130, 1)] {
             let count = choose(players, size).unwrap();
-            let class = SizeClass { players, size, pairing: Pairing::Unpaired, population: count as f64, expected: 0.0 };
+            let class = SizeClass {
+                players,
+                size,
+                pairing: Pairing::Unpaired,
+                population: count as f64,
+                expected: 0.0,
+            };
             let mut rows = Coalitions::new(players);
             draw(&class, count as usize, &mut stream(1, Purpose::Coalitions, 0), &mut rows);
             assert!(rows.iter().map(|row| rank(row).unwrap()).eq(0..count), "n = {players}, s = {size}");

@@ -7,8 +7,9 @@
 //! | [`enumerate`] | O(population) steps of ~5 ns | O(s) | at least a quarter of the class is wanted |
 //! | [`reject`] | O(wanted) subsets of 0.05–5 µs | a hash table of the wanted | otherwise |
 //!
-//! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets ([`unrank`](crate::unrank)), is the twin in the
-//! tests: it is exact too where ranks fit 128 bits, but one unranking takes 2 µs at n = 100, against 0.1 µs for drawing a subset.
+//! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
+//! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one
+//! unranking takes 2 µs at n = 100, against 0.1 µs for drawing a subset.
 
 mod enumerate;
 mod reject;
@@ -25,8 +26,9 @@ enum Algorithm {
     Reject,
 }
 
-/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the enumeration for each unit costs less than drawing
-/// the wanted ones, and beyond it rejection needs at most 1.15 draws per unit.
+/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the
+/// enumeration for each unit costs less than drawing the wanted ones, and beyond it rejection needs at most
+/// 1.15 draws per unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
 fn cheaper(population: f64, wanted: usize) -> Algorithm {
@@ -41,7 +43,12 @@ fn cheaper(population: f64, wanted: usize) -> Algorithm {
 /// # Panics
 ///
 /// If the class has fewer.
-pub(crate) fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+pub(crate) fn draw_distinct(
+    class: &SizeClass,
+    wanted: usize,
+    rng: &mut ChaCha8Rng,
+    coalitions: &mut Coalitions,
+) {
     assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
     if wanted == 0 {
         return;
@@ -69,7 +76,8 @@ mod tests {
         SizeClass { population: choose(players_left, members).unwrap() as f64, ..class }
     }
 
-    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a subset.
+    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a
+    /// subset.
     fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let (players, size) = class.subsets();
         let mut ranks = std::collections::BTreeSet::new();
@@ -89,7 +97,8 @@ mod tests {
     }
 
     type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
-    const ALGORITHMS: [(&str, Draw); 3] = [("enumerate", enumerate::draw), ("reject", reject::draw), ("ranks", by_ranks)];
+    const ALGORITHMS: [(&str, Draw); 3] =
+        [("enumerate", enumerate::draw), ("reject", reject::draw), ("ranks", by_ranks)];
 
     #[test]
     fn the_choice_flips_at_a_quarter_of_the_class() {
@@ -100,10 +109,15 @@ mod tests {
 
     #[test]
     fn every_set_of_units_is_equally_likely_by_every_algorithm() {
-        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle size of six players.
-        // Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
+        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle
+        // size of six players. Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
         const DRAWS: usize = 45 * 400;
-        for class in [class(5, 2, Pairing::Unpaired), class(5, 3, Pairing::Unpaired), class(5, 2, Pairing::Paired), class(6, 3, Pairing::Paired)] {
+        for class in [
+            class(5, 2, Pairing::Unpaired),
+            class(5, 3, Pairing::Unpaired),
+            class(5, 2, Pairing::Paired),
+            class(6, 3, Pairing::Paired),
+        ] {
             for (name, draw) in ALGORITHMS {
                 let mut rng = stream(7, Purpose::Coalitions, 0);
                 let mut counts: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
@@ -111,13 +125,19 @@ mod tests {
                     let mut rows = Coalitions::new(class.players);
                     draw(&class, 2, &mut rng, &mut rows);
                     assert_eq!(rows.len(), 2 * class.rows_per_unit());
-                    assert!(rows.sizes().iter().step_by(class.rows_per_unit()).all(|&size| size as usize == class.size));
+                    assert!(
+                        rows.sizes()
+                            .iter()
+                            .step_by(class.rows_per_unit())
+                            .all(|&size| size as usize == class.size)
+                    );
                     let mut set: Vec<u64> = rows.words().to_vec();
                     set.sort_unstable();
                     *counts.entry(set).or_default() += 1;
                 }
                 assert_eq!(counts.len(), 45, "{name}, {class:?}");
-                let chi_square: f64 = counts.values().map(|&count| (count as f64 - 400.0).powi(2) / 400.0).sum();
+                let chi_square: f64 =
+                    counts.values().map(|&count| (count as f64 - 400.0).powi(2) / 400.0).sum();
                 assert!(chi_square < 100.0, "{name}, {class:?}: {chi_square}");
             }
         }
@@ -125,7 +145,19 @@ mod tests {
 
     #[test]
     fn units_are_distinct_by_every_algorithm() {
-        for (players, size) in [(1, 0), (1, 1), (2, 1), (7, 3), (8, 4), (12, 6), (64, 2), (65, 2), (66, 64), (130, 1), (130, 129)] {
+        for (players, size) in [
+            (1, 0),
+            (1, 1),
+            (2, 1),
+            (7, 3),
+            (8, 4),
+            (12, 6),
+            (64, 2),
+            (65, 2),
+            (66, 64),
+            (130, 1),
+            (130, 129),
+        ] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
                 if pairing == Pairing::Paired && 2 * size > players {
                     continue;
