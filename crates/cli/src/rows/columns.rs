@@ -5,6 +5,8 @@
 //! the model's, the columns are taken as they stand, and their count must be the model's. A file with some of the model's names but
 //! not all is refused: that is a slip, and guessing would give wrong results quietly.
 
+use std::collections::{HashMap, HashSet};
+
 use anyhow::{Result, bail};
 
 /// The column that is set aside where none is named.
@@ -37,15 +39,16 @@ pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
     let target = target_of_header(header, wanted)?;
     let rest: Vec<usize> = (0..header.len()).filter(|&column| Some(column) != target).collect();
     if let Some(names) = wanted.names {
-        let found: Vec<Option<usize>> =
-            names.iter().map(|name| rest.iter().copied().find(|&column| header[column] == *name)).collect();
+        let column_of: HashMap<&str, usize> =
+            rest.iter().map(|&column| (header[column].as_str(), column)).collect();
         let missing: Vec<&str> =
-            names.iter().zip(&found).filter(|(_, at)| at.is_none()).map(|(name, _)| name.as_str()).collect();
+            names.iter().map(String::as_str).filter(|name| !column_of.contains_key(name)).collect();
         if missing.is_empty() {
-            let columns: Vec<usize> = found.into_iter().flatten().collect();
+            let columns: Vec<usize> = names.iter().map(|name| column_of[name.as_str()]).collect();
+            let chosen: HashSet<usize> = columns.iter().copied().collect();
             let left_out: Vec<&str> = rest
                 .iter()
-                .filter(|column| !columns.contains(column))
+                .filter(|column| !chosen.contains(column))
                 .map(|&column| header[column].as_str())
                 .collect();
             let notes = (!left_out.is_empty()).then(|| {
