@@ -22,6 +22,16 @@ pub enum ValueError {
         /// The most.
         most: usize,
     },
+    /// A sum of finite values of coalitions is not finite.
+    #[error(
+        "the values of coalitions are too large: their sum for player {player} (output {output}) overflows; scale the game down"
+    )]
+    Overflow {
+        /// The first player whose value overflows.
+        player: usize,
+        /// Which of the outputs.
+        output: usize,
+    },
     /// The game failed.
     #[error(transparent)]
     Game(#[from] GameError),

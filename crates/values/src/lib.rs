@@ -1,7 +1,45 @@
 //! Solution concepts: what a player's share *is*, and its exact value by definition.
+//!
+//! ```
+//! use apportion_games::{Background, MarginalGame};
+//! use apportion_values::{Semivalue, axioms, enumerate};
+//!
+//! // Which feature made the prediction 2 · 3 + 1 = 7 of an average of 0?
+//! let model = |row: &[f64]| row[0] * row[1] + row[2];
+//! let background = Background::baseline([0.0, 0.0, 0.0])?;
+//! let game = MarginalGame::new(&model, &[2.0, 3.0, 1.0], &background)?;
+//! let shapley = enumerate(&game, Semivalue::Shapley)?;
+//! for (got, wanted) in shapley.values().iter().zip([3.0, 3.0, 1.0]) {
+//!     assert!((got - wanted).abs() < 1e-14);
+//! }
+//! axioms::efficiency(shapley.values(), shapley.base(), shapley.full(), 1e-14)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Semivalue`] | Shapley, Banzhaf: the weights of coalitions by size, in a form that is stable for thousands of players |
+//! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
+//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency as predicates |
+//! | [`ValueError`] | what can go wrong |
+//!
+//! # Shapes
+//!
+//! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k numbers each.
 
+pub mod axioms;
+mod enumeration;
 mod error;
 mod semivalue;
 
+pub use axioms::Violation;
+pub use enumeration::{Enumeration, enumerate, enumerate_many};
 pub use error::ValueError;
 pub use semivalue::Semivalue;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

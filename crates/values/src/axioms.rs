@@ -1,0 +1,339 @@
+//! The axioms that solution concepts are characterized by, as predicates.
+//!
+//! # Notation
+//!
+//! `n` players, `k` outputs; values are n × k, row-major. A *tolerance* is relative: 1e-12 allows an error of 1e-12 times the largest
+//! |number| that the axiom compares, |v(S) − v(∅)| included where a game is given.
+//!
+//! | axiom | says | Shapley | Banzhaf |
+//! |---|---|---|---|
+//! | [`efficiency`] | Σ φ_i = v(N) − v(∅) | yes | no |
+//! | [`symmetry`] | players who add the same to every coalition have the same value | yes | yes |
+//! | [`null_player`] | who adds nothing gets nothing | yes | yes |
+//! | [`dummy`] | who adds the same to every coalition gets that | yes | yes |
+//! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
+//! | [`two_efficiency`] | two players who merge into one get what they got apart | no | yes |
+//!
+//! Each returns the worst [`Violation`] there is, or nothing. The predicates on games take tables, because they look at all coalitions.
+//!
+//! ```
+//! use apportion_games::{Cooking, TabulatedGame};
+//! use apportion_values::{Semivalue, axioms, enumerate};
+//!
+//! let game = TabulatedGame::from_game(&Cooking)?;
+//! let shapley = enumerate(&game, Semivalue::Shapley)?;
+//! axioms::efficiency(shapley.values(), shapley.base(), shapley.full(), 1e-14)?;
+//! axioms::symmetry(&game, shapley.values(), 1e-14)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use apportion_games::{Game, TabulatedGame};
+
+/// How far values are from what an axiom demands.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error(
+    "{axiom} does not hold for output {output}: {got} where {wanted} is wanted (allowed difference {allowed:e})"
+)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The axiom's name.
+    pub axiom: &'static str,
+    /// The output with the largest excess.
+    pub output: usize,
+    /// The number that the values give.
+    pub got: f64,
+    /// The number that the axiom demands.
+    pub wanted: f64,
+    /// The largest difference that the tolerance allows.
+    pub allowed: f64,
+}
+
+/// Keeps the worst violation of one axiom.
+struct Check {
+    axiom: &'static str,
+    worst: Option<Violation>,
+}
+
+impl Check {
+    fn new(axiom: &'static str) -> Self {
+        Self { axiom, worst: None }
+    }
+
+    fn compare(&mut self, output: usize, got: f64, wanted: f64, allowed: f64) {
+        // A NaN is as far from any number as can be.
+        let gap = |got: f64, wanted: f64| {
+            Some((got - wanted).abs()).filter(|gap| !gap.is_nan()).unwrap_or(f64::INFINITY)
+        };
+        let here = gap(got, wanted);
+        if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.got, worst.wanted)) {
+            self.worst = Some(Violation { axiom: self.axiom, output, got, wanted, allowed });
+        }
+    }
+
+    fn finish(self) -> Result<(), Violation> {
+        self.worst.map_or(Ok(()), Err)
+    }
+}
+
+/// The largest |number| of one output in a row-major matrix.
+fn largest(values: &[f64], outputs: usize, output: usize) -> f64 {
+    values.iter().skip(output).step_by(outputs).fold(0.0, |largest, value| value.abs().max(largest))
+}
+
+/// The largest |v(S) − v(∅)| of one output.
+fn range(game: &TabulatedGame, output: usize) -> f64 {
+    let table = game.values_in_order();
+    let base = table[output];
+    table
+        .iter()
+        .skip(output)
+        .step_by(game.outputs())
+        .fold(0.0, |largest, value| (value - base).abs().max(largest))
+}
+
+/// The masks of all coalitions without the players of `excluded`.
+fn without(game: &TabulatedGame, excluded: u64) -> impl Iterator<Item = u64> {
+    (0..1u64 << game.players()).filter(move |mask| mask & excluded == 0)
+}
+
+fn check_shape(game: &TabulatedGame, values: &[f64]) {
+    assert_eq!(values.len(), game.players() * game.outputs(), "one value per player and output");
+}
+
+/// Efficiency: for each output, the values sum to `full − base`.
+///
+/// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to the largest of |φ_i|, |v(∅)|
+/// and |v(N)|, times n.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If the lengths do not fit.
+pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) -> Result<(), Violation> {
+    let outputs = base.len();
+    assert!(outputs == full.len() && values.len().is_multiple_of(outputs), "values of other outputs");
+    let mut check = Check::new("efficiency");
+    for output in 0..outputs {
+        let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
+        let scale = largest(values, outputs, output).max(base[output].abs()).max(full[output].abs());
+        let players = (values.len() / outputs) as f64;
+        check.compare(output, sum, full[output] - base[output], tolerance * scale * players);
+    }
+    check.finish()
+}
+
+/// Whether `first` and `second` are symmetric: `v(S∪i) = v(S∪j)` for every S without both, within the tolerance.
+///
+/// Takes O(2^n k) time.
+///
+/// # Panics
+///
+/// If there is no such player.
+pub fn are_symmetric(game: &TabulatedGame, first: usize, second: usize, tolerance: f64) -> bool {
+    assert!(first.max(second) < game.players(), "players {first} and {second} of {}", game.players());
+    let (i, j) = (1 << first, 1 << second);
+    (0..game.outputs()).all(|output| {
+        let allowed = tolerance * range(game, output);
+        without(game, i | j)
+            .all(|mask| (game.value(mask | i)[output] - game.value(mask | j)[output]).abs() <= allowed)
+    })
+}
+
+/// Whether `player` is a dummy: `v(S∪i) − v(S) = v({i}) − v(∅)` for every S without it, within the tolerance.
+///
+/// Takes O(2^n k) time.
+///
+/// # Panics
+///
+/// If there is no such player.
+pub fn is_dummy(game: &TabulatedGame, player: usize, tolerance: f64) -> bool {
+    adds_always(game, player, tolerance, |output| alone(game, player, output))
+}
+
+/// Whether `player` is null: `v(S∪i) = v(S)` for every S, within the tolerance.
+///
+/// Takes O(2^n k) time.
+///
+/// # Panics
+///
+/// If there is no such player.
+pub fn is_null(game: &TabulatedGame, player: usize, tolerance: f64) -> bool {
+    adds_always(game, player, tolerance, |_| 0.0)
+}
+
+/// v({i}) − v(∅).
+fn alone(game: &TabulatedGame, player: usize, output: usize) -> f64 {
+    game.value(1 << player)[output] - game.value(0)[output]
+}
+
+fn adds_always(game: &TabulatedGame, player: usize, tolerance: f64, amount: impl Fn(usize) -> f64) -> bool {
+    assert!(player < game.players(), "player {player} of {}", game.players());
+    let bit = 1 << player;
+    (0..game.outputs()).all(|output| {
+        let (amount, allowed) = (amount(output), tolerance * range(game, output));
+        without(game, bit).all(|mask| {
+            let added = game.value(mask | bit)[output] - game.value(mask)[output];
+            (added - amount).abs() <= allowed
+        })
+    })
+}
+
+/// Symmetry: every two players who are [symmetric](are_symmetric) in `game` have equal values.
+///
+/// Takes O(n² 2^n k) time.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If `values` is not n × k.
+pub fn symmetry(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
+    check_shape(game, values);
+    let outputs = game.outputs();
+    let mut check = Check::new("symmetry");
+    for first in 0..game.players() {
+        for second in
+            (first + 1..game.players()).filter(|&second| are_symmetric(game, first, second, tolerance))
+        {
+            for output in 0..outputs {
+                let allowed = tolerance * range(game, output);
+                check.compare(
+                    output,
+                    values[first * outputs + output],
+                    values[second * outputs + output],
+                    allowed,
+                );
+            }
+        }
+    }
+    check.finish()
+}
+
+/// Null player: every player who is [null](is_null) in `game` has the value zero.
+///
+/// Takes O(n 2^n k) time.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If `values` is not n × k.
+pub fn null_player(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
+    check_shape(game, values);
+    let mut check = Check::new("null player");
+    for player in (0..game.players()).filter(|&player| is_null(game, player, tolerance)) {
+        for output in 0..game.outputs() {
+            let allowed = tolerance * range(game, output);
+            check.compare(output, values[player * game.outputs() + output], 0.0, allowed);
+        }
+    }
+    check.finish()
+}
+
+/// Dummy: every player who is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅). It contains the null player axiom.
+///
+/// Takes O(n 2^n k) time.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If `values` is not n × k.
+pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
+    check_shape(game, values);
+    let mut check = Check::new("dummy");
+    for player in (0..game.players()).filter(|&player| is_dummy(game, player, tolerance)) {
+        for output in 0..game.outputs() {
+            let allowed = tolerance * range(game, output);
+            let got = values[player * game.outputs() + output];
+            check.compare(output, got, alone(game, player, output), allowed);
+        }
+    }
+    check.finish()
+}
+
+/// Linearity: `combined` is the sum of the `parts`, each times its factor: the values of Σ α v against Σ α φ(v). With factors of one
+/// this is additivity.
+///
+/// The tolerance is relative to the largest |α φ_i| or |combined| of any player.
+///
+/// # Errors
+///
+/// The worst [`Violation`]; its output is the position in the lists.
+///
+/// # Panics
+///
+/// If the lists differ in length.
+pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> Result<(), Violation> {
+    let scale = parts.iter().fold(largest(combined, 1, 0), |scale, (factor, values)| {
+        assert_eq!(values.len(), combined.len(), "values of other games");
+        scale.max(factor.abs() * largest(values, 1, 0))
+    });
+    let mut check = Check::new("linearity");
+    for (position, &got) in combined.iter().enumerate() {
+        let wanted = parts.iter().map(|(factor, values)| factor * values[position]).sum();
+        check.compare(position, got, wanted, tolerance * scale);
+    }
+    check.finish()
+}
+
+/// The game in which `first` and `second` have merged into one player, who is both of them: player `first`, the players above `second`
+/// moved down by one where `first < second`.
+///
+/// Takes O(2^n k) time.
+///
+/// # Panics
+///
+/// Unless `first < second < n`.
+pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
+    assert!(first < second && second < game.players(), "players {first} and {second} of {}", game.players());
+    let below = (1u64 << second) - 1;
+    let values = (0..1u64 << (game.players() - 1)).flat_map(|mask| {
+        let both = (mask >> first & 1) << second;
+        game.value(mask & below | both | (mask & !below) << 1).iter().copied()
+    });
+    match TabulatedGame::new(values.collect(), game.outputs()) {
+        Ok(merged) => merged,
+        Err(error) => unreachable!("half of a table is a table: {error}"),
+    }
+}
+
+/// 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the value of the player that i and j
+/// [merge](merged) into.
+///
+/// `values` are those of `game`, `of_merged` those of the merged game.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// Unless `first < second < n` and the lengths fit.
+pub fn two_efficiency(
+    game: &TabulatedGame,
+    values: &[f64],
+    (first, second): (usize, usize),
+    of_merged: &[f64],
+    tolerance: f64,
+) -> Result<(), Violation> {
+    check_shape(game, values);
+    let outputs = game.outputs();
+    assert!(first < second && second < game.players(), "players {first} and {second} of {}", game.players());
+    assert_eq!(of_merged.len() + outputs, values.len(), "values of a game of one player less");
+    let mut check = Check::new("2-efficiency");
+    for output in 0..outputs {
+        let apart = values[first * outputs + output] + values[second * outputs + output];
+        check.compare(output, apart, of_merged[first * outputs + output], tolerance * range(game, output));
+    }
+    check.finish()
+}

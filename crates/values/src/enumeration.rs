@@ -1,0 +1,359 @@
+//! Exact values by definition: one pass over all 2^n coalitions.
+//!
+//! # Notation
+//!
+//! `n` players, `k` outputs, `s = |S|`; M are the moments of the [semivalue](crate::Semivalue). The *mask* of S is the number whose bit
+//! i says whether player i is a member.
+//!
+//! # How
+//!
+//! The definition sums over the coalitions without player i,
+//!
+//! ```text
+//! φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
+//! ```
+//!
+//! which would be n passes over 2^{n−1} pairs. Sorted by v(S) instead, with b(s) = M(s, n−1−s), b(n) = 0, and
+//! a(s) = b(s) + M(s−1, n−s):
+//!
+//! ```text
+//! φ_i = Σ_{S∋i} a(s) v(S) − Σ_S b(s) v(S)
+//! ```
+//!
+//! The second sum is the same for all players, and the first is one bit's half of one weighted table. The halves of all bits come
+//! from folding the table: the upper half of a table is where its top bit is set; sum it, add it to the lower half, and go on with that, half
+//! as long. So the work is O(2^n) rather than O(n 2^n). Masks go by in blocks of a fixed size, each folded on its own; two neighbours of
+//! d bits make one of d + 1, in which the new bit's half is the total of the right one. All sums are therefore pairwise, in an order
+//! that neither threads nor blocks change.
+
+use apportion_games::{Coalitions, Game, GameError};
+
+use crate::error::ValueError;
+use crate::semivalue::Semivalue;
+
+/// The most players.
+const MOST_PLAYERS: usize = 25;
+
+/// Bits of a block's masks: 4096 coalitions are asked for at once.
+const BLOCK_BITS: usize = 12;
+
+/// Bits of a wave: after a failure the blocks of the same wave may still run, later ones do not.
+const WAVE_BITS: usize = 18;
+
+/// The exact values of a game, and its two ends.
+///
+/// `n` players × `k` outputs, row-major.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enumeration {
+    value: Semivalue,
+    players: usize,
+    outputs: usize,
+    values: Vec<f64>,
+    base: Vec<f64>,
+    full: Vec<f64>,
+}
+
+impl Enumeration {
+    /// Which value this is.
+    pub fn semivalue(&self) -> Semivalue {
+        self.value
+    }
+
+    /// Number of players `n`.
+    pub fn players(&self) -> usize {
+        self.players
+    }
+
+    /// Number of outputs `k`.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The values of all players, n × k row-major, in the units of the game.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The k values of `player`.
+    ///
+    /// # Panics
+    ///
+    /// If `player` is not below [`players`](Self::players).
+    pub fn value(&self, player: usize) -> &[f64] {
+        &self.values[player * self.outputs..(player + 1) * self.outputs]
+    }
+
+    /// v(∅), k numbers.
+    pub fn base(&self) -> &[f64] {
+        &self.base
+    }
+
+    /// v(N), k numbers.
+    pub fn full(&self) -> &[f64] {
+        &self.full
+    }
+}
+
+/// The exact `value` of every player of `game`, for all outputs.
+///
+/// ```text
+/// φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
+/// ```
+///
+/// Asks the game for each of the 2^n coalitions once, in blocks of 4096, by several threads where the game allows it; a game that [is a
+/// table](Game::table) is read in place. Takes O(2^n k) time beside the game's and the memory of a block per thread. The result has the
+/// same bits for any number of threads.
+///
+/// Accuracy: sums are pairwise over v(S) − v(∅), so that a large constant does no harm. On random games of up to 20 players the error
+/// stayed below `24 · 2^−52 · max_S |v(S) − v(∅)|`; a null player's value is zero up to that.
+///
+/// # Errors
+///
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::Game`] if the game fails or has a value that is not finite (of several failures
+/// that of the lowest mask's block), [`ValueError::Overflow`] if finite values are too large to be summed.
+///
+/// # Example
+///
+/// ```
+/// use apportion_games::Cooking;
+/// use apportion_values::{Semivalue, enumerate};
+///
+/// let shapley = enumerate(&Cooking, Semivalue::Shapley)?;
+/// for (got, wanted) in shapley.values().iter().zip([6.0, 5.0, 4.0]) {
+///     assert!((got - wanted).abs() < 1e-14);
+/// }
+/// assert_eq!((shapley.base(), shapley.full()), (&[0.0][..], &[15.0][..]));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Enumeration, ValueError> {
+    enumerate_many(game, &[value]).map(|mut enumerations| enumerations.swap_remove(0))
+}
+
+/// [`enumerate`] for several solution concepts in one pass: the game is asked once for each coalition, not once per concept.
+///
+/// The results are in the order of `values` and have the same bits as those of [`enumerate`]. Without any concept the game is not asked.
+///
+/// # Errors
+///
+/// As [`enumerate`].
+pub fn enumerate_many(
+    game: &(impl Game + ?Sized),
+    values: &[Semivalue],
+) -> Result<Vec<Enumeration>, ValueError> {
+    let (players, outputs) = (game.players(), game.outputs());
+    if !(1..=MOST_PLAYERS).contains(&players) {
+        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+    }
+    if outputs == 0 {
+        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+    }
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+
+    // The first block is asked for first, because the others need v(∅).
+    let block_bits = players.min(BLOCK_BITS);
+    let first = match game.table() {
+        Some(_) => Vec::new(),
+        None => ask(game, 0, block_bits)?,
+    };
+    let base = match game.table() {
+        Some(table) => &table[..outputs],
+        None => &first[..outputs],
+    };
+    let weights: Vec<Weights> = values.iter().map(|&value| Weights::of(value, players, block_bits)).collect();
+    let pass = Pass { game, block_bits, first: &first, base, weights: &weights };
+    let folded = pass.fold(0, players)?;
+
+    let base = base.to_vec();
+    values
+        .iter()
+        .zip(folded.sums)
+        .map(|(&value, mut sums)| {
+            let (halves, rest) = sums.split_at_mut(players * outputs);
+            let without = &rest[outputs..];
+            for half in halves.chunks_exact_mut(outputs) {
+                half.iter_mut().zip(without).for_each(|(half, without)| *half -= without);
+            }
+            sums.truncate(players * outputs);
+            match sums.iter().position(|value| !value.is_finite()) {
+                Some(at) => Err(ValueError::Overflow { player: at / outputs, output: at % outputs }),
+                None => Ok(Enumeration {
+                    value,
+                    players,
+                    outputs,
+                    values: sums,
+                    base: base.clone(),
+                    full: folded.last.clone(),
+                }),
+            }
+        })
+        .collect()
+}
+
+/// The weights of one semivalue, laid out as a block of masks needs them: row h holds the weights of the 2^d masks of a block above whose d
+/// bits h others are set.
+struct Weights {
+    /// a(s): of a coalition with the player, for the two roles it has in the rearranged sum.
+    with: Vec<Vec<f64>>,
+    /// b(s): of a coalition in the sum that all players share.
+    without: Vec<Vec<f64>>,
+}
+
+impl Weights {
+    fn of(value: Semivalue, players: usize, block_bits: usize) -> Self {
+        let joined = |size: usize| if size < players { value.coefficient(players, size) } else { 0.0 };
+        let left = |size: usize| if size > 0 { value.coefficient(players, size - 1) } else { 0.0 };
+        let laid_out = |by_size: Vec<f64>| {
+            let row = |above| {
+                (0..1usize << block_bits).map(|mask| by_size[above + mask.count_ones() as usize]).collect()
+            };
+            (0..=players - block_bits).map(row).collect()
+        };
+        Self {
+            with: laid_out((0..=players).map(|size| joined(size) + left(size)).collect()),
+            without: laid_out((0..=players).map(joined).collect()),
+        }
+    }
+}
+
+/// What 2^d neighbouring masks come to.
+struct Folded {
+    /// For each semivalue d + 2 rows of k: the half of each bit, and the total, of a(s) v(S); then the total of b(s) v(S).
+    sums: Vec<Vec<f64>>,
+    /// The values of the last mask.
+    last: Vec<f64>,
+}
+
+/// What every block of the pass needs.
+struct Pass<'a, G: ?Sized> {
+    game: &'a G,
+    block_bits: usize,
+    /// The values of the first block, where the game is no table.
+    first: &'a [f64],
+    base: &'a [f64],
+    weights: &'a [Weights],
+}
+
+impl<G: Game + ?Sized> Pass<'_, G> {
+    /// Folds the 2^`bits` masks from `start` on.
+    fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
+        if bits <= self.block_bits {
+            return self.fold_block(start);
+        }
+        let left = || self.fold(start, bits - 1);
+        let right = || self.fold(start + (1 << (bits - 1)), bits - 1);
+        let (left, right) = if bits > WAVE_BITS || !self.game.parallel() {
+            (left()?, right()?)
+        } else {
+            let (left, right) = rayon::join(left, right);
+            (left?, right?)
+        };
+        Ok(left.merge(right, self.base.len()))
+    }
+
+    /// Folds the block of masks from `start` on.
+    fn fold_block(&self, start: usize) -> Result<Folded, ValueError> {
+        let outputs = self.base.len();
+        let asked;
+        let values = if let Some(table) = self.game.table() {
+            &table[start * outputs..(start + (1 << self.block_bits)) * outputs]
+        } else if start == 0 {
+            self.first
+        } else {
+            asked = ask(self.game, start, self.block_bits)?;
+            &asked
+        };
+        let above = start.count_ones() as usize;
+        let mut scratch = Vec::with_capacity(values.len());
+        let sums = self
+            .weights
+            .iter()
+            .map(|weights| {
+                let mut sums = vec![0.0; (self.block_bits + 2) * outputs];
+                let (halves, without) = sums.split_at_mut((self.block_bits + 1) * outputs);
+                weigh(values, self.base, &weights.with[above], &mut scratch);
+                fold_halves(&mut scratch, halves, outputs);
+                weigh(values, self.base, &weights.without[above], &mut scratch);
+                without.copy_from_slice(sum_rows(&mut scratch, outputs));
+                sums
+            })
+            .collect::<Vec<_>>();
+        // A value that is not finite spoils the totals (the last weight b(n) = 0 makes a NaN of an infinite value).
+        if sums.iter().flatten().any(|sum| !sum.is_finite()) {
+            self.check_finite(start, values)?;
+        }
+        Ok(Folded { sums, last: values[values.len() - outputs..].to_vec() })
+    }
+
+    /// Games promise finite values; this finds the coalition of one that broke its promise.
+    fn check_finite(&self, start: usize, values: &[f64]) -> Result<(), GameError> {
+        let outputs = self.base.len();
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => {
+                let mask = (start + at / outputs) as u64;
+                let coalition = Coalitions::from_masks(self.game.players(), [mask]).row(0).to_coalition();
+                Err(GameError::NotFinite { coalition, output: at % outputs, value: values[at] })
+            }
+        }
+    }
+}
+
+impl Folded {
+    /// The fold of both, `right` having the masks next to those of `self`, with one more bit.
+    fn merge(mut self, right: Self, outputs: usize) -> Self {
+        for (left, right) in self.sums.iter_mut().zip(&right.sums) {
+            left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+            // The new bit's half is the total of the right one; it goes before the two totals.
+            let totals = right.len() - 2 * outputs;
+            let half = &right[totals..totals + outputs];
+            left.splice(totals..totals, half.iter().copied());
+        }
+        Self { sums: self.sums, last: right.last }
+    }
+}
+
+/// The values of the 2^`bits` masks from `start` on.
+fn ask(game: &(impl Game + ?Sized), start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
+    let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
+    let mut values = vec![0.0; game.outputs() << bits];
+    game.values(&batch, &mut values)?;
+    Ok(values)
+}
+
+/// Writes `weight · (v(S) − v(∅))` for the masks of a block.
+fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    if let &[base] = base {
+        out.extend(values.iter().zip(weights).map(|(value, weight)| (value - base) * weight));
+    } else {
+        for (row, weight) in values.chunks_exact(base.len()).zip(weights) {
+            out.extend(row.iter().zip(base).map(|(value, base)| (value - base) * weight));
+        }
+    }
+}
+
+/// Writes the sum over the masks with bit j to row j of `halves`, the sum over all masks to the row after; destroys `table`.
+fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
+    let bits = halves.len() / outputs - 1;
+    let mut rest = table;
+    for bit in (0..bits).rev() {
+        let (low, high) = rest.split_at_mut(outputs << bit);
+        low.iter_mut().zip(high.iter()).for_each(|(low, high)| *low += high);
+        halves[bit * outputs..(bit + 1) * outputs].copy_from_slice(sum_rows(high, outputs));
+        rest = low;
+    }
+    halves[bits * outputs..].copy_from_slice(rest);
+}
+
+/// The sum of 2^d rows, pairwise: the upper half is added to the lower one until one row is left; destroys `rows`.
+fn sum_rows(rows: &mut [f64], outputs: usize) -> &[f64] {
+    let mut rest = rows;
+    while rest.len() > outputs {
+        let (low, high) = rest.split_at_mut(rest.len() / 2);
+        low.iter_mut().zip(high.iter()).for_each(|(low, high)| *low += high);
+        rest = low;
+    }
+    rest
+}
