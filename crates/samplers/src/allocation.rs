@@ -56,7 +56,11 @@ impl Allocation {
             weight_left[position] = weight_left[position + 1] + weights[size];
         }
         let (mut exhausted, mut rows_left) = (0, rows);
-        while exhausted < small.len() && rows_left >= corner(&small[exhausted]) * weight_left[exhausted] {
+        // Corners are rounded; that there are rows for everything must not hang on the last digit of one.
+        let all_fit = large.is_empty() && small.iter().map(|&size| populations[size]).sum::<f64>() <= rows;
+        while exhausted < small.len()
+            && (all_fit || rows_left >= corner(&small[exhausted]) * weight_left[exhausted])
+        {
             rows_left -= populations[small[exhausted]];
             exhausted += 1;
         }
@@ -150,13 +154,18 @@ mod tests {
 
     #[test]
     fn everything_is_taken_when_the_rows_suffice() {
-        for players in 2..=16 {
+        for players in 2..=40 {
             for (law, all) in [
                 (SizeLaw::leverage(players).unwrap(), (1 << players) - 2),
                 (SizeLaw::binomial(players).unwrap(), 1 << players),
             ] {
-                for rows in [all, all + 1, usize::MAX] {
-                    let allocation = Allocation::new(&law, Pairing::Paired, rows);
+                for (rows, pairing) in [
+                    (all, Pairing::Unpaired),
+                    (all, Pairing::Paired),
+                    (all + 1, Pairing::Paired),
+                    (usize::MAX, Pairing::Paired),
+                ] {
+                    let allocation = Allocation::new(&law, pairing, rows);
                     for size in (0..=players).filter(|&size| law.probability(size) > 0.0) {
                         assert_eq!(allocation.expected[size], choose(players, size).unwrap() as f64);
                     }

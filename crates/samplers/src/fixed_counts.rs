@@ -59,12 +59,12 @@ impl Sampler for FixedCounts {
             .collect();
         let expected: Vec<f64> = classes.iter().map(|class| class.expected).collect();
         let counts = round_systematically(&expected, &mut stream(seed, Purpose::Counts, 0));
-        let drawn_classes = classes
+        let wanted = classes
             .into_iter()
             .zip(counts)
             .map(|(class, count)| (class, count, class.stream(seed)))
             .collect();
-        Ok(draw_classes(&allocation, self.pairing, drawn_classes))
+        Ok(draw_classes(&allocation, self.pairing, wanted))
     }
 }
 

@@ -87,18 +87,19 @@ pub(crate) fn size_classes(allocation: &Allocation, pairing: Pairing) -> Vec<Siz
         .collect()
 }
 
-/// Draws `counts[k]` distinct units of class `k`, with the class's own stream where the count was made with
-/// it already.
+/// Draws distinct units: from each class the given number, out of the stream that comes with it.
+///
+/// The stream is the class's own, from which the number may have been drawn already.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,
-    drawn_classes: Vec<(SizeClass, usize, ChaCha8Rng)>,
+    wanted: Vec<(SizeClass, usize, ChaCha8Rng)>,
 ) -> Sample {
     let players = allocation.expected.len() - 1;
-    let rows = drawn_classes.iter().map(|(class, count, _)| class.rows_per_unit() * count).sum();
+    let rows = wanted.iter().map(|(class, count, _)| class.rows_per_unit() * count).sum();
     let mut coalitions = Coalitions::with_capacity(players, rows);
     let mut drawn = vec![0; players + 1];
-    for (class, count, mut rng) in drawn_classes {
+    for (class, count, mut rng) in wanted {
         draw_distinct(&class, count, &mut rng, &mut coalitions);
         drawn[class.size] += count;
         if pairing == Pairing::Paired {
