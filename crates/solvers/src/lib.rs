@@ -1,1 +1,59 @@
-//! Work in progress.
+//! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
+//!
+//! Many values of a game are the solution of a regression on coalitions: the Shapley value under the constraint that all players together get `v(N) − v(∅)`, the Banzhaf value without it. Rows are bits
+//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table entries, and a dense m × n matrix is never made.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Design`] | rows and their weights, each on its own or in complementary pairs |
+//! | [`Constraint`] | nothing, or `Σφ = c` for each output |
+//! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
+//! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
+//! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
+//!
+//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and gives the same bits on any number of threads.
+//!
+//! # Example
+//!
+//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
+//!
+//! ```
+//! use apportion_games::Coalitions;
+//! use apportion_solvers::{Constraint, Design, SolverError, least_squares};
+//!
+//! // Worth 6 where players 0 and 1 are together, and 1 more for player 2.
+//! let value = |mask: u64| if mask & 0b011 == 0b011 { 6.0 } else { 0.0 } + f64::from(mask >> 2 != 0);
+//!
+//! let masks = [0b001, 0b110, 0b010, 0b101, 0b100, 0b011];
+//! let coalitions = Coalitions::from_masks(3, masks);
+//! let targets: Vec<f64> = masks.iter().map(|&mask| value(mask)).collect();
+//! // w(s) = 1 / (C(n, s) s (n − s)) is the same for sizes 1 and 2 of three players.
+//! let design = Design::paired(&coalitions, &[1.0 / 6.0; 3])?;
+//! let fit = least_squares(&design, &targets, 1, Constraint::Sum(&[7.0]))?;
+//!
+//! let shapley = [3.0, 3.0, 1.0];
+//! assert!(fit.coefficients().iter().zip(shapley).all(|(got, want)| (got - want).abs() < 1e-12));
+//! assert_eq!(fit.rank(), 2);
+//! # Ok::<(), SolverError>(())
+//! ```
+
+mod bits;
+mod design;
+mod error;
+mod factor;
+mod gram;
+mod images;
+mod least_squares;
+mod rows;
+
+pub use design::Design;
+pub use error::SolverError;
+pub use factor::Factorization;
+pub use gram::Kernel;
+pub use least_squares::{Constraint, LeastSquares, Options, least_squares, least_squares_with};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

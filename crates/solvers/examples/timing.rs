@@ -1,0 +1,84 @@
+//! Times the solver on paired designs with uniform sizes, as Leverage SHAP draws them: one weight per size.
+//!
+//! `cargo run --release -p apportion-solvers --example timing [n m]`
+//!
+//! Prints CPU time in milliseconds, on one thread: the solve with either Gram kernel, and the certificate.
+
+use std::time::Instant;
+
+use apportion_games::{Coalitions, Purpose, stream};
+use apportion_solvers::{Constraint, Design, Kernel, Options, least_squares_with};
+use rand::RngExt;
+
+fn main() {
+    let arguments: Vec<usize> =
+        std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let cases = match arguments[..] {
+        [players, rows] => vec![(players, rows)],
+        _ => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
+    };
+    println!("       n        m   check    popcount      panels  certificate");
+    for (players, rows) in cases {
+        let (coalitions, weights) = paired_design(players, rows / 2);
+        let targets: Vec<f64> = coalitions
+            .iter()
+            .map(|row| row.members().map(|player| (player as f64).sqrt()).sum::<f64>().sin())
+            .collect();
+        let repeats = (40_000_000 / (players * rows)).clamp(1, 200);
+        let check = least(repeats, || Design::paired(&coalitions, &weights).expect("pairs"));
+        let design = Design::paired(&coalitions, &weights).expect("pairs");
+        let solve = |kernel| {
+            let constraint = Constraint::Sum(&[1.0]);
+            least_squares_with(&design, &targets, 1, constraint, &Options { kernel }).expect("solvable")
+        };
+        let [popcount, panels] =
+            [Kernel::Popcount, Kernel::Panels].map(|kernel| least(repeats, || solve(kernel)));
+        let fit = solve(Kernel::Auto);
+        let free = vec![1.0; weights.len()];
+        let certificate = least(repeats, || fit.certificate(&free).expect("no row saturated"));
+        println!(
+            "{players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {certificate:12.3}   auto: {:?}, {:?}, condition {:.3}",
+            fit.kernel(),
+            fit.factorization(),
+            fit.condition_number()
+        );
+    }
+}
+
+/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size.
+fn paired_design(players: usize, pairs: usize) -> (Coalitions, Vec<f64>) {
+    let mut rng = stream(1, Purpose::Experiment, 0);
+    let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);
+    let mut weights = Vec::with_capacity(pairs);
+    let mut order: Vec<usize> = (0..players).collect();
+    for pair in 0..pairs {
+        let size = 1 + pair * (players / 2) / pairs;
+        for position in 0..size {
+            order.swap(position, rng.random_range(position..players));
+        }
+        coalitions.push_members(order[..size].iter().copied());
+        coalitions.push_complement(2 * pair);
+        weights.push(1.0 / (size * (players - size)) as f64);
+    }
+    (coalitions, weights)
+}
+
+/// CPU time of a call in milliseconds: the least of several batches, each long enough for the system's clock.
+fn least<T>(repeats: usize, mut call: impl FnMut() -> T) -> f64 {
+    let mut batch = || {
+        let (before, start) = (thread_time(), Instant::now());
+        (0..repeats).for_each(|_| drop(std::hint::black_box(call())));
+        let elapsed = match (before, thread_time()) {
+            (Some(before), Some(after)) => (after - before) as f64 / 1e6,
+            _ => start.elapsed().as_secs_f64() * 1e3,
+        };
+        elapsed / repeats as f64
+    };
+    (0..5).map(|_| batch()).fold(f64::INFINITY, f64::min)
+}
+
+/// Nanoseconds that this thread ran, where the system says so; updated every few milliseconds.
+fn thread_time() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}

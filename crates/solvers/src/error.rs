@@ -1,0 +1,125 @@
+//! What can go wrong when a regression is set up, solved or asked for its certificate.
+
+/// Why a least-squares problem was refused, or could not be solved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolverError {
+    /// A design without players has no coefficients.
+    #[error("the coalitions have no players; a regression needs at least one")]
+    NoPlayers,
+    /// Without rows and without a constraint there is nothing to fit.
+    #[error("there are no coalitions to fit; give at least one, or the constraint on the sum")]
+    NoRows,
+    /// Another number of weights than rows (of pairs, for a paired design).
+    #[error("{given} weights were given, {wanted} are wanted: one for each {unit}")]
+    WeightCount {
+        /// Weights given.
+        given: usize,
+        /// Weights wanted.
+        wanted: usize,
+        /// What has a weight: "row" or "pair of rows".
+        unit: &'static str,
+    },
+    /// A weight that is negative or not finite.
+    #[error("weight {index} is {value}; weights must be finite and not negative")]
+    Weight {
+        /// Which weight.
+        index: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// A paired design with an odd number of rows.
+    #[error("a paired design has an even number of rows; {rows} were given")]
+    OddRows {
+        /// Rows given.
+        rows: usize,
+    },
+    /// Two rows of a paired design that are not complements of each other.
+    #[error("rows {} and {} are not complements of each other, as pair {pair} must be", 2 * pair, 2 * pair + 1)]
+    BrokenPair {
+        /// Which pair: rows `2·pair` and `2·pair + 1`.
+        pair: usize,
+    },
+    /// No outputs to fit.
+    #[error("the targets have no outputs; at least one is wanted")]
+    NoOutputs,
+    /// Another number of targets than rows × outputs.
+    #[error("{given} targets were given for {rows} rows of {outputs} outputs; {} are wanted", rows * outputs)]
+    TargetCount {
+        /// Numbers given.
+        given: usize,
+        /// Rows of the design.
+        rows: usize,
+        /// Outputs per row.
+        outputs: usize,
+    },
+    /// A target that is not finite.
+    #[error("the target of row {row}, output {output}, is {value}; targets must be finite")]
+    Target {
+        /// Row of the design.
+        row: usize,
+        /// Which output.
+        output: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// Another number of sums than outputs in the constraint.
+    #[error("the constraint gives {given} sums for {outputs} outputs; one for each is wanted")]
+    SumCount {
+        /// Sums given.
+        given: usize,
+        /// Outputs of the targets.
+        outputs: usize,
+    },
+    /// A sum in the constraint that is not finite.
+    #[error("the constraint asks for the sum {value} of output {output}; it must be finite")]
+    Sum {
+        /// Which output.
+        output: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// The numbers are so large that the solution is not finite.
+    #[error("the solution of output {output} is not finite: the targets overflow; scale them down")]
+    Overflow {
+        /// Which output.
+        output: usize,
+    },
+    /// The eigen-decomposition of the Gram matrix did not converge.
+    #[error("the eigen-decomposition of the {players} × {players} Gram matrix did not converge")]
+    NoConvergence {
+        /// Order of the matrix.
+        players: usize,
+    },
+    /// Another number of free fractions than rows (pairs) of the regression.
+    #[error("{given} free fractions were given, {wanted} are wanted: one for each residual")]
+    FreeCount {
+        /// Fractions given.
+        given: usize,
+        /// Fractions wanted.
+        wanted: usize,
+    },
+    /// A free fraction outside \[0, 1\].
+    #[error("free fraction {index} is {value}; 1 − drawn/available lies between 0 and 1")]
+    Free {
+        /// Which fraction.
+        index: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// A row that the coefficients depend on alone, so that its error cannot be estimated.
+    #[error(
+        "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no certificate; draw more coalitions"
+    )]
+    Saturated {
+        /// Index of the row (of the pair, where pairs act as one row).
+        row: usize,
+        /// Its hat value, 1 up to rounding.
+        hat_value: f64,
+    },
+    /// A certificate was asked of an unconstrained paired regression.
+    #[error(
+        "no certificate for complementary pairs without the constraint: their two rows are drawn together but do not act as one; use the constraint, or an unpaired design"
+    )]
+    PairsWithoutConstraint,
+}

@@ -1,0 +1,55 @@
+//! Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled by the square roots of their weights.
+
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Mat, MatRef, Par};
+
+use crate::bits::{BitRows, multiversioned};
+use crate::gram::Groups;
+
+/// Rows in a panel.
+const PANEL: usize = 512;
+
+/// The upper triangle of `Σ_k w_k z_k z_kᵀ`; what lies below is zero.
+pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
+    let n = rows.players;
+    let mut gram = Mat::zeros(n, n);
+    let weighted: Vec<(u32, f64)> = groups
+        .groups
+        .iter()
+        .flat_map(|group| {
+            let root = group.weight.sqrt();
+            groups.order[group.start..group.end].iter().map(move |&row| (row, root))
+        })
+        .collect();
+    let mut panel = vec![0.0; PANEL.min(weighted.len()) * n];
+    for rows_of_panel in weighted.chunks(PANEL) {
+        let panel = &mut panel[..rows_of_panel.len() * n];
+        for (&(row, root), values) in rows_of_panel.iter().zip(panel.chunks_exact_mut(n)) {
+            unpack(rows.row(row as usize), root, values);
+        }
+        let panel = MatRef::from_row_major_slice(panel, rows_of_panel.len(), n);
+        matmul(
+            &mut gram,
+            BlockStructure::TriangularUpper,
+            Accum::Add,
+            panel.transpose(),
+            BlockStructure::Rectangular,
+            panel,
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+    }
+    gram
+}
+
+multiversioned! {
+    /// Writes `value` where the bit is set, zero elsewhere.
+    fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
+        for (word, out) in words.iter().zip(out.chunks_mut(64)) {
+            for (bit, out) in out.iter_mut().enumerate() {
+                *out = if word >> bit & 1 == 1 { value } else { 0.0 };
+            }
+        }
+    }
+}
