@@ -65,6 +65,11 @@ impl Ensemble {
 
     /// Margins of some rows that are already rounded.
     fn block_margins(&self, rounded: &[f64], out: &mut [f64]) {
+        let leaves = if rounded.iter().any(|value| value.is_nan()) {
+            lane_leaves::<true>
+        } else {
+            lane_leaves::<false>
+        };
         let (features, outputs) = (self.feature_count(), self.output_count());
         for margins in out.chunks_exact_mut(outputs) {
             margins.copy_from_slice(self.base_margins());
@@ -74,7 +79,7 @@ impl Ensemble {
             let together = tree.depth <= LANE_DEPTH && !tree.categorical;
             for (rows, margins) in rounded.chunks(LANES * features).zip(out.chunks_mut(LANES * outputs)) {
                 if together && rows.len() == LANES * features {
-                    let leaves = lane_leaves(nodes, tree, rows, features);
+                    let leaves = leaves(nodes, tree, rows, features);
                     for (margin, leaf) in margins[tree.output..].iter_mut().step_by(outputs).zip(leaves) {
                         *margin += nodes[leaf as usize].value();
                     }
@@ -101,14 +106,19 @@ impl Ensemble {
 }
 
 /// The leaves that [`LANES`] rounded rows reach in a tree of numeric splits. Every lane takes as many steps as the tree is deep; a lane
-/// that has reached its leaf stays there.
-fn lane_leaves(nodes: &[Node], tree: &Tree, rows: &[f64], features: usize) -> [u32; LANES] {
+/// that has reached its leaf stays there. `MISSING` says whether a value may be NaN.
+fn lane_leaves<const MISSING: bool>(
+    nodes: &[Node],
+    tree: &Tree,
+    rows: &[f64],
+    features: usize,
+) -> [u32; LANES] {
     let mut at = [0u32; LANES];
     for _ in 0..tree.depth {
         for (lane, at) in at.iter_mut().enumerate() {
             let node = nodes[*at as usize];
             let value = rows[lane * features + node.feature()];
-            let left = (value < node.threshold()) | (value.is_nan() & node.default_left());
+            let left = (value < node.threshold()) | (MISSING && value.is_nan() && node.default_left());
             let next = node.left() as u32 + u32::from(!left);
             *at = if node.is_leaf() { *at } else { next };
         }

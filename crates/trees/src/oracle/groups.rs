@@ -24,66 +24,28 @@ impl Groups {
         background: &[Columns],
         weights: &[f64],
     ) -> Self {
-        // A leaf of few features adds into a bin per pattern; where bins would outnumber rows, patterns are listed and sorted.
-        let mut bins: Vec<f64> = Vec::new();
-        let mut lists: Vec<Vec<(u64, f64)>> = Vec::new();
-        let mut places = vec![Place::Split; nodes.len()];
-        for (index, node) in nodes.iter().enumerate() {
-            if node.is_leaf() {
-                let features = paths.features(index).len();
-                places[index] = if features < 16 && 1 << features <= 4 * weights.len() {
-                    bins.resize(bins.len() + (1 << features), 0.0);
-                    Place::Bins(bins.len() - (1 << features))
-                } else {
-                    lists.push(Vec::with_capacity(weights.len()));
-                    Place::List(lists.len() - 1)
-                };
-            }
-        }
+        let mut gathered = Gathered::new(nodes, paths, weights.len());
         let mut patterns = Patterns::<u64>::new();
         let mut left = [0; BLOCK];
         for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
             patterns.begin(nodes.len());
             for (index, &node) in nodes.iter().enumerate() {
-                let rows = patterns.at(index).iter().zip(weights);
-                match places[index] {
-                    Place::Split => {
-                        columns.decide(ensemble, node, &mut left);
-                        patterns.descend(paths, index, node, &left, columns.rows());
-                    }
-                    Place::Bins(start) => {
-                        rows.for_each(|(&pattern, weight)| bins[start + pattern as usize] += weight)
-                    }
-                    Place::List(list) => {
-                        lists[list].extend(rows.map(|(&pattern, &weight)| (pattern, weight)))
-                    }
+                if !node.is_leaf() {
+                    columns.decide(ensemble, node, &mut left);
+                    gathered.add_at_split(paths, index, patterns.at(index), &left, weights);
+                    patterns.descend(paths, index, node, &left, columns.rows());
+                } else {
+                    gathered.add_at_leaf(index, patterns.at(index), weights);
                 }
             }
         }
-        let mut groups = Self { ranges: vec![(0, 0); nodes.len()], patterns: Vec::new() };
-        for (index, place) in places.iter().enumerate() {
-            let start = groups.patterns.len();
-            match *place {
-                Place::Split => {}
-                Place::Bins(first) => {
-                    let bins = &bins[first..first + (1 << paths.features(index).len())];
-                    let seen = bins.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
-                    groups.patterns.extend(seen.map(|(pattern, &weight)| (pattern as u64, weight)));
-                }
-                Place::List(list) => {
-                    // Stable, so that the weights of a pattern are added in the order of the rows.
-                    lists[list].sort_by_key(|&(pattern, _)| pattern);
-                    for &(pattern, weight) in &lists[list] {
-                        match groups.patterns[start..].last_mut() {
-                            Some((last, sum)) if *last == pattern => *sum += weight,
-                            _ => groups.patterns.push((pattern, weight)),
-                        }
-                    }
-                }
-            }
-            groups.ranges[index] = (start, groups.patterns.len());
-        }
-        groups
+        gathered.finish(nodes, paths)
+    }
+
+    fn set(&mut self, leaf: usize, patterns: impl Iterator<Item = (u64, f64)>) {
+        let start = self.patterns.len();
+        self.patterns.extend(patterns);
+        self.ranges[leaf] = (start, self.patterns.len());
     }
 
     /// The distinct patterns at a leaf and their weights.
@@ -98,10 +60,101 @@ impl Groups {
     }
 }
 
+/// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
+const COPIES: usize = 4;
+
+/// The weight of patterns, while rows are added.
+struct Gathered {
+    places: Vec<Place>,
+    bins: Vec<f64>,
+    lists: Vec<Vec<(u64, f64)>>,
+}
+
 /// Where the patterns at a node are gathered.
 #[derive(Clone, Copy)]
 enum Place {
-    Split,
+    Nowhere,
+    /// At a split: bins for each pattern and decision, which say all about both children.
     Bins(usize),
+    /// At a leaf, where bins would outnumber rows.
     List(usize),
+}
+
+impl Gathered {
+    fn new(nodes: &[Node], paths: &Paths, rows: usize) -> Self {
+        let mut gathered =
+            Self { places: vec![Place::Nowhere; nodes.len()], bins: Vec::new(), lists: Vec::new() };
+        let mut bins = 0;
+        for (index, node) in nodes.iter().enumerate() {
+            if node.is_leaf() || !(nodes[node.left()].is_leaf() || nodes[node.right()].is_leaf()) {
+                continue;
+            }
+            let bits = paths.features(index).len() + 1;
+            if bits <= 16 && 1 << bits <= 4 * rows {
+                gathered.places[index] = Place::Bins(bins);
+                bins += COPIES << bits;
+                continue;
+            }
+            for leaf in [node.left(), node.right()].into_iter().filter(|&child| nodes[child].is_leaf()) {
+                gathered.places[leaf] = Place::List(gathered.lists.len());
+                gathered.lists.push(Vec::with_capacity(rows));
+            }
+        }
+        gathered.bins.resize(bins, 0.0);
+        gathered
+    }
+
+    fn add_at_split(&mut self, paths: &Paths, split: usize, patterns: &[u64], left: &[u64], weights: &[f64]) {
+        let Place::Bins(start) = self.places[split] else { return };
+        let above = paths.features(split).len();
+        let bins = &mut self.bins[start..start + (COPIES << (above + 1))];
+        for (row, ((&pattern, &left), weight)) in patterns.iter().zip(left).zip(weights).enumerate() {
+            bins[(pattern | left << above) as usize * COPIES + row % COPIES] += weight;
+        }
+    }
+
+    fn add_at_leaf(&mut self, leaf: usize, patterns: &[u64], weights: &[f64]) {
+        let Place::List(list) = self.places[leaf] else { return };
+        self.lists[list].extend(patterns.iter().copied().zip(weights.iter().copied()));
+    }
+
+    fn finish(mut self, nodes: &[Node], paths: &Paths) -> Groups {
+        let mut groups = Groups { ranges: vec![(0, 0); nodes.len()], patterns: Vec::new() };
+        let mut sums = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            match self.places[index] {
+                Place::Nowhere => {}
+                Place::Bins(start) => {
+                    let above = paths.features(index).len();
+                    let bins = &self.bins[start..start + (COPIES << (above + 1))];
+                    for (leaf, is_left) in [(node.left(), true), (node.right(), false)] {
+                        if !nodes[leaf].is_leaf() {
+                            continue;
+                        }
+                        sums.clear();
+                        sums.resize(1 << paths.features(leaf).len(), 0.0);
+                        for (place, copies) in bins.chunks_exact(COPIES).enumerate() {
+                            let pattern = place as u64 & ((1 << above) - 1);
+                            let passed = (place >> above == 1) == is_left;
+                            sums[paths.child_pattern(index, pattern, passed) as usize] +=
+                                copies.iter().sum::<f64>();
+                        }
+                        let seen = sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0);
+                        groups.set(leaf, seen.map(|(pattern, &sum)| (pattern as u64, sum)));
+                    }
+                }
+                Place::List(list) => {
+                    let list = &mut self.lists[list];
+                    // Stable, so that the weights of a pattern are added in the order of the rows.
+                    list.sort_by_key(|&(pattern, _)| pattern);
+                    let equal = list.chunk_by(|(a, _), (b, _)| a == b);
+                    groups.set(
+                        index,
+                        equal.map(|equal| (equal[0].0, equal.iter().map(|(_, weight)| weight).sum())),
+                    );
+                }
+            }
+        }
+        groups
+    }
 }

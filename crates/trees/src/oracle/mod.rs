@@ -50,7 +50,7 @@ use self::paths::{BLOCK, Columns, Paths};
 use self::tables::{Lookup, Tables};
 use self::walk::Walk;
 use self::weights::Moments;
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
 use crate::predict::check_rows;
 
@@ -160,7 +160,7 @@ impl<'a> InterventionalOracle<'a> {
         let moments = Moments::new(value, widest);
         let kernels: Vec<Kernel> = ensemble
             .trees()
-            .par_iter()
+            .iter()
             .enumerate()
             .map(|(index, tree)| {
                 let nodes = ensemble.nodes_of(tree);
@@ -171,31 +171,36 @@ impl<'a> InterventionalOracle<'a> {
         for turn in turns(&kernels) {
             let trees = &ensemble.trees()[turn.clone()];
             let kernels = &kernels[turn.clone()];
-            let tables: Vec<Option<Tables>> = trees
-                .par_iter()
-                .zip(kernels)
-                .zip(turn.clone())
-                .map(|((tree, kernel), index)| match (kernel, self.group(*kernel, index)) {
-                    (Kernel::Tables { .. }, Some((paths, groups))) => {
-                        Some(Tables::new(ensemble.nodes_of(tree), paths, groups, &moments))
-                    }
-                    _ => None,
-                })
-                .collect();
-            values
-                .par_chunks_mut(BLOCK * features * outputs)
-                .zip(rows.values().par_chunks(BLOCK * features))
-                .for_each_init(
-                    || Scratch::new(features, outputs),
-                    |scratch, (values, rows)| {
-                        scratch.begin(ensemble, rows);
-                        for (position, index) in turn.clone().enumerate() {
-                            let grouped = self.group(kernels[position], index);
-                            scratch.add_tree(self, index, grouped, tables[position].as_ref(), &moments);
-                        }
-                        scratch.end(features, outputs, values);
-                    },
-                );
+            let fill = |(position, tree): (usize, &Tree)| match kernels[position] {
+                kernel @ Kernel::Tables { .. } => self
+                    .group(kernel, turn.start + position)
+                    .map(|(paths, groups)| Tables::new(ensemble.nodes_of(tree), paths, groups, &moments)),
+                Kernel::Walk | Kernel::Masks => None,
+            };
+            let tables: Vec<Option<Tables>> =
+                if kernels.iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
+                    trees.par_iter().enumerate().map(|(position, tree)| fill((position, tree))).collect()
+                } else {
+                    trees.iter().map(|_| None).collect()
+                };
+            let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
+                scratch.begin(ensemble, rows);
+                for (position, index) in turn.clone().enumerate() {
+                    let grouped = self.group(kernels[position], index);
+                    scratch.add_tree(self, index, grouped, tables[position].as_ref(), &moments);
+                }
+                scratch.end(features, outputs, values);
+            };
+            let scratch = || Scratch::new(features, outputs);
+            if rows.len() <= BLOCK {
+                // One row's latency is less than it takes to wake another thread.
+                explain(&mut scratch(), (&mut values, rows.values()));
+            } else {
+                values
+                    .par_chunks_mut(BLOCK * features * outputs)
+                    .zip(rows.values().par_chunks(BLOCK * features))
+                    .for_each_init(scratch, explain);
+            }
         }
         Ok(Attributions { values, base: self.base.clone(), predictions })
     }
@@ -209,28 +214,35 @@ impl<'a> InterventionalOracle<'a> {
     }
 
     fn grouped(&self) -> &[Option<(Paths, Groups)>] {
-        self.grouped.get_or_init(|| {
-            let features = self.ensemble.feature_count();
-            let columns: Vec<Columns> = self
-                .background
-                .chunks(BLOCK * features)
-                .map(|rows| {
-                    let mut columns = Columns::new(features);
-                    columns.fill(self.ensemble, rows);
-                    columns
-                })
-                .collect();
-            self.ensemble
-                .trees()
-                .par_iter()
-                .map(|tree| {
-                    let nodes = self.ensemble.nodes_of(tree);
-                    let paths = Paths::new(nodes)?;
-                    let groups = Groups::new(self.ensemble, nodes, &paths, &columns, &self.weights);
-                    Some((paths, groups))
-                })
-                .collect()
-        })
+        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that wants the lock itself.
+        if let Some(grouped) = self.grouped.get() {
+            return grouped;
+        }
+        let grouped = self.group_all();
+        self.grouped.get_or_init(|| grouped)
+    }
+
+    fn group_all(&self) -> Vec<Option<(Paths, Groups)>> {
+        let features = self.ensemble.feature_count();
+        let columns: Vec<Columns> = self
+            .background
+            .chunks(BLOCK * features)
+            .map(|rows| {
+                let mut columns = Columns::new(features);
+                columns.fill(self.ensemble, rows);
+                columns
+            })
+            .collect();
+        self.ensemble
+            .trees()
+            .par_iter()
+            .map(|tree| {
+                let nodes = self.ensemble.nodes_of(tree);
+                let paths = Paths::new(nodes)?;
+                let groups = Groups::new(self.ensemble, nodes, &paths, &columns, &self.weights);
+                Some((paths, groups))
+            })
+            .collect()
     }
 }
 

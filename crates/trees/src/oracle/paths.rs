@@ -87,6 +87,16 @@ impl Paths {
         self.bits[split]
     }
 
+    /// The pattern at a child of a split, from the pattern at the split and whether the split's test sends the row to that child.
+    pub(crate) fn child_pattern(&self, split: usize, pattern: u64, passed: bool) -> u64 {
+        let bit = 1 << self.bits[split];
+        match (self.is_first(split), passed) {
+            (true, true) => pattern | bit,
+            (false, false) => pattern & !bit,
+            _ => pattern,
+        }
+    }
+
     /// Whether a split is the first on its feature.
     pub(crate) fn is_first(&self, split: usize) -> bool {
         self.bits[split] as usize == self.ranges[split].1

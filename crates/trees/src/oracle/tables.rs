@@ -67,13 +67,8 @@ impl Tables {
                 {
                     for (place, value) in column.iter_mut().enumerate() {
                         let passed = (place >= half) == is_left;
-                        let prefix = place & (half - 1);
-                        let bit = 1 << paths.bit(index);
-                        let pattern = if paths.is_first(index) {
-                            prefix | if passed { bit } else { 0 }
-                        } else {
-                            prefix & if passed { !0 } else { !bit }
-                        };
+                        let pattern =
+                            paths.child_pattern(index, (place & (half - 1)) as u64, passed) as usize;
                         *value += shares[pattern];
                     }
                 }

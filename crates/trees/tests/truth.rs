@@ -1,0 +1,137 @@
+//! Every XGBoost model of the shared data pack against its ground truth, where the pack is there.
+//!
+//! Truth was computed in f64 from the definitions by other programs: `*_brute_force` by enumerating all coalitions, the rest as sums over
+//! leaves.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use apportion_games::Rows;
+use apportion_trees::{Ensemble, InterventionalOracle};
+use apportion_values::Semivalue;
+use serde_json::Value;
+
+fn shared() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
+}
+
+/// A table with a header; empty cells are missing.
+fn read_csv(path: &Path) -> Vec<HashMap<String, f64>> {
+    let bytes = std::fs::read(path).unwrap();
+    let text = if path.extension().is_some_and(|extension| extension == "gz") {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut text).unwrap();
+        text
+    } else {
+        String::from_utf8(bytes).unwrap()
+    };
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').map(|name| name.trim_matches('"')).collect();
+    lines
+        .map(|line| {
+            let cells = line
+                .split(',')
+                .map(|cell| if cell.is_empty() { f64::NAN } else { cell.parse().unwrap_or(f64::NAN) });
+            names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
+        })
+        .collect()
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+fn indices(value: &Value) -> Vec<usize> {
+    value.as_array().unwrap().iter().map(|index| index.as_u64().unwrap() as usize).collect()
+}
+
+/// Compares with `tolerance` relative to the largest number in sight.
+fn assert_close(got: f64, truth: f64, scale: f64, tolerance: f64, what: &str) {
+    assert!((got - truth).abs() <= tolerance * scale, "{what}: {got} != {truth} (scale {scale})");
+}
+
+fn check_model(name: &str, file: &str, extension: &str) -> usize {
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(shared().join("truth").join(file)).unwrap()).unwrap();
+    let model_file = truth["model_file"].as_str().unwrap();
+    let path = shared().join("models").join(model_file).with_extension(extension);
+    if !path.exists() {
+        return 0;
+    }
+    let ensemble = Ensemble::from_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let features: Vec<&str> =
+        truth["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let (n, outputs) = (features.len(), truth["outputs"].as_u64().unwrap() as usize);
+    assert_eq!((ensemble.feature_count(), ensemble.output_count()), (n, outputs), "{name}");
+    for (margin, truth) in ensemble.base_margins().iter().zip(floats(&truth["base_margin"])) {
+        assert_close(*margin, truth, truth.abs().max(1.0), 1e-14, name);
+    }
+    let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
+    let row = |index: usize| features.iter().map(|name| data[index][*name]).collect::<Vec<f64>>();
+    let background: Vec<f64> = indices(&truth["background"]).into_iter().flat_map(row).collect();
+    let baseline = floats(&truth["baseline"]);
+    let mut compared = 0;
+    for (game, background) in [("interventional_mean", &baseline), ("interventional_background", &background)]
+    {
+        let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
+        for case in truth["cases"].as_array().unwrap() {
+            let what = format!("{name}.{extension}, {game}, row {}", case["row"]);
+            let explicand = floats(&case["x"]);
+            for (own, listed) in row(case["row"].as_u64().unwrap() as usize).iter().zip(&explicand) {
+                assert!(
+                    own == listed || own.is_nan() && listed.is_nan(),
+                    "{what}: the data file has another row"
+                );
+            }
+            let output = case["output"].as_u64().unwrap_or(0) as usize;
+            let margin = case["margin"].as_f64().unwrap();
+            let base = case[game]["base"].as_f64().unwrap();
+            for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
+                let got = oracle.values(value, Rows::new(&explicand, n)).unwrap();
+                let scale = margin.abs().max(base.abs());
+                assert_close(got.predictions[output], margin, margin.abs(), 1e-12, &what);
+                assert_close(got.base[output], base, scale, 1e-12, &what);
+                let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
+                for key in [key.to_owned(), format!("{key}_brute_force")] {
+                    if case[game][&key].is_null() {
+                        continue;
+                    }
+                    let truth = floats(&case[game][&key]);
+                    assert_eq!(got.len(), truth.len(), "{what}");
+                    let scale = truth.iter().fold(scale, |scale, value| scale.max(value.abs()));
+                    for (feature, (got, truth)) in got.iter().zip(truth).enumerate() {
+                        assert_close(*got, truth, scale, 1e-12, &format!("{what}, {key}, feature {feature}"));
+                        compared += 1;
+                    }
+                }
+                if value.is_efficient() {
+                    let total: f64 = got.iter().sum();
+                    assert_close(total + base, margin, scale, 1e-12, &format!("{what}, sum"));
+                }
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn every_model_of_the_data_pack_agrees_with_its_ground_truth() {
+    if !shared().join("truth").exists() {
+        return;
+    }
+    let mut models = 0;
+    for entry in std::fs::read_dir(shared().join("truth")).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        let Some(name) = file.strip_suffix(".json") else { continue };
+        if !name.contains("_xgb") || name.ends_with("_groups") {
+            continue;
+        }
+        for extension in ["json", "ubj"] {
+            let compared = check_model(name, &file, extension);
+            assert!(compared > 0 || extension == "ubj", "{name}: nothing was compared");
+            models += usize::from(compared > 0);
+        }
+    }
+    assert!(models > 0, "the data pack is there, but holds no XGBoost models");
+    eprintln!("{models} model files");
+}
