@@ -1,2 +1,33 @@
-//! Work in progress.
-fn main() {}
+//! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
+
+mod papers;
+mod reproduce;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Automation of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", subcommand_required = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Reproduce(reproduce::cli::Reproduce),
+}
+
+/// Exit status 0, 1 (failed) or 2 (asked for what is not there).
+fn main() -> ExitCode {
+    let Command::Reproduce(arguments) = Arguments::parse().command;
+    match reproduce::run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            if error.is::<reproduce::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}

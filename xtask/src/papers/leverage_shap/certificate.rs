@@ -1,0 +1,123 @@
+//! The certificate: how often the 95 % intervals of Leverage SHAP's standard errors hold the truth. Not in the paper.
+
+use anyhow::Result;
+
+use super::contender::Contender::LeverageShap;
+use super::experiment::{Experiment, Setting};
+use super::{NOTES, all_datasets};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::session::Session;
+use crate::reproduce::verdict::{Claim, Verdict};
+
+/// Half the width of the interval in standard errors.
+const HALF_WIDTH: f64 = 1.96;
+
+/// Sample sizes as multiples of n.
+const MULTIPLES: [usize; 2] = [10, 20];
+
+/// How many intervals held the truth.
+#[derive(Debug, Clone, Copy, Default)]
+struct Coverage {
+    intervals: usize,
+    covered: usize,
+    /// Intervals without width: exact values, or no standard error to be had.
+    without_width: usize,
+}
+
+impl Coverage {
+    fn add(&mut self, other: Self) {
+        self.intervals += other.intervals;
+        self.covered += other.covered;
+        self.without_width += other.without_width;
+    }
+
+    fn share(self) -> Option<f64> {
+        (self.intervals > 0).then(|| self.covered as f64 / self.intervals as f64)
+    }
+}
+
+/// Coverage of φ̃ ± 1.96 se, per dataset and pooled.
+pub(crate) fn certificate(session: &Session) -> Result<Made> {
+    let experiment = Experiment::new(session, |_| true)?;
+    let columns = ["dataset", "m", "intervals", "covered", "coverage", "without width"];
+    let mut data = Table::new("data", columns);
+    let mut pooled = [Coverage::default(); 2];
+    for (dataset, series) in experiment.datasets.iter().enumerate() {
+        let known = series.dataset.known;
+        let settings = MULTIPLES.map(|multiple| Setting {
+            dataset,
+            contender: LeverageShap,
+            budget: multiple * known.players,
+            sigma: 0.0,
+        });
+        for (at, estimates) in experiment.estimates(&settings)?.into_iter().enumerate() {
+            let mut coverage = Coverage::default();
+            for (instance, estimate) in series.instances.iter().zip(&estimates) {
+                let none = vec![0.0; instance.players()];
+                let std_errors = estimate.std_errors.as_ref().unwrap_or(&none);
+                for ((value, truth), &error) in estimate.values.iter().zip(&instance.truth).zip(std_errors) {
+                    if error > 0.0 {
+                        coverage.intervals += 1;
+                        coverage.covered += usize::from((value - truth).abs() <= HALF_WIDTH * error);
+                    } else {
+                        coverage.without_width += 1;
+                    }
+                }
+            }
+            pooled[at].add(coverage);
+            data.push(row(known.name, MULTIPLES[at], coverage));
+        }
+    }
+    let mut all = pooled[0];
+    all.add(pooled[1]);
+    let mut table = Table::new("Coverage of nominal 95 % intervals", columns);
+    table.rows.clone_from(&data.rows);
+    for (multiple, coverage) in MULTIPLES.into_iter().zip(pooled) {
+        table.push(row("pooled", multiple, coverage));
+    }
+    let share = |coverage: Coverage| {
+        coverage.share().map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+    };
+    let claim = Claim {
+        claim: "the 95 % intervals φ̃ ± 1.96 se of Leverage SHAP cover the truth in 92 to 98 % of the cases".to_owned(),
+        source: "target of this project".to_owned(),
+        rule: "holds if the coverage pooled over datasets, runs and players is 92 to 98 %, at m = 10n, at 20n and together; intervals without width \
+               are not counted"
+            .to_owned(),
+        verdict: match all.share() {
+            None => Verdict::NotTested,
+            Some(_) => Verdict::of_truth(
+                [pooled[0], pooled[1], all]
+                    .into_iter()
+                    .filter_map(Coverage::share)
+                    .all(|share| (0.92..=0.98).contains(&share)),
+            ),
+        },
+        evidence: format!(
+            "{} at m = 10n, {} at m = 20n, {} together, of {} intervals",
+            share(pooled[0]),
+            share(pooled[1]),
+            share(all),
+            all.intervals
+        ),
+    };
+    let mut notes = NOTES.map(str::to_owned).to_vec();
+    notes.push(
+        "only standard errors above zero are counted: a zero says that the value is exact (m ≥ 2^n); pooling weighs every player of every run \
+         alike, so wide datasets weigh more"
+            .to_owned(),
+    );
+    Ok(Made { data, figure: None, tables: vec![table], claims: vec![claim], notes, datasets: all_datasets() })
+}
+
+fn row(dataset: &str, multiple: usize, coverage: Coverage) -> Vec<Entry> {
+    vec![
+        dataset.into(),
+        format!("{multiple}n").into(),
+        coverage.intervals.into(),
+        coverage.covered.into(),
+        coverage.share().into(),
+        coverage.without_width.into(),
+    ]
+}

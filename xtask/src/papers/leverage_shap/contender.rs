@@ -1,0 +1,101 @@
+//! The estimators that the paper compares.
+
+use anyhow::Result;
+use apportion::Estimator;
+use apportion::estimators::{
+    Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
+};
+use apportion::games::SumOfUnanimity;
+
+use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::store::sha256;
+
+/// One of the paper's estimators.
+///
+/// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Contender {
+    KernelShap,
+    OptimizedKernelShap,
+    LeverageShap,
+    KernelShapPaired,
+    LeverageShapUnpaired,
+    LeverageShapWithReplacement,
+    PermutationShap,
+}
+
+impl Contender {
+    /// The three of the main figures.
+    pub(crate) const MAIN: [Self; 3] = [Self::KernelShap, Self::OptimizedKernelShap, Self::LeverageShap];
+
+    /// With the ablations.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::KernelShap,
+        Self::OptimizedKernelShap,
+        Self::LeverageShap,
+        Self::KernelShapPaired,
+        Self::LeverageShapUnpaired,
+        Self::LeverageShapWithReplacement,
+        Self::PermutationShap,
+    ];
+
+    /// The name in figures and tables.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::KernelShap => "Kernel SHAP",
+            Self::OptimizedKernelShap => "Optimized Kernel SHAP",
+            Self::LeverageShap => "Leverage SHAP",
+            Self::KernelShapPaired => "Kernel SHAP Paired",
+            Self::LeverageShapUnpaired => "Leverage SHAP (Unpaired)",
+            Self::LeverageShapWithReplacement => "Leverage SHAP w/o Bernoulli",
+            Self::PermutationShap => "Permutation SHAP",
+        }
+    }
+
+    /// The same look in every figure.
+    pub(crate) fn style(self) -> Style {
+        let (colour, shape) = match self {
+            Self::KernelShap => (palette::ORANGE, Shape::Square),
+            Self::OptimizedKernelShap => (palette::BLUE, Shape::Triangle),
+            Self::LeverageShap => (palette::GREEN, Shape::Circle),
+            Self::KernelShapPaired => (palette::PURPLE, Shape::Square),
+            Self::LeverageShapUnpaired => (palette::SKY, Shape::Diamond),
+            Self::LeverageShapWithReplacement => (palette::VERMILION, Shape::Diamond),
+            Self::PermutationShap => (palette::BLACK, Shape::Cross),
+        };
+        Style { colour, shape }
+    }
+
+    pub(crate) fn estimator(self) -> Box<dyn Estimator> {
+        let leverage = LeverageShap::default();
+        match self {
+            Self::KernelShap => {
+                Box::new(KernelShap { full_budget: FullBudget::Sample, ..KernelShap::default() })
+            }
+            Self::OptimizedKernelShap => Box::new(OptimizedKernelShap),
+            Self::LeverageShap => Box::new(leverage),
+            Self::KernelShapPaired => {
+                Box::new(KernelShap { full_budget: FullBudget::Sample, ..KernelShap::paired() })
+            }
+            Self::LeverageShapUnpaired => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
+            Self::LeverageShapWithReplacement => Box::new(LeverageShap {
+                draws: Draws::WithReplacement,
+                full_budget: FullBudget::Sample,
+                ..leverage
+            }),
+            Self::PermutationShap => Box::new(PermutationShap { full_budget: FullBudget::Sample }),
+        }
+    }
+
+    /// A hash of what the estimator answers on two small games: it belongs to the key of every checkpoint, so that results of an
+    /// estimator that has changed since are not taken up again.
+    pub(crate) fn fingerprint(self) -> Result<String> {
+        let mut answers = Vec::new();
+        for (players, budget) in [(9, 60), (70, 700)] {
+            let game = SumOfUnanimity::random(players, 100, 4, 1);
+            let explanation = self.estimator().estimate(&game, budget, 1)?;
+            answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
+        }
+        Ok(sha256(&answers)[..16].to_owned())
+    }
+}

@@ -1,0 +1,244 @@
+//! Curves: an error as a function of sample size, noise or γ, one per panel and contender.
+
+use super::contender::Contender;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::statistics::Summary;
+use crate::reproduce::verdict::{Claim, Needed};
+
+/// A level of the quantity on the x axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Level {
+    /// `10n`, `0.05`.
+    pub(crate) label: String,
+    /// Where it is drawn on the logarithmic axis.
+    pub(crate) x: f64,
+    /// What the axis says there; may be empty, where there is no room.
+    pub(crate) tick: String,
+}
+
+/// The errors of one contender in one panel at one level.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    pub(crate) panel: usize,
+    pub(crate) contender: Contender,
+    pub(crate) level: usize,
+    /// Whether the budget covers all coalitions, so that methods without replacement are exact.
+    pub(crate) exact: bool,
+    pub(crate) summary: Summary,
+    pub(crate) runs: usize,
+}
+
+/// All points of a figure.
+pub(crate) struct Curves {
+    pub(crate) panels: Vec<String>,
+    pub(crate) levels: Vec<Level>,
+    pub(crate) points: Vec<Point>,
+}
+
+/// What of a summary is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Centre {
+    /// Median, with the quartiles as a band.
+    Median,
+    Mean,
+}
+
+impl Centre {
+    pub(crate) fn of(self, summary: &Summary) -> f64 {
+        match self {
+            Self::Median => summary.median,
+            Self::Mean => summary.mean,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+        }
+    }
+}
+
+/// How a figure of curves looks.
+pub(crate) struct Look<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
+    /// Values below are drawn here: numerical zeros.
+    pub(crate) floor: f64,
+    pub(crate) centre: Centre,
+    pub(crate) columns: usize,
+}
+
+impl Curves {
+    /// The points of one panel and contender by level.
+    fn line(&self, panel: usize, contender: Contender) -> impl Iterator<Item = &Point> {
+        self.points.iter().filter(move |point| point.panel == panel && point.contender == contender)
+    }
+
+    pub(crate) fn point(&self, panel: usize, contender: Contender, level: usize) -> Option<&Point> {
+        self.line(panel, contender).find(|point| point.level == level)
+    }
+
+    /// The contenders, each once.
+    pub(crate) fn contenders(&self) -> Vec<Contender> {
+        let mut contenders: Vec<Contender> = self.points.iter().map(|point| point.contender).collect();
+        contenders.sort();
+        contenders.dedup();
+        contenders
+    }
+
+    /// `IRIS (n = 4), 10n`.
+    pub(crate) fn place(&self, panel: usize, level: usize) -> String {
+        format!("{} {}", self.panels[panel], self.levels[level].label)
+    }
+
+    pub(crate) fn figure(&self, look: &Look<'_>) -> Figure {
+        let ticks = self.levels.iter().map(|level| (level.x, level.tick.clone())).collect::<Vec<_>>();
+        let contenders = self.contenders();
+        let panels = self.panels.iter().enumerate().map(|(index, title)| {
+            let x = |point: &Point| self.levels[point.level].x;
+            let mut marks = Vec::new();
+            if look.centre == Centre::Median {
+                marks.extend(contenders.iter().map(|&contender| {
+                    Mark::Band {
+                        colour: contender.style().colour,
+                        points: self
+                            .line(index, contender)
+                            .map(|point| (x(point), point.summary.first, point.summary.third))
+                            .collect(),
+                    }
+                }));
+            }
+            // Leverage SHAP is drawn last, on top.
+            let mut order = contenders.clone();
+            order.sort_by_key(|&contender| contender == Contender::LeverageShap);
+            marks.extend(order.iter().map(|&contender| {
+                Mark::Line {
+                    style: contender.style(),
+                    points: self
+                        .line(index, contender)
+                        .map(|point| (x(point), look.centre.of(&point.summary)))
+                        .collect(),
+                }
+            }));
+            Panel {
+                title: title.clone(),
+                x: Axis::log(look.x, f64::MIN_POSITIVE).with_ticks(ticks.clone()),
+                y: Axis::log(look.y, look.floor),
+                marks,
+            }
+        });
+        Figure {
+            title: look.title.to_owned(),
+            panels: panels.collect(),
+            columns: look.columns,
+            legend: contenders
+                .iter()
+                .map(|contender| (contender.title().to_owned(), contender.style()))
+                .collect(),
+            note: format!(
+                "Lines: {}. Values below {:e} are drawn at {:e}.",
+                match look.centre {
+                    Centre::Median => "median over the runs; bands: first to third quartile",
+                    Centre::Mean => "mean over the runs",
+                },
+                look.floor,
+                look.floor
+            ),
+        }
+    }
+
+    /// Every number of the figure.
+    pub(crate) fn data(&self, panel: &str, level: &str) -> Table {
+        let columns =
+            [panel, "estimator", level, "runs", "mean", "first_quartile", "median", "third_quartile"];
+        let mut table = Table::new("data", columns);
+        for point in &self.points {
+            table.push(vec![
+                Entry::from(self.panels[point.panel].as_str()),
+                Entry::from(point.contender.title()),
+                Entry::from(self.levels[point.level].label.as_str()),
+                Entry::from(point.runs),
+                Entry::from(point.summary.mean),
+                Entry::from(point.summary.first),
+                Entry::from(point.summary.median),
+                Entry::from(point.summary.third),
+            ]);
+        }
+        table
+    }
+
+    /// One row per panel and contender, one column per level.
+    pub(crate) fn table(&self, caption: &str, panel: &str, centre: Centre) -> Table {
+        let columns = [panel, "estimator"].map(str::to_owned);
+        let levels = self.levels.iter().map(|level| level.label.clone());
+        let mut table = Table::new(caption, columns.into_iter().chain(levels));
+        for (index, title) in self.panels.iter().enumerate() {
+            for contender in self.contenders() {
+                let mut row = vec![Entry::from(title.as_str()), Entry::from(contender.title())];
+                row.extend((0..self.levels.len()).map(|level| {
+                    Entry::from(self.point(index, contender, level).map(|point| centre.of(&point.summary)))
+                }));
+                table.push(row);
+            }
+        }
+        table
+    }
+
+    /// Places (panel, level) where the budget does not cover all coalitions.
+    pub(crate) fn open_places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let places = (0..self.panels.len()).flat_map(|p| (0..self.levels.len()).map(move |l| (p, l)));
+        places.filter(|&(panel, level)| {
+            self.points.iter().any(|point| point.panel == panel && point.level == level && !point.exact)
+        })
+    }
+
+    /// The claim that `one` is below `other` everywhere but where both are exact.
+    pub(crate) fn below(
+        &self,
+        claim: &str,
+        source: &str,
+        needed: Needed,
+        (one, other): (Contender, Contender),
+        centre: Centre,
+    ) -> Claim {
+        let cases = self.open_places().filter_map(|(panel, level)| {
+            let one = centre.of(&self.point(panel, one, level)?.summary);
+            let other = centre.of(&self.point(panel, other, level)?.summary);
+            Some((format!("{} (ratio {:.2})", self.place(panel, level), one / other), one < other))
+        });
+        let case = format!(
+            "a dataset and level with m < 2^n; it agrees if the {} of {} is below that of {}",
+            centre.name(),
+            one.title(),
+            other.title()
+        );
+        Claim::over_cases(claim, source, &case, needed, cases)
+    }
+
+    /// The claim that one of `best` has the least error everywhere but where the exact methods tie.
+    pub(crate) fn best(
+        &self,
+        claim: &str,
+        source: &str,
+        needed: Needed,
+        best: &[Contender],
+        centre: Centre,
+    ) -> Claim {
+        let cases = self.open_places().filter_map(|(panel, level)| {
+            let here = self.points.iter().filter(|point| point.panel == panel && point.level == level);
+            let winner =
+                here.min_by(|a, b| centre.of(&a.summary).total_cmp(&centre.of(&b.summary)))?.contender;
+            Some((format!("{} ({})", self.place(panel, level), winner.title()), best.contains(&winner)))
+        });
+        let names: Vec<&str> = best.iter().map(|contender| contender.title()).collect();
+        let case = format!(
+            "a dataset and level with m < 2^n; it agrees if {} has the least {}",
+            names.join(" or "),
+            centre.name()
+        );
+        Claim::over_cases(claim, source, &case, needed, cases)
+    }
+}

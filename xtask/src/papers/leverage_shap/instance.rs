@@ -1,0 +1,161 @@
+//! One run of the experiments on a dataset: which row is explained, and what its Shapley values truly are.
+
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use apportion::games::{Noisy, TabulatedGame};
+use apportion::trees::InterventionalOracle;
+use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
+
+use super::linear;
+use crate::reproduce::datasets::Dataset;
+use crate::reproduce::explicand;
+use crate::reproduce::store::derive_seed;
+
+/// The most players for which all coalitions are evaluated.
+pub(crate) const SMALL: usize = 12;
+
+/// A dataset's model, an explicand, the column means as baseline, and the exact Shapley values.
+pub(crate) struct Instance {
+    pub(crate) dataset: Arc<Dataset>,
+    pub(crate) run: usize,
+    seed: u64,
+    explicand: Vec<f64>,
+    background: Background,
+    /// φ, exact: interventional values of the trees.
+    pub(crate) truth: Vec<f64>,
+    small: OnceLock<Small>,
+}
+
+/// What is known where all coalitions can be evaluated.
+pub(crate) struct Small {
+    /// v(S) for all masks S.
+    pub(crate) values: Vec<f64>,
+    /// `‖Aφ − b‖²`.
+    pub(crate) residual: f64,
+    /// `‖Aφ‖²`.
+    pub(crate) span: f64,
+}
+
+impl Instance {
+    /// Run `run` on `dataset` under the master seed `seed`.
+    pub(crate) fn new(dataset: &Arc<Dataset>, run: usize, seed: u64) -> Result<Self> {
+        let name = dataset.known.name;
+        let explicand = explicand::draw(dataset, derive_seed(&("explicand", name, run, seed))?);
+        let background = Background::baseline(dataset.means.clone())?;
+        let truth = InterventionalOracle::new(&dataset.model, background.as_rows(), None)
+            .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len())))
+            .with_context(|| format!("{name}, run {run}: no exact values"))?
+            .values;
+        Ok(Self {
+            dataset: Arc::clone(dataset),
+            run,
+            seed,
+            explicand,
+            background,
+            truth,
+            small: OnceLock::new(),
+        })
+    }
+
+    /// The game `v(S) = f(x_S, baseline elsewhere)`.
+    pub(crate) fn game(&self) -> Result<MarginalGame<'_, Ensemble>> {
+        Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
+    }
+
+    /// The game with normal noise of deviation `sigma`, the same for all estimators.
+    pub(crate) fn noisy_game(&self, sigma: f64) -> Result<Box<dyn Game + '_>> {
+        let game = self.game()?;
+        if sigma == 0.0 {
+            return Ok(Box::new(game));
+        }
+        let seed = derive_seed(&("noise", self.dataset.known.name, self.run, sigma, self.seed))?;
+        Ok(Box::new(Noisy::new(game, sigma, seed)?))
+    }
+
+    pub(crate) fn players(&self) -> usize {
+        self.truth.len()
+    }
+
+    /// `‖φ̃ − φ‖² / ‖φ‖²`, the error of the paper.
+    pub(crate) fn relative_error(&self, values: &[f64]) -> f64 {
+        squared_distance(values, &self.truth) / linear::squared_norm(&self.truth)
+    }
+
+    /// The regression over all coalitions; for at most [`SMALL`] players.
+    pub(crate) fn small(&self) -> Result<&Small> {
+        if let Some(small) = self.small.get() {
+            return Ok(small);
+        }
+        let values = TabulatedGame::from_game(&self.game()?)?.values_in_order().to_vec();
+        let small = Small {
+            residual: linear::objective(&values, &self.truth),
+            span: linear::squared_norm(&linear::times(&self.truth)),
+            values,
+        };
+        Ok(self.small.get_or_init(|| small))
+    }
+
+    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, by Pythagoras and Lemma 3.3 equal to `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which does not cancel.
+    ///
+    /// None where the game is additive up to rounding: `‖Aφ − b‖²` is then a rounding error and the ratio means nothing.
+    pub(crate) fn objective_excess(&self, values: &[f64]) -> Result<Option<f64>> {
+        let small = self.small()?;
+        if small.residual <= 1e-20 * (small.span + small.residual) {
+            return Ok(None);
+        }
+        let n = self.players() as f64;
+        let sum: f64 = values.iter().zip(&self.truth).map(|(got, want)| got - want).sum();
+        let projected = squared_distance(values, &self.truth) - sum * sum / n;
+        Ok(Some(projected.max(0.0) / (n * small.residual)))
+    }
+}
+
+/// `‖a − b‖²`.
+pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::datasets::{KNOWN, Library};
+    use apportion::estimators::exact;
+
+    fn instances(name: &str) -> Vec<Instance> {
+        let empty = tempfile::tempdir().unwrap();
+        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
+        let known = KNOWN.iter().find(|known| known.name == name).unwrap();
+        let dataset = library.get(known).unwrap().unwrap();
+        (0..3).map(|run| Instance::new(&dataset, run, 0).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_truth_is_the_shapley_value_of_the_game_by_enumeration() {
+        for instance in ["iris", "diabetes"].into_iter().flat_map(instances) {
+            let brute_force = exact(&instance.game().unwrap(), Semivalue::Shapley).unwrap().values;
+            assert!(instance.relative_error(&brute_force) < 1e-24);
+        }
+    }
+
+    #[test]
+    fn the_excess_of_the_objective_is_the_one_computed_from_its_definition() {
+        for instance in instances("diabetes") {
+            let small = instance.small().unwrap();
+            let away: Vec<f64> =
+                instance.truth.iter().enumerate().map(|(i, p)| p + (i as f64).cos()).collect();
+            let direct = linear::objective(&small.values, &away) / small.residual - 1.0;
+            let got = instance.objective_excess(&away).unwrap().unwrap();
+            assert!((got - direct).abs() < 1e-10 * direct, "{got} != {direct}");
+        }
+    }
+
+    #[test]
+    fn runs_explain_different_rows_and_no_entry_is_the_baseline() {
+        let runs = instances("diabetes");
+        assert_ne!(runs[0].explicand, runs[1].explicand);
+        for instance in &runs {
+            assert_eq!(instance.game().unwrap().null_players().view().size(), 0);
+        }
+    }
+}

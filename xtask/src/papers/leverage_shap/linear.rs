@@ -1,0 +1,127 @@
+//! The regression of the paper, written out over all coalitions: for small n only.
+//!
+//! # Notation
+//!
+//! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z` has the rows `√w zᵀ`,
+//! `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with `Δ = v(1) − v(0)` (Lemma 3.1). Masks run over all `2^n`.
+
+/// The kernel weights w(s) for s in 0..=n; 0 at both ends.
+pub(crate) fn kernel_weights(players: usize) -> Vec<f64> {
+    let n = players as f64;
+    let mut choose = 1.0;
+    (0..=players)
+        .map(|size| {
+            let s = size as f64;
+            let weight = if size == 0 || size == players { 0.0 } else { 1.0 / (choose * s * (n - s)) };
+            choose *= (n - s) / (s + 1.0);
+            weight
+        })
+        .collect()
+}
+
+/// `‖Ax − b‖²` of the game with the table `values` of v(S) for all masks S.
+pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
+    let players = x.len();
+    let (base, full) = (values[0], values[values.len() - 1]);
+    let shift = (full - base - x.iter().sum::<f64>()) / players as f64;
+    let weights = kernel_weights(players);
+    let sums = subset_sums(&x.iter().map(|xi| xi + shift).collect::<Vec<_>>());
+    let terms = values
+        .iter()
+        .zip(&sums)
+        .enumerate()
+        .map(|(mask, (value, sum))| weights[mask.count_ones() as usize] * (sum - (value - base)).powi(2));
+    terms.sum()
+}
+
+/// `Σ_{i ∈ S} x_i` for all masks S.
+fn subset_sums(x: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for &xi in x {
+        sums.extend_from_within(..);
+        let half = sums.len() / 2;
+        sums[half..].iter_mut().for_each(|sum| *sum += xi);
+    }
+    sums
+}
+
+/// The part of the rows' vector `h` (one number per mask, zero at both ends) in the column span of A: `A (AᵀA)⁺ Aᵀ h = n A Aᵀ h`
+/// (Lemma 3.3).
+pub(crate) fn span_part(h: &[f64], players: usize) -> Vec<f64> {
+    let roots: Vec<f64> = kernel_weights(players).into_iter().map(f64::sqrt).collect();
+    let mut transposed = vec![0.0; players];
+    for (mask, value) in h.iter().enumerate() {
+        let size = mask.count_ones() as usize;
+        for (player, sum) in transposed.iter_mut().enumerate() {
+            let entry = (mask >> player & 1) as f64 - size as f64 / players as f64;
+            *sum += roots[size] * entry * value;
+        }
+    }
+    let scaled: Vec<f64> = transposed.into_iter().map(|value| value * players as f64).collect();
+    times(&scaled)
+}
+
+/// `Ax`, one number per mask.
+pub(crate) fn times(x: &[f64]) -> Vec<f64> {
+    let players = x.len();
+    let roots: Vec<f64> = kernel_weights(players).into_iter().map(f64::sqrt).collect();
+    let mean = x.iter().sum::<f64>() / players as f64;
+    let centred: Vec<f64> = x.iter().map(|xi| xi - mean).collect();
+    let sums = subset_sums(&centred);
+    sums.into_iter().enumerate().map(|(mask, sum)| roots[mask.count_ones() as usize] * sum).collect()
+}
+
+/// `‖h‖²`.
+pub(crate) fn squared_norm(h: &[f64]) -> f64 {
+    h.iter().map(|value| value * value).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::Game;
+    use apportion::Semivalue;
+    use apportion::estimators::exact;
+    use apportion::games::{Coalitions, SumOfUnanimity};
+
+    #[test]
+    fn the_columns_of_a_have_the_gram_matrix_of_lemma_3_3() {
+        for players in [2, 3, 6, 9] {
+            for i in 0..players {
+                let column =
+                    |k: usize| times(&(0..players).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>());
+                for j in 0..players {
+                    let product: f64 = column(i).iter().zip(column(j)).map(|(a, b)| a * b).sum();
+                    let n = players as f64;
+                    let want = (f64::from(u8::from(i == j)) - 1.0 / n) / n;
+                    assert!((product - want).abs() < 1e-14, "{players}: ({i}, {j}) {product} != {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shapley_values_minimize_the_objective_and_pythagoras_gives_it_elsewhere() {
+        let game = SumOfUnanimity::random(7, 40, 5, 3);
+        let mut values = vec![0.0; 128];
+        game.values(&Coalitions::from_masks(7, 0..128), &mut values).unwrap();
+        let phi = exact(&game, Semivalue::Shapley).unwrap().values;
+        let least = objective(&values, &phi);
+        let away: Vec<f64> = phi.iter().enumerate().map(|(i, p)| p + 0.1 * (i as f64).sin()).collect();
+        let d: Vec<f64> = away.iter().zip(&phi).map(|(a, p)| a - p).collect();
+        let projected = squared_norm(&d) - d.iter().sum::<f64>().powi(2) / 7.0;
+        let got = objective(&values, &away);
+        assert!((got - (least + projected / 7.0)).abs() < 1e-12 * got, "{got}");
+    }
+
+    #[test]
+    fn the_part_in_the_span_leaves_a_remainder_orthogonal_to_the_span() {
+        let h: Vec<f64> = (0..64)
+            .map(|mask: u32| if mask == 0 || mask == 63 { 0.0 } else { f64::from(mask * 37 % 23) - 11.0 })
+            .collect();
+        let part = span_part(&h, 6);
+        let rest: Vec<f64> = h.iter().zip(&part).map(|(a, b)| a - b).collect();
+        assert!(squared_norm(&span_part(&rest, 6)) < 1e-24 * squared_norm(&h));
+        assert!(squared_norm(&part) > 0.0);
+    }
+}

@@ -1,0 +1,162 @@
+//! Figure 2: the distribution of the sizes of sampled sets.
+
+use anyhow::Result;
+use apportion::estimators::Pairing;
+use apportion::samplers::{Sampler, SizeLaw, WithReplacement};
+
+use super::contender::Contender;
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style};
+use crate::reproduce::report::{Table, significant};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
+
+const PLAYERS: [usize; 3] = [10, 100, 1000];
+
+/// Sets drawn per possible size.
+const DRAWS_PER_SIZE: usize = 100;
+
+/// Figure 2.
+pub(crate) fn fig2(session: &Session) -> Result<Made> {
+    let mut data = Table::new("data", ["players", "law", "size", "probability", "drawn", "draws"]);
+    let mut table = Table::new(
+        "Probability of one set size",
+        ["n", "law", "size 1", "size n/2", "ratio", "χ² deviation of the draws"],
+    );
+    let (mut panels, mut agrees, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for players in PLAYERS {
+        let laws = [
+            ("kernel", SizeLaw::kernel(players)?, Contender::KernelShap.style().colour),
+            ("leverage", SizeLaw::leverage(players)?, Contender::LeverageShap.style().colour),
+        ];
+        let mut marks = Vec::new();
+        for (name, law, colour) in laws {
+            let draws = DRAWS_PER_SIZE * (players - 1);
+            let seed = derive_seed(&("sizes", name, players, session.seed))?;
+            let sample =
+                WithReplacement { law: law.clone(), pairing: Pairing::Unpaired }.sample(draws, seed)?;
+            let mut counts = vec![0usize; players + 1];
+            sample.coalitions().sizes().iter().for_each(|&size| counts[size as usize] += 1);
+            let sizes = 1..players;
+            for size in sizes.clone() {
+                data.push(vec![
+                    players.into(),
+                    name.into(),
+                    size.into(),
+                    law.probability(size).into(),
+                    counts[size].into(),
+                    draws.into(),
+                ]);
+            }
+            let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
+            // Where there are 999 sizes, every eighth point is enough to see.
+            let drawn = sizes.clone().step_by(players.div_ceil(125)).map(point).filter(|point| point.1 > 0.0);
+            marks.push(Mark::Points {
+                style: Style { colour, shape: Shape::Circle },
+                points: drawn.collect(),
+            });
+            marks.push(Mark::Curve {
+                colour,
+                points: sizes.clone().map(|size| (size as f64, law.probability(size))).collect(),
+            });
+            let deviation = chi_squared_deviation(&counts, &law, draws);
+            let ratio = law.probability(1) / law.probability(players / 2);
+            table.push(vec![
+                players.into(),
+                name.into(),
+                law.probability(1).into(),
+                law.probability(players / 2).into(),
+                ratio.into(),
+                deviation.into(),
+            ]);
+            agrees.push((format!("n = {players}, {name} (deviation {deviation:.1})"), deviation.abs() < 4.0));
+            ratios.push((name, players, ratio));
+        }
+        panels.push(Panel {
+            title: format!("n = {players}"),
+            x: Axis::linear("set size |S|"),
+            y: Axis::log("probability", 1e-12),
+            marks,
+        });
+    }
+    let style = |contender: Contender| Style { colour: contender.style().colour, shape: Shape::Circle };
+    Ok(Made {
+        data,
+        figure: Some(Figure {
+            title: "Figure 2: distribution of the sizes of sampled sets".to_owned(),
+            panels,
+            columns: 3,
+            legend: vec![
+                ("Kernel SHAP".to_owned(), style(Contender::KernelShap)),
+                ("Leverage SHAP".to_owned(), style(Contender::LeverageShap)),
+            ],
+            note: format!(
+                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler."
+            ),
+        }),
+        tables: vec![table],
+        claims: claims(&ratios, agrees),
+        notes: vec![
+            "the probability axis is logarithmic, so that both laws can be read at n = 1000".to_owned(),
+        ],
+        datasets: Vec::new(),
+    })
+}
+
+fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<(String, bool)>) -> Vec<Claim> {
+    let said = |law: &str| {
+        let of_law = ratios.iter().filter(|(name, ..)| *name == law);
+        of_law
+            .map(|(_, n, ratio)| format!("{} at n = {n}", significant(*ratio)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let all = |law: &str, test: fn(f64) -> bool| {
+        Verdict::of_truth(ratios.iter().filter(|(name, ..)| *name == law).all(|&(_, _, ratio)| test(ratio)))
+    };
+    vec![
+        Claim {
+            claim: "the leverage score distribution places equal total weight on each subset size".to_owned(),
+            source: "caption of figure 2".to_owned(),
+            rule: "holds if P(1) / P(n/2) is 1 up to rounding for every n".to_owned(),
+            verdict: all("leverage", |ratio| (ratio - 1.0).abs() < 1e-9),
+            evidence: format!("P(1) / P(n/2) = {}", said("leverage")),
+        },
+        Claim {
+            claim: "Kernel SHAP over-weights small and large subsets".to_owned(),
+            source: "caption of figure 2".to_owned(),
+            rule: "holds if P(1) / P(n/2) exceeds 1 for every n".to_owned(),
+            verdict: all("kernel", |ratio| ratio > 1.0),
+            evidence: format!("P(1) / P(n/2) = {}", said("kernel")),
+        },
+        Claim::over_cases(
+            "our samplers draw from these laws",
+            "this project",
+            "an n and a law; it agrees if the χ² statistic of the draws is within 4 standard deviations of its mean",
+            Needed::All,
+            agrees,
+        ),
+    ]
+}
+
+/// `(χ² − df) / √(2 df)` of the counts of sizes 1..n−1. Sizes expected less than 5 times are put together with their neighbours.
+fn chi_squared_deviation(counts: &[usize], law: &SizeLaw, draws: usize) -> f64 {
+    let (mut statistic, mut cells) = (0.0, 0usize);
+    let (mut expected, mut drawn) = (0.0, 0.0);
+    let last = counts.len() - 2;
+    let mut left: f64 = (1..=last).map(|size| law.probability(size)).sum::<f64>() * draws as f64;
+    for (size, &count) in counts.iter().enumerate().take(last + 1).skip(1) {
+        let here = law.probability(size) * draws as f64;
+        expected += here;
+        drawn += count as f64;
+        left -= here;
+        if expected >= 5.0 && (left >= 5.0 || size == last) {
+            statistic += (drawn - expected) * (drawn - expected) / expected;
+            cells += 1;
+            (expected, drawn) = (0.0, 0.0);
+        }
+    }
+    let freedom = cells.saturating_sub(1).max(1) as f64;
+    (statistic - freedom) / (2.0 * freedom).sqrt()
+}

@@ -1,0 +1,167 @@
+//! Games with a given γ (appendix F): b is mixed from a vector in the column span of A and one orthogonal to it, and v is read off b.
+
+use anyhow::{Context, Result};
+use apportion::games::{Purpose, TabulatedGame, stream};
+use rand::distr::Distribution;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+
+use super::contender::Contender;
+use super::experiment::fingerprints;
+use super::instance::squared_distance;
+use super::linear::{kernel_weights, span_part, squared_norm, times};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+
+/// Raised when the games change.
+const PROTOCOL: u32 = 1;
+
+/// A game with its Shapley values.
+pub(crate) struct Synthetic {
+    pub(crate) game: TabulatedGame,
+    /// φ = x, as Δ = 0.
+    pub(crate) truth: Vec<f64>,
+    /// `‖Aφ − b‖²`.
+    pub(crate) residual: f64,
+}
+
+impl Synthetic {
+    /// The game of `players` players with `γ = ‖Aφ − b‖² / ‖Aφ‖²`, `‖b‖ = 1` and v(0) = v(1) = 0, drawn with `seed`.
+    ///
+    /// `b = α Ax/‖Ax‖ + β r/‖r‖`, x a normal vector with Σx = 0, r a normal vector less its part in the span, `α² = 1/(1+γ)`,
+    /// `β² = γ/(1+γ)`; then `v(z) = b_z / √w(|z|)`.
+    pub(crate) fn new(players: usize, gamma: f64, seed: u64) -> Result<Self> {
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        let x: Vec<f64> = (0..players).map(|_| normal()).collect();
+        let mean = x.iter().sum::<f64>() / players as f64;
+        let x: Vec<f64> = x.iter().map(|xi| xi - mean).collect();
+        let all = 1 << players;
+        let mut h: Vec<f64> = (0..all).map(|_| normal()).collect();
+        h[0] = 0.0;
+        h[all - 1] = 0.0;
+        let outside: Vec<f64> = h.iter().zip(span_part(&h, players)).map(|(h, part)| h - part).collect();
+        let inside = times(&x);
+        let along = (1.0 / (1.0 + gamma) / squared_norm(&inside)).sqrt();
+        let across = (gamma / (1.0 + gamma) / squared_norm(&outside)).sqrt();
+        let weights = kernel_weights(players);
+        let values = (0..all).map(|mask: usize| {
+            let weight = weights[mask.count_ones() as usize];
+            if weight == 0.0 { 0.0 } else { (along * inside[mask] + across * outside[mask]) / weight.sqrt() }
+        });
+        Ok(Self {
+            game: TabulatedGame::new(values.collect(), 1)?,
+            truth: x.iter().map(|xi| along * xi).collect(),
+            residual: gamma / (1.0 + gamma),
+        })
+    }
+}
+
+/// One estimate on one synthetic game, and all that determines it.
+#[derive(Serialize)]
+pub(crate) struct Cell {
+    kind: &'static str,
+    protocol: u32,
+    players: usize,
+    gamma: f64,
+    estimator: &'static str,
+    fingerprint: String,
+    budget: usize,
+    run: usize,
+    seed: u64,
+    #[serde(skip)]
+    contender: Contender,
+}
+
+/// How far it was off.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Errors {
+    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    pub(crate) error: f64,
+    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
+    pub(crate) excess: f64,
+}
+
+/// The errors of `contenders` on games of `players` players at the levels `gammas`, m = `multiple`·n: by contender, level, run.
+pub(crate) fn errors(
+    session: &Session,
+    contenders: &[Contender],
+    players: usize,
+    gammas: &[f64],
+    multiple: usize,
+) -> Result<Vec<Vec<Vec<Errors>>>> {
+    let fingerprints = fingerprints()?;
+    let mut cells = Vec::new();
+    for contender in contenders {
+        for &gamma in gammas {
+            cells.extend((0..session.runs).map(|run| Cell {
+                kind: "synthetic",
+                protocol: PROTOCOL,
+                players,
+                gamma,
+                estimator: contender.title(),
+                fingerprint: fingerprints[contender].clone(),
+                budget: multiple * players,
+                run,
+                seed: session.seed,
+                contender: *contender,
+            }));
+        }
+    }
+    let results = session.results(&cells, |cell| {
+        measure(cell).with_context(|| format!("{} on a synthetic game, γ = {}", cell.estimator, cell.gamma))
+    })?;
+    let mut rest = results.into_iter();
+    let mut level = || rest.by_ref().take(session.runs).collect::<Vec<_>>();
+    Ok(contenders.iter().map(|_| gammas.iter().map(|_| level()).collect()).collect())
+}
+
+/// The game is a function of players, γ, run and seed: the same for all contenders.
+fn measure(cell: &Cell) -> Result<Errors> {
+    let synthetic = Synthetic::new(
+        cell.players,
+        cell.gamma,
+        derive_seed(&("synthetic", cell.players, cell.run, cell.seed))?,
+    )?;
+    let seed = derive_seed(&(
+        "synthetic estimate",
+        cell.estimator,
+        cell.players,
+        cell.gamma,
+        cell.budget,
+        cell.run,
+        cell.seed,
+    ))?;
+    let explanation = cell.contender.estimator().estimate(&synthetic.game, cell.budget, seed)?;
+    let distance = squared_distance(&explanation.values, &synthetic.truth);
+    // Σφ̃ = Σφ = 0, so the distance is its own projection.
+    Ok(Errors {
+        error: distance / squared_norm(&synthetic.truth),
+        excess: distance / (cell.players as f64 * synthetic.residual),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::linear::objective;
+    use super::*;
+    use apportion::Semivalue;
+    use apportion::estimators::exact;
+
+    #[test]
+    fn the_game_has_the_shapley_values_and_the_gamma_it_was_made_for() {
+        for (players, gamma) in [(2, 0.5), (5, 0.01), (8, 1.0), (10, 100.0)] {
+            let synthetic = Synthetic::new(players, gamma, 7).unwrap();
+            let phi = exact(&synthetic.game, Semivalue::Shapley).unwrap().values;
+            let norm = squared_norm(&synthetic.truth);
+            assert!(
+                squared_distance(&phi, &synthetic.truth) < 1e-20 * norm,
+                "{players} players, γ = {gamma}"
+            );
+            let residual = objective(synthetic.game.values_in_order(), &phi);
+            assert!((residual - synthetic.residual).abs() < 1e-10 * residual || players == 2);
+            let span = squared_norm(&times(&phi));
+            assert!((residual / span - gamma).abs() < 1e-8 * gamma || players == 2, "{}", residual / span);
+        }
+    }
+}

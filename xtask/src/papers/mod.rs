@@ -1,0 +1,8 @@
+//! The papers whose figures and tables can be made again.
+
+pub(crate) mod leverage_shap;
+
+use crate::reproduce::catalogue::Paper;
+
+/// All of them.
+pub(crate) static ALL: &[Paper] = &[leverage_shap::PAPER];

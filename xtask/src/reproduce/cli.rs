@@ -1,0 +1,62 @@
+//! The command line of `cargo xtask reproduce`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Regenerates figures and tables of the papers, with a verdict on each claim.
+#[derive(Debug, Args)]
+pub(crate) struct Reproduce {
+    /// What to make: `fig2` or `table1` (of every paper), `leverage-shap/fig2`, `leverage-shap` (all of that paper), `all`
+    #[arg(required_unless_present = "list")]
+    pub(crate) what: Vec<String>,
+    /// Print what there is, and stop
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// How many runs: enough to see (quick), or as many as the papers made (paper)
+    #[arg(long, value_enum, default_value_t = Preset::Quick)]
+    pub(crate) preset: Preset,
+    /// Runs per setting, in place of the preset's
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) runs: Option<u16>,
+    /// Seed of all draws
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads; all cores by default. The results do not depend on it
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Folder of the datasets that are not embedded; $APPORTION_DATA, data or ../shared by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder for the results; target/reproduce by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Forget the checkpoints of earlier runs
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+/// How many runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// 25 runs: a few minutes on two cores
+    Quick,
+    /// 100 runs, as in the paper
+    Paper,
+}
+
+impl Preset {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Paper => "paper",
+        }
+    }
+
+    pub(crate) fn runs(self) -> usize {
+        match self {
+            Self::Quick => 25,
+            Self::Paper => 100,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Drawing: a figure onto any backend of plotters, in pixels.
+//!
+//! The layout is fixed: a title, the grid of panels, the legend, a note. Sizes are in points and scaled by `scale` pixels per point.
+
+use anyhow::{Result, anyhow};
+use plotters::coord::Shift;
+use plotters::element::{Circle, Cross, PathElement, Polygon, Rectangle};
+use plotters::prelude::{DrawingArea, DrawingBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontTransform, IntoFont, IntoTextStyle, RGBColor, ShapeStyle, TextStyle};
+
+use super::axis::Placed;
+use super::{Colour, Figure, Mark, Panel, Shape, Style};
+
+const PANEL_WIDTH: f64 = 280.0;
+const PANEL_HEIGHT: f64 = 220.0;
+const TITLE_HEIGHT: f64 = 40.0;
+const LEGEND_HEIGHT: f64 = 30.0;
+const NOTE_HEIGHT: f64 = 22.0;
+/// Space inside a panel's cell, around its axes.
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 46.0;
+
+const INK: Colour = (50, 50, 50);
+const GRID: Colour = (225, 225, 225);
+
+/// Width and height of the whole figure in points.
+pub(super) fn size(figure: &Figure) -> (f64, f64) {
+    let columns = figure.columns.min(figure.panels.len()).max(1);
+    let rows = figure.panels.len().div_ceil(columns).max(1);
+    let (_, legend_rows) = legend_grid(figure);
+    let note = if figure.note.is_empty() { 0.0 } else { NOTE_HEIGHT };
+    let height = TITLE_HEIGHT + rows as f64 * PANEL_HEIGHT + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
+    (columns as f64 * PANEL_WIDTH + 16.0, height)
+}
+
+/// Columns and rows of the legend.
+fn legend_grid(figure: &Figure) -> (usize, usize) {
+    let panels = figure.columns.min(figure.panels.len()).max(1);
+    let columns = (panels * 5 / 4).max(1).min(figure.legend.len().max(1));
+    (columns, figure.legend.len().div_ceil(columns))
+}
+
+/// Draws the whole figure.
+pub(super) fn draw<DB: DrawingBackend>(
+    figure: &Figure,
+    area: &DrawingArea<DB, Shift>,
+    scale: f64,
+) -> Result<()> {
+    let pen = Pen { area, scale };
+    let (width, _) = size(figure);
+    area.fill(&RGBColor(255, 255, 255)).map_err(|error| anyhow!("cannot draw: {error}"))?;
+    pen.text(&figure.title, (width / 2.0, TITLE_HEIGHT / 2.0), 17.0, Anchor::Middle)?;
+    let columns = figure.columns.min(figure.panels.len()).max(1);
+    for (index, panel) in figure.panels.iter().enumerate() {
+        let left = 8.0 + (index % columns) as f64 * PANEL_WIDTH;
+        let top = TITLE_HEIGHT + (index / columns) as f64 * PANEL_HEIGHT;
+        draw_panel(&pen, panel, left, top)?;
+    }
+    let below = TITLE_HEIGHT + figure.panels.len().div_ceil(columns) as f64 * PANEL_HEIGHT;
+    draw_legend(&pen, figure, width, below)?;
+    let (_, legend_rows) = legend_grid(figure);
+    let at = below + legend_rows as f64 * LEGEND_HEIGHT + NOTE_HEIGHT / 2.0;
+    pen.text(&figure.note, (width / 2.0, at), 11.0, Anchor::Middle)?;
+    area.present().map_err(|error| anyhow!("cannot draw: {error}"))
+}
+
+fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f64, top: f64) -> Result<()> {
+    let (columns, _) = legend_grid(figure);
+    let cell = (width - 16.0) / columns as f64;
+    for (index, (name, style)) in figure.legend.iter().enumerate() {
+        // A row that is not full is centred.
+        let in_row = columns.min(figure.legend.len() - index / columns * columns);
+        let start = (width - in_row as f64 * cell) / 2.0 + (index % columns) as f64 * cell;
+        let middle = top + (index / columns) as f64 * LEGEND_HEIGHT + LEGEND_HEIGHT / 2.0;
+        let offset = (cell - 40.0 - pen.text_width(name, 13.0)).max(0.0) / 2.0 + start;
+        pen.line(&[(offset, middle), (offset + 28.0, middle)], style.colour, 2.0)?;
+        pen.point((offset + 14.0, middle), *style, 4.0)?;
+        pen.text(name, (offset + 36.0, middle), 13.0, Anchor::Start)?;
+    }
+    Ok(())
+}
+
+fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, top: f64) -> Result<()> {
+    let frame = Frame::new(panel, left, top);
+    let (x0, x1, y0, y1) = (frame.left, frame.right, frame.top, frame.bottom);
+    for (at, _) in frame.x.ticks() {
+        let x = x0 + at * (x1 - x0);
+        pen.line(&[(x, y0), (x, y1)], GRID, 0.7)?;
+    }
+    for (at, _) in frame.y.ticks() {
+        let y = y1 - at * (y1 - y0);
+        pen.line(&[(x0, y), (x1, y)], GRID, 0.7)?;
+    }
+    for mark in &panel.marks {
+        draw_mark(pen, &frame, mark)?;
+    }
+    pen.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], INK, 0.8)?;
+    for (at, label) in frame.x.ticks() {
+        let x = x0 + at * (x1 - x0);
+        pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
+        pen.text(label, (x, y1 + 12.0), 11.0, Anchor::Middle)?;
+    }
+    for (at, label) in frame.y.ticks() {
+        let y = y1 - at * (y1 - y0);
+        pen.line(&[(x0 - 4.0, y), (x0, y)], INK, 0.8)?;
+        pen.text(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
+    }
+    pen.text(&panel.title, ((x0 + x1) / 2.0, top + TOP / 2.0 + 2.0), 14.0, Anchor::Middle)?;
+    pen.text(&panel.x.label, ((x0 + x1) / 2.0, y1 + 30.0), 12.0, Anchor::Middle)?;
+    pen.upright(&panel.y.label, (left + 10.0, (y0 + y1) / 2.0), 12.0)
+}
+
+/// The axes of one panel, placed on the page.
+struct Frame {
+    x: Placed,
+    y: Placed,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    fn new(panel: &Panel, left: f64, top: f64) -> Self {
+        let (xs, ys) = panel.extent();
+        let both: Vec<f64> = xs.iter().chain(&ys).copied().collect();
+        // Under the line y = x the two axes share their range.
+        let square = panel.marks.iter().any(|mark| matches!(mark, Mark::Identity));
+        Self {
+            x: panel.x.over(if square { &both } else { &xs }),
+            y: panel.y.over(if square { &both } else { &ys }),
+            left: left + LEFT,
+            right: left + PANEL_WIDTH - RIGHT,
+            top: top + TOP,
+            bottom: top + PANEL_HEIGHT - BOTTOM,
+        }
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (
+            self.left + self.x.place(x) * (self.right - self.left),
+            self.bottom - self.y.place(y) * (self.bottom - self.top),
+        )
+    }
+}
+
+fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) -> Result<()> {
+    let placed = |points: &[(f64, f64)]| points.iter().map(|&p| frame.place(p)).collect::<Vec<_>>();
+    match mark {
+        Mark::Line { style, points } => {
+            let points = placed(points);
+            pen.line(&points, style.colour, 1.8)?;
+            points.iter().try_for_each(|&at| pen.point(at, *style, 3.2))
+        }
+        Mark::Curve { colour, points } => pen.line(&placed(points), *colour, 1.8),
+        Mark::Band { colour, points } => {
+            let lower = points.iter().map(|&(x, lower, _)| (x, lower));
+            let upper = points.iter().rev().map(|&(x, _, upper)| (x, upper));
+            let outline: Vec<(f64, f64)> = lower.chain(upper).collect();
+            pen.area(&placed(&outline), *colour, 0.2)
+        }
+        Mark::Points { style, points } => {
+            placed(points).iter().try_for_each(|&at| pen.point(at, *style, 2.4))
+        }
+        Mark::Identity => {
+            let (low, high) = frame.x.range();
+            pen.line(&placed(&[(low, low), (high, high)]), INK, 0.9)
+        }
+    }
+}
+
+/// Which end of a text lies at the given place.
+#[derive(Clone, Copy)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Draws in points on a backend of pixels.
+struct Pen<'a, DB: DrawingBackend> {
+    area: &'a DrawingArea<DB, Shift>,
+    scale: f64,
+}
+
+impl<DB: DrawingBackend> Pen<'_, DB> {
+    fn pixel(&self, (x, y): (f64, f64)) -> (i32, i32) {
+        ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
+    }
+
+    fn pixels(&self, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+        points.iter().map(|&p| self.pixel(p)).collect()
+    }
+
+    fn line(&self, points: &[(f64, f64)], colour: Colour, width: f64) -> Result<()> {
+        let width = (width * self.scale).round().max(1.0) as u32;
+        let style = ShapeStyle { color: rgb(colour).to_rgba(), filled: false, stroke_width: width };
+        self.put(&PathElement::new(self.pixels(points), style))
+    }
+
+    fn area(&self, outline: &[(f64, f64)], colour: Colour, opacity: f64) -> Result<()> {
+        self.put(&Polygon::new(self.pixels(outline), rgb(colour).mix(opacity).filled()))
+    }
+
+    /// A point of radius `radius` points.
+    fn point(&self, (x, y): (f64, f64), style: Style, radius: f64) -> Result<()> {
+        let fill = rgb(style.colour).filled();
+        match style.shape {
+            Shape::Circle => {
+                self.put(&Circle::new(self.pixel((x, y)), (radius * self.scale).round() as i32, fill))
+            }
+            Shape::Square => {
+                let half = 0.9 * radius;
+                self.put(&Rectangle::new(
+                    [self.pixel((x - half, y - half)), self.pixel((x + half, y + half))],
+                    fill,
+                ))
+            }
+            Shape::Triangle => {
+                let corners = [
+                    (x, y - 1.2 * radius),
+                    (x - 1.1 * radius, y + 0.8 * radius),
+                    (x + 1.1 * radius, y + 0.8 * radius),
+                ];
+                self.put(&Polygon::new(self.pixels(&corners), fill))
+            }
+            Shape::Diamond => {
+                let r = 1.3 * radius;
+                let corners = [(x, y - r), (x - r, y), (x, y + r), (x + r, y)];
+                self.put(&Polygon::new(self.pixels(&corners), fill))
+            }
+            Shape::Cross => {
+                let width = (1.4 * self.scale).round().max(1.0) as u32;
+                let stroke = rgb(style.colour).stroke_width(width);
+                self.put(&Cross::new(self.pixel((x, y)), (radius * self.scale).round() as i32, stroke))
+            }
+        }
+    }
+
+    fn font(&self, size: f64) -> TextStyle<'static> {
+        ("sans-serif", size * self.scale).into_font().color(&rgb(INK))
+    }
+
+    fn text_width(&self, text: &str, size: f64) -> f64 {
+        let style = self.font(size);
+        self.area.estimate_text_size(text, &style).map_or(0.0, |(width, _)| f64::from(width) / self.scale)
+    }
+
+    fn text(&self, text: &str, at: (f64, f64), size: f64, anchor: Anchor) -> Result<()> {
+        let horizontal = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let style = self.font(size).pos(Pos::new(horizontal, VPos::Center));
+        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+    }
+
+    /// Text that reads from bottom to top, centred.
+    fn upright(&self, text: &str, at: (f64, f64), size: f64) -> Result<()> {
+        let ink = rgb(INK);
+        let style = ("sans-serif", size * self.scale)
+            .into_font()
+            .transform(FontTransform::Rotate270)
+            .into_text_style(self.area)
+            .color(&ink)
+            .pos(Pos::new(HPos::Center, VPos::Center));
+        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+    }
+
+    fn put<'e, E>(&self, element: &'e E) -> Result<()>
+    where
+        &'e E: plotters::element::PointCollection<'e, (i32, i32)>,
+        E: plotters::element::Drawable<DB>,
+    {
+        self.area.draw(element).map_err(|error| anyhow!("cannot draw: {error}"))
+    }
+}
+
+fn rgb((red, green, blue): Colour) -> RGBColor {
+    RGBColor(red, green, blue)
+}

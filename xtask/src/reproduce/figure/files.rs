@@ -1,0 +1,85 @@
+//! A figure as SVG and PNG.
+
+use std::path::Path;
+use std::sync::Once;
+
+use anyhow::{Context, Result};
+use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use plotters::style::{FontStyle, register_font};
+
+use super::{Figure, draw};
+use crate::reproduce::files::write_atomically;
+
+/// Pixels of the PNG per point.
+const PNG_SCALE: usize = 2;
+/// The bitmap is drawn so many times larger and averaged, because the backend draws thick lines with hard edges.
+const OVERSAMPLING: usize = 2;
+/// Units of the SVG per point: its coordinates are whole numbers.
+const SVG_SCALE: f64 = 2.0;
+
+static FONT: Once = Once::new();
+
+/// Writes `figure.svg` and `figure.png` into `folder`.
+pub(crate) fn write(figure: &Figure, folder: &Path) -> Result<()> {
+    FONT.call_once(|| {
+        for style in [FontStyle::Normal, FontStyle::Bold] {
+            // Refused only if the bytes are no font.
+            let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
+        }
+    });
+    write_atomically(&folder.join("figure.svg"), svg(figure)?.as_bytes())?;
+    write_atomically(&folder.join("figure.png"), &png(figure)?)
+}
+
+fn svg(figure: &Figure) -> Result<String> {
+    let (width, height) = draw::size(figure);
+    let mut text = String::new();
+    {
+        let size = ((width * SVG_SCALE) as u32, (height * SVG_SCALE) as u32);
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        draw::draw(figure, &area, SVG_SCALE)?;
+    }
+    Ok(text)
+}
+
+fn png(figure: &Figure) -> Result<Vec<u8>> {
+    let (width, height) = draw::size(figure);
+    let (width, height) = (width.ceil() as usize * PNG_SCALE, height.ceil() as usize * PNG_SCALE);
+    let (wide, high) = (width * OVERSAMPLING, height * OVERSAMPLING);
+    let mut pixels = vec![0; wide * high * 3];
+    {
+        let area = BitMapBackend::with_buffer(&mut pixels, (wide as u32, high as u32)).into_drawing_area();
+        draw::draw(figure, &area, (PNG_SCALE * OVERSAMPLING) as f64)?;
+    }
+    let averaged = shrink(&pixels, width, height);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().context("cannot encode the PNG")?;
+    writer.write_image_data(&averaged).context("cannot encode the PNG")?;
+    writer.finish().context("cannot encode the PNG")?;
+    Ok(bytes)
+}
+
+/// Averages blocks of pixels, so that `width` × `height` are left.
+fn shrink(pixels: &[u8], width: usize, height: usize) -> Vec<u8> {
+    let row = width * OVERSAMPLING * 3;
+    let count = (OVERSAMPLING * OVERSAMPLING) as u32;
+    let mut out = Vec::with_capacity(width * height * 3);
+    for y in 0..height {
+        for x in 0..width {
+            for channel in 0..3 {
+                let sum: u32 = (0..OVERSAMPLING * OVERSAMPLING)
+                    .map(|k| {
+                        let (dy, dx) = (k / OVERSAMPLING, k % OVERSAMPLING);
+                        let at = (y * OVERSAMPLING + dy) * row + (x * OVERSAMPLING + dx) * 3 + channel;
+                        u32::from(pixels[at])
+                    })
+                    .sum();
+                out.push((sum / count) as u8);
+            }
+        }
+    }
+    out
+}

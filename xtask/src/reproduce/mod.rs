@@ -1,0 +1,142 @@
+//! The reproduction harness: papers, datasets, checkpoints, figures, reports, verdicts.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`cli`] | the command line |
+//! | [`catalogue`] | what there is: papers and their artefacts, found by name |
+//! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
+//! | [`datasets`] | the datasets, embedded or found |
+//! | [`explicand`] | which row is explained |
+//! | [`store`] | checkpoints |
+//! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
+//! | [`figure`] | from numbers to pictures |
+//!
+//! The papers themselves are in [`crate::papers`]. To add one: a folder there, a [`catalogue::Paper`], a line in [`crate::papers::ALL`].
+
+pub(crate) mod catalogue;
+pub(crate) mod cli;
+pub(crate) mod datasets;
+pub(crate) mod explicand;
+pub(crate) mod figure;
+pub(crate) mod files;
+pub(crate) mod report;
+pub(crate) mod session;
+pub(crate) mod statistics;
+pub(crate) mod store;
+pub(crate) mod verdict;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::papers;
+use catalogue::{Artefact, Made, Paper};
+use cli::Reproduce;
+use datasets::KNOWN;
+use report::{Report, Skipped, Used};
+use session::Session;
+use verdict::Verdict;
+
+/// A mistake in what was asked for: exit status 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
+    if arguments.list {
+        print!("{}", catalogue::list(papers::ALL));
+        return Ok(());
+    }
+    let selected = catalogue::select(papers::ALL, &arguments.what)?;
+    if let Some(threads) = arguments.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()
+            .context("cannot start the threads")?;
+    }
+    let workspace = workspace();
+    let out = arguments.out.clone().unwrap_or_else(|| workspace.join("target/reproduce"));
+    for (paper, artefacts) in selected {
+        let session = Session::new(arguments, paper.name, &workspace, &out)?;
+        for artefact in artefacts {
+            make(paper, artefact, &session, &out)
+                .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes one artefact and says in a line what came of it.
+fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Result<()> {
+    let folder = out.join(paper.name).join(artefact.name);
+    let made = (artefact.make)(session)?;
+    if let Some(figure) = &made.figure {
+        figure::write(figure, &folder)?;
+    }
+    let report = report_of(paper, artefact, session, &made)?;
+    report.write(&folder, &made.data, made.figure.is_some())?;
+    for skipped in &report.skipped {
+        session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
+    }
+    println!("{}/{}: {}; {}", paper.name, artefact.name, verdicts(&report), folder.display());
+    Ok(())
+}
+
+fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made) -> Result<Report> {
+    let (mut datasets, mut skipped, mut notes) = (Vec::new(), Vec::new(), made.notes.clone());
+    for known in KNOWN.iter().filter(|known| made.datasets.contains(&known.name)) {
+        if session.library.get(known)?.is_some() {
+            datasets.push(Used {
+                name: known.name.to_owned(),
+                players: known.players,
+                rows: known.rows(),
+                sha256: known.data_sha256().to_owned(),
+                model_sha256: known.model_sha256().to_owned(),
+            });
+            if !known.remark.is_empty() {
+                notes.push(known.remark.to_owned());
+            }
+        } else {
+            skipped.push(Skipped { name: known.name.to_owned(), how_to_get_it: known.how_to_get_it() });
+        }
+    }
+    Ok(Report {
+        paper: format!("{} ({})", paper.name, paper.citation),
+        artefact: artefact.name.to_owned(),
+        shows: artefact.shows.to_owned(),
+        preset: session.preset.name().to_owned(),
+        seed: session.seed,
+        runs: session.runs,
+        datasets,
+        skipped,
+        notes,
+        claims: made.claims.clone(),
+        tables: made.tables.clone(),
+    })
+}
+
+/// `3 claims: 2 hold, 1 holds partly`.
+fn verdicts(report: &Report) -> String {
+    let kinds = [Verdict::Holds, Verdict::HoldsPartly, Verdict::DoesNotHold, Verdict::NotTested];
+    let counts: Vec<String> = kinds
+        .into_iter()
+        .map(|kind| (kind, report.claims.iter().filter(|claim| claim.verdict == kind).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| format!("{count} {}", kind.words()))
+        .collect();
+    if counts.is_empty() { "no claims".to_owned() } else { format!("claims: {}", counts.join(", ")) }
+}
+
+/// The root of the workspace that this program was built in.
+fn workspace() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}

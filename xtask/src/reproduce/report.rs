@@ -1,0 +1,248 @@
+//! What an artefact leaves: data, figure, report.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::files::write_atomically;
+use super::verdict::Claim;
+
+/// One entry of a table.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Entry {
+    Text(String),
+    Number(f64),
+    Count(usize),
+    /// No such number.
+    Absent(Option<()>),
+}
+
+impl Entry {
+    pub(crate) const ABSENT: Self = Self::Absent(None);
+
+    /// Full precision, for CSV.
+    fn exact(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) if number.abs() < 1e-4 || number.abs() >= 1e15 => format!("{number:e}"),
+            Self::Number(number) => number.to_string(),
+            Self::Count(count) => count.to_string(),
+            Self::Absent(_) => String::new(),
+        }
+    }
+
+    /// Three significant digits, for people.
+    fn short(&self) -> String {
+        match self {
+            Self::Number(number) => significant(*number),
+            Self::Absent(_) => "–".to_owned(),
+            other => other.exact(),
+        }
+    }
+}
+
+impl From<&str> for Entry {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+impl From<String> for Entry {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+impl From<f64> for Entry {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+impl From<usize> for Entry {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+impl From<Option<f64>> for Entry {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(Self::ABSENT, Self::Number)
+    }
+}
+
+/// Three significant digits: `0.00234`, `1.20`, `4.84e-9`.
+pub(crate) fn significant(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let exponent = number.abs().log10().floor();
+    if (-4.0..6.0).contains(&exponent) {
+        let decimals = (2.0 - exponent).max(0.0) as usize;
+        format!("{number:.decimals$}")
+    } else {
+        format!("{number:.2e}")
+    }
+}
+
+/// A table with named columns.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Entry>>,
+}
+
+impl Table {
+    pub(crate) fn new<C: Into<String>>(
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Self {
+        Self {
+            caption: caption.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Appends a row.
+    ///
+    /// # Panics
+    ///
+    /// If it has another length than there are columns.
+    pub(crate) fn push(&mut self, row: Vec<Entry>) {
+        assert_eq!(row.len(), self.columns.len(), "a row of another table: {:?}", self.columns);
+        self.rows.push(row);
+    }
+
+    fn csv(&self) -> Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.columns)?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(Entry::exact))?;
+        }
+        Ok(writer.into_inner()?)
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("**{}**\n\n", self.caption);
+        text.push_str(&line(self.columns.clone()));
+        text.push_str(&line(vec!["---".to_owned(); self.columns.len()]));
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(Entry::short).collect()));
+        }
+        text
+    }
+}
+
+/// A dataset that an artefact used.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Used {
+    pub(crate) name: String,
+    pub(crate) players: usize,
+    pub(crate) rows: usize,
+    pub(crate) sha256: String,
+    pub(crate) model_sha256: String,
+}
+
+/// A dataset that is not there.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Skipped {
+    pub(crate) name: String,
+    pub(crate) how_to_get_it: String,
+}
+
+/// The report of one artefact.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Report {
+    pub(crate) paper: String,
+    pub(crate) artefact: String,
+    pub(crate) shows: String,
+    pub(crate) preset: String,
+    pub(crate) seed: u64,
+    pub(crate) runs: usize,
+    pub(crate) datasets: Vec<Used>,
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) tables: Vec<Table>,
+}
+
+impl Report {
+    /// Writes `report.json`, `report.md` and, from `data`, `data.csv`. The Markdown shows the figure where `figure` says there is one.
+    pub(crate) fn write(&self, folder: &Path, data: &Table, figure: bool) -> Result<()> {
+        write_atomically(&folder.join("data.csv"), &data.csv()?)?;
+        let mut json = serde_json::to_vec_pretty(self)?;
+        json.push(b'\n');
+        write_atomically(&folder.join("report.json"), &json)?;
+        write_atomically(&folder.join("report.md"), self.markdown(figure).as_bytes())
+    }
+
+    fn markdown(&self, figure: bool) -> String {
+        let mut text = format!("# {} / {}\n\n{}\n\n", self.paper, self.artefact, self.shows);
+        if figure {
+            text.push_str("![figure](figure.png)\n\n");
+        }
+        if !self.claims.is_empty() {
+            text.push_str("## Claims\n\n| claim | source | verdict | our numbers | judged by |\n| --- | --- | --- | --- | --- |\n");
+            for claim in &self.claims {
+                let _ = writeln!(
+                    text,
+                    "| {} | {} | **{}** | {} | {} |",
+                    claim.claim,
+                    claim.source,
+                    claim.verdict.words(),
+                    claim.evidence,
+                    claim.rule
+                );
+            }
+            text.push('\n');
+        }
+        if !self.tables.is_empty() {
+            text.push_str("## Numbers\n\n");
+            for table in &self.tables {
+                text.push_str(&table.markdown());
+                text.push('\n');
+            }
+        }
+        text.push_str("## How this was made\n\n");
+        let _ = writeln!(text, "- preset {}, {} runs, seed {}", self.preset, self.runs, self.seed);
+        for used in &self.datasets {
+            let _ = writeln!(text, "- {}: {} players, {} rows", used.name, used.players, used.rows);
+        }
+        for skipped in &self.skipped {
+            let _ = writeln!(text, "- {}: skipped; {}", skipped.name, skipped.how_to_get_it);
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "- {note}");
+        }
+        text.push_str("- every number behind the artefact is in `data.csv`\n");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people_have_three_significant_digits() {
+        for (number, text) in [
+            (0.0, "0"),
+            (0.0023456, "0.00235"),
+            (1.2, "1.20"),
+            (4.84e-9, "4.84e-9"),
+            (12345.6, "12346"),
+            (-0.5, "-0.500"),
+        ] {
+            assert_eq!(significant(number), text);
+        }
+    }
+
+    #[test]
+    fn csv_keeps_every_digit() {
+        let mut table = Table::new("t", ["a", "b"]);
+        table.push(vec![Entry::from(1.0 / 3.0), Entry::from(1.25e-31)]);
+        assert_eq!(String::from_utf8(table.csv().unwrap()).unwrap(), "a,b\n0.3333333333333333,1.25e-31\n");
+    }
+}

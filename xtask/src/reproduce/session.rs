@@ -1,0 +1,102 @@
+//! What an artefact is given to work with.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::cli::{Preset, Reproduce};
+use super::datasets::{Dataset, KNOWN, Known, Library};
+use super::store::{Store, key};
+
+/// Runs, seed, datasets and checkpoints of one paper in one invocation.
+pub(crate) struct Session {
+    pub(crate) preset: Preset,
+    /// Runs per setting.
+    pub(crate) runs: usize,
+    pub(crate) seed: u64,
+    pub(crate) library: Library,
+    store: Store,
+    said: Mutex<BTreeSet<String>>,
+}
+
+impl Session {
+    pub(crate) fn new(arguments: &Reproduce, paper: &str, workspace: &Path, out: &Path) -> Result<Self> {
+        Ok(Self {
+            preset: arguments.preset,
+            runs: arguments.runs.map_or(arguments.preset.runs(), usize::from),
+            seed: arguments.seed,
+            library: Library::new(arguments.data.as_deref(), workspace)?,
+            store: Store::open(&out.join("checkpoints").join(format!("{paper}.jsonl")), arguments.fresh)?,
+            said: Mutex::default(),
+        })
+    }
+
+    /// The datasets that are there, of those that `wanted` says.
+    pub(crate) fn datasets(&self, wanted: impl Fn(&Known) -> bool) -> Result<Vec<Arc<Dataset>>> {
+        let found = KNOWN.iter().filter(|known| wanted(known)).map(|known| self.library.get(known));
+        Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.
+    ///
+    /// A cell must hold all that determines its result. Equal cells are computed once.
+    pub(crate) fn results<C, R>(
+        &self,
+        cells: &[C],
+        compute: impl Fn(&C) -> Result<R> + Sync,
+    ) -> Result<Vec<R>>
+    where
+        C: Serialize + Sync,
+        R: Serialize + DeserializeOwned + Send,
+    {
+        let keys = cells.iter().map(key).collect::<Result<Vec<String>>>()?;
+        let mut seen = BTreeSet::new();
+        let missing: Vec<(&C, &String)> = cells
+            .iter()
+            .zip(&keys)
+            .filter(|(_, key)| !self.store.contains(key) && seen.insert(key.as_str()))
+            .collect();
+        let progress = progress(missing.len());
+        missing.par_iter().with_max_len(1).try_for_each(|&(cell, key)| {
+            let result = compute(cell)?;
+            self.store.put(key.clone(), cell, &result)?;
+            progress.inc(1);
+            anyhow::Ok(())
+        })?;
+        progress.finish_and_clear();
+        keys.iter()
+            .zip(cells)
+            .map(|(key, cell)| match self.store.get(key) {
+                Some(result) => Ok(result),
+                // A line of another shape: the store was written by hand or by another version.
+                None => compute(cell),
+            })
+            .collect()
+    }
+
+    /// Prints a line to standard error, the first time.
+    pub(crate) fn say_once(&self, line: &str) {
+        if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
+            eprintln!("{line}");
+        }
+    }
+}
+
+/// A bar over `cells` cells, on standard error, if that is a terminal.
+fn progress(cells: usize) -> ProgressBar {
+    if cells == 0 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(cells as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} cells, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
