@@ -5,7 +5,7 @@
 //! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
 //! successes are geometric, so one logarithm per success is enough. That suits samples, which list every
 //! success anyway. It is exact however small the probability is; methods that start from `(1 − p)^N` are not,
-//! because `1 − p` rounds: at p = 5e-15 it shifts the mean by 1 %.
+//! because `1 − p` rounds: at p = 5e-15 that can shift the mean by 1 %.
 
 use rand_chacha::ChaCha8Rng;
 

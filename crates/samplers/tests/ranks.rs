@@ -102,9 +102,8 @@ fn coefficients_are_exact_wherever_they_fit_128_bits() {
 #[test]
 fn logarithms_of_coefficients_keep_fourteen_digits() {
     for players in [2, 31, 32, 33, 64, 200, 1000, 2000, 10_000] {
-        for (size, exact) in
-            pascal(players).iter().enumerate().filter(|(size, _)| size % (players / 200).max(1) == 0)
-        {
+        let step = if players > 2000 { 50 } else { 1 };
+        for (size, exact) in pascal(players).iter().enumerate().step_by(step) {
             let (given, wanted) = (ln_choose(players, size), ln(exact));
             assert!(
                 (given - wanted).abs() <= 4e-15 * wanted.max(1.0),
