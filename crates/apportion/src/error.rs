@@ -18,13 +18,17 @@ pub enum ExplainError {
         given: String,
     },
     /// A text that is no budget.
-    #[error("{given:?} is no budget; give a number of evaluations (2000), a multiple of the players (10n), or auto")]
+    #[error(
+        "{given:?} is no budget; give a number of evaluations (2000), a multiple of the players (10n), or auto"
+    )]
     Budget {
         /// The text given.
         given: String,
     },
     /// A method that cannot compute the value asked for.
-    #[error("{method} does not compute {value} values; {value} values come from tree (tree ensembles) and exact (up to 25 players)")]
+    #[error(
+        "{method} does not compute {value} values; {value} values come from tree (tree ensembles) and exact (up to 25 players)"
+    )]
     Unsupported {
         /// The method.
         method: Method,

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use apportion_estimators::{Diagnostics, Explanation, exact};
-use apportion_games::{Background, Game, MarginalGame, Model, Rows, SubGame};
+use apportion_games::{Background, Game, MarginalGame, Model, Rows};
 use apportion_trees::{Ensemble, InterventionalOracle};
 use apportion_values::Semivalue;
 use rayon::prelude::*;
@@ -27,8 +27,8 @@ pub enum NullPlayers {
 /// The game is the marginal one: v(S) is the mean prediction when the features in S are the explicand's and the others come from a row
 /// of the background, in the model's output space (margins for tree ensembles).
 ///
-/// Rows are explained in parallel. A row's explanation depends on the row and the seed alone: not on the other rows, nor on the number
-/// of threads.
+/// Rows are explained in parallel, and the answer has the same bits on any number of threads. A row's explanation depends on the row and
+/// the seed, not on the other rows; the tree oracle chooses its kernel by the number of rows, so there that holds up to rounding.
 ///
 /// ```
 /// use apportion::{Background, Explainer, Method};
@@ -121,7 +121,13 @@ impl<'a> Explainer<'a> {
     /// small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
-        self.explain_checked(explicand)
+        match self.ensemble_for_oracle() {
+            // One row gives one explanation.
+            Some(ensemble) => {
+                Ok(self.explain_trees(ensemble, Rows::new(explicand, explicand.len().max(1)))?.remove(0))
+            }
+            None => self.explain_by_game(explicand),
+        }
     }
 
     /// Explains all rows, in parallel; the answer has their order.
@@ -144,14 +150,25 @@ impl<'a> Explainer<'a> {
         row_done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
-        let explained: Vec<Result<Explanation, ExplainError>> = (0..explicands.len())
-            .into_par_iter()
-            .map(|row| {
-                let explanation = self.explain_checked(explicands.row(row));
-                row_done();
-                explanation
-            })
-            .collect();
+        if let Some(ensemble) = self.ensemble_for_oracle() {
+            let explanations = self.explain_trees(ensemble, explicands)?;
+            explanations.iter().for_each(|_| row_done());
+            return Ok(explanations);
+        }
+        let explain = |row: usize| {
+            let explanation = self.explain_by_game(explicands.row(row));
+            row_done();
+            explanation
+        };
+        let parallel = match self.source {
+            Source::Model(model) => model.parallel(),
+            Source::Trees(_) => true,
+        };
+        if !parallel {
+            return (0..explicands.len()).map(explain).collect();
+        }
+        let explained: Vec<Result<Explanation, ExplainError>> =
+            (0..explicands.len()).into_par_iter().map(explain).collect();
         explained.into_iter().collect()
     }
 
@@ -166,30 +183,64 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    fn explain_checked(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
-        let trees = match (self.method, self.source) {
+    /// The ensemble, where its oracle is to be used.
+    fn ensemble_for_oracle(&self) -> Option<&'a Ensemble> {
+        match (self.method, self.source) {
             (Method::Auto | Method::Tree, Source::Trees(ensemble)) => Some(ensemble),
             _ => None,
-        };
-        if let Some(ensemble) = trees {
-            return self.explain_trees(ensemble, explicand);
         }
+    }
+
+    /// Exact values of all rows by the tree oracle, which is compiled once per explainer.
+    fn explain_trees(
+        &self,
+        ensemble: &'a Ensemble,
+        explicands: Rows<'_>,
+    ) -> Result<Vec<Explanation>, ExplainError> {
+        let oracle = match self.oracle.get() {
+            Some(oracle) => oracle,
+            None => {
+                let weights = Some(self.background.weights());
+                let oracle = InterventionalOracle::new(ensemble, self.background.as_rows(), weights)?;
+                self.oracle.get_or_init(|| oracle)
+            }
+        };
+        let attributions = oracle.values(self.value, explicands)?;
+        let outputs = ensemble.output_count();
+        let per_row = ensemble.feature_count() * outputs;
+        let explanations = (0..explicands.len()).map(|row| Explanation {
+            value: self.value,
+            method: Method::Tree.name().to_owned(),
+            values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
+            base: attributions.base.clone(),
+            prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
+            std_errors: Some(vec![0.0; per_row]),
+            evaluations: 0,
+            distinct_coalitions: 0,
+            model_rows: 0,
+            seed: None,
+            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+        });
+        Ok(explanations.collect())
+    }
+
+    fn explain_by_game(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         let game = match self.source {
             Source::Model(model) => MarginalGame::new(model, explicand, &self.background)?,
-            Source::Trees(ensemble) => MarginalGame::new(ensemble as &dyn Model, explicand, &self.background)?,
+            Source::Trees(ensemble) => {
+                MarginalGame::new(ensemble as &dyn Model, explicand, &self.background)?
+            }
         };
-        let null_players = game.null_players();
-        if self.null_players == NullPlayers::Keep || null_players.view().size() == 0 {
+        let contributing = game.without_null_players();
+        if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
             return self.explain_game(&game);
         }
-        let players: Vec<usize> = null_players.view().complement().view().members().collect();
-        if players.is_empty() {
+        if contributing.players() == 0 {
             return self.explain_unchanged(&game);
         }
-        let sub_game = SubGame::new(&game, &players)?;
-        let mut explanation = self.explain_game(&sub_game)?;
-        explanation.values = sub_game.expand(&explanation.values);
-        explanation.std_errors = explanation.std_errors.map(|errors| sub_game.expand(&errors));
+        let mut explanation = self.explain_game(&contributing)?;
+        explanation.values = contributing.expand(&explanation.values);
+        explanation.std_errors = explanation.std_errors.map(|errors| contributing.expand(&errors));
         Ok(explanation)
     }
 
@@ -201,7 +252,9 @@ impl<'a> Explainer<'a> {
             method => method,
         };
         match method.estimator() {
-            Some(estimator) if estimator.value() == self.value => Ok(estimator.estimate(game, budget, self.seed)?),
+            Some(estimator) if estimator.value() == self.value => {
+                Ok(estimator.estimate(game, budget, self.seed)?)
+            }
             Some(_) => Err(ExplainError::Unsupported { method, value: self.value }),
             None => Ok(exact(game, self.value)?),
         }

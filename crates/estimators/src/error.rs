@@ -13,7 +13,9 @@ pub enum EstimatorError {
     #[error("the game has no players; there is nobody to attribute anything to")]
     NoPlayers,
     /// Fewer evaluations than the method needs.
-    #[error("{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given")]
+    #[error(
+        "{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given"
+    )]
     Budget {
         /// Name of the method.
         method: &'static str,

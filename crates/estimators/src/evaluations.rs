@@ -53,7 +53,11 @@ impl<'g> Evaluations<'g> {
 }
 
 /// Refuses a game without players, and a budget below the least that `estimator` can use.
-pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: usize) -> Result<(), EstimatorError> {
+pub(crate) fn check_budget(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+) -> Result<(), EstimatorError> {
     let players = game.players();
     if players == 0 {
         return Err(EstimatorError::NoPlayers);
@@ -67,5 +71,8 @@ pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: u
 
 /// `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
 pub(crate) fn at_most_all(wanted: usize, players: usize) -> usize {
-    1usize.checked_shl(players as u32).filter(|_| players < usize::BITS as usize).map_or(wanted, |all| wanted.min(all))
+    1usize
+        .checked_shl(players as u32)
+        .filter(|_| players < usize::BITS as usize)
+        .map_or(wanted, |all| wanted.min(all))
 }

@@ -37,7 +37,8 @@ pub enum Draws {
 /// Leverage SHAP and its ablations.
 ///
 /// The answer satisfies `Σφ̃ = v(N) − v(∅)` exactly, and at a budget of `2^n` it is exact. Standard errors are estimated from the
-/// residuals of the regression for the draws without replacement.
+/// residuals of the regression for the draws without replacement; there are none where the budget is so small (below about `2n + 2`) that
+/// some coalition alone decides a value.
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
 ///
@@ -101,12 +102,16 @@ impl Estimator for LeverageShap {
         }
         let (law, pairing) = (SizeLaw::leverage(players)?, self.pairing);
         let (sample, weights, errors) = match self.draws {
-            Draws::FixedCounts => {
-                (FixedCounts { law, pairing }.sample(budget - 2, seed)?, SizeWeights::Realized, self.standard_errors)
-            }
-            Draws::Bernoulli => {
-                (Bernoulli { law, pairing }.sample(budget - 2, seed)?, SizeWeights::Expected, self.standard_errors)
-            }
+            Draws::FixedCounts => (
+                FixedCounts { law, pairing }.sample(budget - 2, seed)?,
+                SizeWeights::Realized,
+                self.standard_errors,
+            ),
+            Draws::Bernoulli => (
+                Bernoulli { law, pairing }.sample(budget - 2, seed)?,
+                SizeWeights::Expected,
+                self.standard_errors,
+            ),
             Draws::WithReplacement => (
                 WithReplacement { law, pairing }.sample(budget - 2, seed)?.merge_duplicates(),
                 SizeWeights::Expected,

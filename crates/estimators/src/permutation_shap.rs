@@ -113,9 +113,12 @@ fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64>
         for (position, &player) in order.iter().enumerate() {
             let (prefix, others) = match position + 1 == players {
                 true => (total[output], 0.0),
-                false => (gains[2 * position * outputs + output], gains[(2 * position + 1) * outputs + output]),
+                false => {
+                    (gains[2 * position * outputs + output], gains[(2 * position + 1) * outputs + output])
+                }
             };
-            contributions[player * outputs + output] = 0.5 * ((prefix - prefix_before) + (others_before - others));
+            contributions[player * outputs + output] =
+                0.5 * ((prefix - prefix_before) + (others_before - others));
             (prefix_before, others_before) = (prefix, others);
         }
     }

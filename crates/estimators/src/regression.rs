@@ -8,7 +8,7 @@
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeStratum};
-use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_solvers::{Constraint, Design, SolverError, least_squares};
 use apportion_values::Semivalue;
 
 use crate::error::EstimatorError;
@@ -52,12 +52,14 @@ pub(crate) fn explain(
     let (players, outputs) = (game.players(), game.outputs());
     let total = evaluations.total();
     let solution = least_squares(&design, &gains, outputs, Constraint::Sum(&total))?;
-    // Fewer independent rows than unknowns, or exactly as many: the residuals say nothing about the error.
-    let determined = solution.rank() == players - 1 && weights.len() > solution.rank();
     let std_errors = match standard_errors {
-        StandardErrors::Estimated if determined => {
-            let free = free_shares(sample);
-            Some(solution.certificate(&free)?.into_iter().map(f64::sqrt).collect())
+        StandardErrors::Estimated if solution.rank() == players - 1 => {
+            match solution.certificate(&free_shares(sample)) {
+                Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
+                // A row that the regression cannot do without leaves no residual to judge it by.
+                Err(SolverError::Saturated { .. }) => None,
+                Err(error) => return Err(error.into()),
+            }
         }
         _ => None,
     };
@@ -111,7 +113,10 @@ fn row_weights(sample: &Sample, weighting: &SizeWeights) -> Vec<f64> {
         .collect();
     let multiplicities = sample.multiplicities();
     representatives(sample)
-        .map(|row| by_size[coalitions.sizes()[row] as usize] * multiplicities.map_or(1.0, |times| f64::from(times[row])))
+        .map(|row| {
+            by_size[coalitions.sizes()[row] as usize]
+                * multiplicities.map_or(1.0, |times| f64::from(times[row]))
+        })
         .collect()
 }
 

@@ -91,13 +91,19 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
                     let size = sample.coalitions().sizes()[k] as usize;
                     let rows = match draws {
                         Draws::Bernoulli => sample.strata()[size].expected,
-                        _ => sample.coalitions().sizes().iter().filter(|&&s| s as usize == size).count() as f64,
+                        _ => {
+                            sample.coalitions().sizes().iter().filter(|&&s| s as usize == size).count() as f64
+                        }
                     };
                     kernel(players, size) / (rows / choose(players, size))
                 };
                 let want = constrained(&sample, weight, &game);
-                let estimator =
-                    LeverageShap { pairing, draws, full_budget: FullBudget::Sample, ..LeverageShap::default() };
+                let estimator = LeverageShap {
+                    pairing,
+                    draws,
+                    full_budget: FullBudget::Sample,
+                    ..LeverageShap::default()
+                };
                 let got = estimator.estimate(&game, budget, 3).unwrap();
                 assert_close(&got.values, &want, estimator.name());
             }
