@@ -4,8 +4,8 @@
 //!
 //! | | time | memory | taken when |
 //! |---|---|---|---|
-//! | [`enumerate`] | O(population) steps of ~5 ns | O(s) | at least a quarter of the class is wanted |
-//! | [`reject`] | O(wanted) subsets of 0.05–5 µs | a hash table of the wanted | otherwise |
+//! | [`enumerate`] | O(population) steps of ~10 ns | O(s) | at least a quarter of the class is wanted |
+//! | [`reject`] | O(wanted) subsets of 0.03–3 µs | a hash table of the wanted | otherwise |
 //!
 //! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
 //! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one
