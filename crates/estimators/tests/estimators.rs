@@ -29,7 +29,7 @@ fn all() -> Vec<Box<dyn Estimator>> {
 fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, apportion_games::Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).unwrap()
+    TabulatedGame::new(values, outputs).expect("a full table")
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {

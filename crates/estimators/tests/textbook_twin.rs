@@ -14,27 +14,26 @@ fn kernel(n: usize, s: usize) -> f64 {
     1.0 / (choose(n, s) * (s * (n - s)) as f64)
 }
 
-/// Solves a square system by Gaussian elimination with partial pivoting.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
+/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
+fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = rows.len();
     for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| a[i][column].abs().total_cmp(&a[j][column].abs())).unwrap();
-        a.swap(column, pivot);
-        b.swap(column, pivot);
-        for row in column + 1..n {
-            let factor = a[row][column] / a[column][column];
-            let (upper, lower) = a.split_at_mut(row);
-            for (x, y) in lower[0][column..].iter_mut().zip(&upper[column][column..]) {
-                *x -= factor * y;
-            }
-            b[row] -= factor * b[column];
+        let rest = rows[column..].iter().map(|row| row[column].abs()).enumerate();
+        let pivot = column + rest.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(row, _)| row);
+        rows.swap(column, pivot);
+        let (upper, lower) = rows.split_at_mut(column + 1);
+        let pivot = &upper[column];
+        for row in lower {
+            let factor = row[column] / pivot[column];
+            row.iter_mut().zip(pivot).for_each(|(x, y)| *x -= factor * y);
         }
     }
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|j| a[row][j] * b[j]).sum();
-        b[row] = (b[row] - known) / a[row][row];
+    let mut x = vec![0.0; n];
+    for (index, row) in rows.iter().enumerate().rev() {
+        let known: f64 = row[index + 1..n].iter().zip(&x[index + 1..]).map(|(a, b)| a * b).sum();
+        x[index] = (row[n] - known) / row[index];
     }
-    b
+    x
 }
 
 /// argmin Σ w (⟨z,x⟩ − y)² under Σx = total, by the Lagrangian of the paper's appendix K.
@@ -44,27 +43,25 @@ fn constrained(sample: &Sample, weight: impl Fn(usize) -> f64, game: &dyn Game) 
         let mut batch = apportion_games::Coalitions::new(n);
         batch.push(coalition.view());
         let mut out = [0.0];
-        game.values(&batch, &mut out).unwrap();
+        game.values(&batch, &mut out).expect("a game of unanimities cannot fail");
         out[0]
     };
     let (empty, full) = (value(Coalition::empty(n)), value(Coalition::full(n)));
-    let mut a = vec![vec![0.0; n + 1]; n + 1];
-    let mut b = vec![0.0; n + 1];
+    // Rows 0..n: the gradient, with the multiplier in column n; row n: the constraint; column n + 1: right-hand sides.
+    let mut system = vec![vec![0.0; n + 2]; n + 1];
     for (k, row) in sample.coalitions().iter().enumerate() {
         let (w, y) = (weight(k), value(row.to_coalition()) - empty);
         for i in row.members() {
             for j in row.members() {
-                a[i][j] += w;
+                system[i][j] += w;
             }
-            b[i] += w * y;
+            system[i][n + 1] += w * y;
         }
     }
-    for i in 0..n {
-        a[i][n] = 1.0;
-        a[n][i] = 1.0;
-    }
-    b[n] = full - empty;
-    let mut x = solve(a, b);
+    system[..n].iter_mut().for_each(|row| row[n] = 1.0);
+    system[n][..n].fill(1.0);
+    system[n][n + 1] = full - empty;
+    let mut x = solve(system);
     x.truncate(n);
     x
 }
