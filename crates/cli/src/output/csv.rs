@@ -1,5 +1,5 @@
-//! CSV with a header: a line per row, or per row and output where the model has several. Numbers have the fewest digits that read
-//! back to the same bits; what is missing is an empty cell.
+//! CSV with a header: a line per row, or per row and output where the model has several; the standard errors of estimates follow the
+//! values. Numbers have the fewest digits that read back to the same bits; what is missing is an empty cell.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use super::{Attributions, Facts, Predictions};
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
     let several = results.outputs > 1;
-    let with_errors = results.rows.iter().any(|row| row.explanation.std_errors.is_some());
+    let with_errors = results.are_estimates();
 
     let mut header = vec!["row".to_owned()];
     header.extend(several.then(|| "output".to_owned()));

@@ -71,6 +71,11 @@ pub(crate) struct Predictions {
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Attributions {
+    /// Whether the values are estimates, with errors worth a column.
+    fn are_estimates(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// Writes all explanations.
     pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
         match format {

@@ -25,7 +25,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                 numbers.iter().skip(output).step_by(results.outputs).copied().collect()
             };
             let values = of_output(&explanation.values);
-            let errors = explanation.std_errors.as_deref().map(of_output);
+            let errors = explanation.std_errors.as_deref().filter(|_| results.are_estimates()).map(of_output);
 
             write!(out, "\nrow {}", row.row)?;
             if results.outputs > 1 {

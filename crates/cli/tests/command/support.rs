@@ -51,11 +51,14 @@ pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
+/// What ends a number in JSON, CSV and tables.
+const DELIMITERS: [char; 8] = [',', ':', ' ', '\n', '[', ']', '{', '}'];
+
 /// Text with every decimal number rounded to three digits behind the point, so that a snapshot does not hang on the last bits.
 pub(crate) fn rounded(text: &str) -> String {
     let mut out = String::new();
-    for part in text.split_inclusive([',', ' ', '\n', '[', ']', '{', '}']) {
-        let number = part.trim_end_matches([',', ' ', '\n', '[', ']', '{', '}']);
+    for part in text.split_inclusive(DELIMITERS) {
+        let number = part.trim_end_matches(DELIMITERS);
         match number.parse::<f64>() {
             Ok(value) if number.contains(['.', 'e']) => {
                 out.push_str(&format!("{:.3}", value + 0.0));
