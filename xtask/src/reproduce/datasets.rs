@@ -147,7 +147,7 @@ pub(crate) static KNOWN: [Known; 8] = [
     },
     Known {
         name: "nhanes18",
-        title: "NHANES (18)",
+        title: "NHANES18",
         players: 18,
         rows: 9932,
         data: Source {

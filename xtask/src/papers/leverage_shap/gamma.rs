@@ -20,9 +20,9 @@ const PLAYERS: [usize; 3] = [8, 10, 12];
 
 /// Levels of γ, with their labels and what the axis says.
 const GAMMAS: [(f64, &str, &str); 9] = [
-    (0.01, "γ = 0.01", "10⁻²"),
+    (0.01, "γ = 0.01", "10^−2"),
     (0.03, "γ = 0.03", ""),
-    (0.1, "γ = 0.1", "10⁻¹"),
+    (0.1, "γ = 0.1", "10^−1"),
     (0.3, "γ = 0.3", ""),
     (1.0, "γ = 1", "1"),
     (3.0, "γ = 3", ""),
@@ -118,7 +118,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let look = Look {
         title: "Figure 5: error against γ, m = 10n",
         x: "γ",
-        y: "‖φ̃ − φ‖² / ‖φ‖²",
+        y: "relative squared error",
         floor: 1e-12,
         centre: Centre::Median,
         columns: 3,
@@ -138,7 +138,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     let look = Look {
         title: "Figure 6: error of all estimators against γ, m = 10n",
         x: "γ",
-        y: "‖φ̃ − φ‖² / ‖φ‖²",
+        y: "relative squared error",
         floor: 1e-12,
         centre: Centre::Mean,
         columns: 3,
@@ -162,7 +162,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let look = Look {
         title: "Figure 7: linear objective error against γ, m = 10n",
         x: "γ",
-        y: "‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1",
+        y: "objective / least − 1",
         floor: 1e-12,
         centre: Centre::Mean,
         columns: 3,
@@ -254,8 +254,8 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         for (instance, estimate) in experiment.datasets[setting.dataset].instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
-            // Below that the excess is a rounding error of the objective.
-            if excess.is_nan() || excess < 1e-9 {
+            // Below that the rounding of the objective shows: some 1e-14 of it.
+            if excess.is_nan() || excess < 1e-6 {
                 continue;
             }
             let bound = excess * small.residual / small.span * squared_norm(&instance.truth);
@@ -268,7 +268,7 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     Ok(Claim {
         claim: "‖φ̃ − φ‖² ≤ εγ‖φ‖², ε being the relative excess of the objective".to_owned(),
         source: "corollary 4.1".to_owned(),
-        rule: "holds if it holds in every run of Leverage SHAP at m = 10n whose ε is above 1e-9, to a relative 1e-6".to_owned(),
+        rule: "holds if it holds in every run of Leverage SHAP at m = 10n whose ε is above 1e-6 (rounding shows below), to a relative 1e-6".to_owned(),
         verdict: if checked == 0 { Verdict::NotTested } else { Verdict::of_truth(held == checked) },
         evidence: format!("{held} of {checked} runs; the error is at most {tightest:.3} of the bound"),
     })

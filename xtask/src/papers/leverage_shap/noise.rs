@@ -35,7 +35,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 4: error against noise on v, m = 10n",
             x: "standard deviation σ",
-            y: "‖φ̃ − φ‖² / ‖φ‖²",
+            y: "relative squared error",
             floor: 1e-8,
             centre: Centre::Median,
             columns: 4,
@@ -63,7 +63,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 9: error of all estimators against noise on v, m = 10n",
             x: "standard deviation σ",
-            y: "‖φ̃ − φ‖² / ‖φ‖²",
+            y: "relative squared error",
             floor: 1e-8,
             centre: Centre::Mean,
             columns: 4,
@@ -87,7 +87,7 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 11: linear objective error against noise on v, m = 10n",
             x: "standard deviation σ",
-            y: "‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1",
+            y: "objective / least − 1",
             floor: 1e-8,
             centre: Centre::Mean,
             columns: 4,

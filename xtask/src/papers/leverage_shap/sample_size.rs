@@ -37,7 +37,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 3: error against sample size",
             x: "evaluations m",
-            y: "‖φ̃ − φ‖² / ‖φ‖²",
+            y: "relative squared error",
             floor: 1e-8,
             centre: Centre::Median,
             columns: 4,
@@ -134,7 +134,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 8: error of all estimators against sample size",
             x: "evaluations m",
-            y: "‖φ̃ − φ‖² / ‖φ‖²",
+            y: "relative squared error",
             floor: 1e-8,
             centre: Centre::Mean,
             columns: 4,
@@ -184,7 +184,7 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
         figure: Some(curves.figure(&Look {
             title: "Figure 10: linear objective error against sample size",
             x: "evaluations m",
-            y: "‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1",
+            y: "objective / least − 1",
             floor: 1e-8,
             centre: Centre::Mean,
             columns: 4,

@@ -15,7 +15,7 @@ pub(crate) struct Axis {
     scale: Scale,
     /// The least value drawn on a logarithmic axis: numerical zeros are drawn here.
     floor: f64,
-    /// Ticks with their labels; chosen from the data where there are none.
+    /// Ticks with their labels, in which what follows `^` is raised; chosen from the data where there are none.
     ticks: Vec<(f64, String)>,
 }
 
@@ -41,11 +41,12 @@ impl Axis {
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        // A single value, too, is given a range.
         let least = match self.scale {
             Scale::Linear => 1e-12 * low.abs().max(high.abs()).max(1e-300),
-            Scale::Log => 0.5,
+            Scale::Log => 0.1,
         };
-        let margin = (0.05 * (high - low)).max(least);
+        let margin = (0.06 * (high - low)).max(least);
         let (low, high) = (low - margin, high + margin);
         let ticks = if self.ticks.is_empty() {
             self.nice_ticks(low, high)
@@ -65,13 +66,23 @@ impl Axis {
     /// At most seven ticks between `low` and `high`, which are transformed values.
     fn nice_ticks(&self, low: f64, high: f64) -> Vec<(f64, String)> {
         match self.scale {
+            Scale::Log if high.floor() - low.ceil() < 1.0 => [1.0, 2.0, 5.0]
+                .into_iter()
+                .flat_map(|digit: f64| {
+                    (low.floor() as i32..=high.floor() as i32).map(move |k| digit.log10() + f64::from(k))
+                })
+                .filter(|at| (low..=high).contains(at))
+                .map(|at| {
+                    (at, format!("{:.1e}", 10f64.powf(at)).parse::<f64>().unwrap_or_default().to_string())
+                })
+                .collect(),
             Scale::Log => {
                 let (first, last) = (low.ceil() as i64, high.floor() as i64);
                 let step =
                     [1, 2, 3, 4, 5, 10, 20].into_iter().find(|step| (last - first) / step < 6).unwrap_or(50);
                 (first..=last)
                     .filter(|exponent| exponent.rem_euclid(step) == 0)
-                    .map(|exponent| (exponent as f64, format!("10{}", superscript(exponent))))
+                    .map(|exponent| (exponent as f64, power_of_ten(exponent)))
                     .collect()
             }
             Scale::Linear => {
@@ -124,20 +135,13 @@ impl Placed {
     }
 }
 
-/// `-12` as `⁻¹²`.
-fn superscript(exponent: i64) -> String {
-    exponent
-        .to_string()
-        .chars()
-        .map(|digit| match digit {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            '0' => '⁰',
-            digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
-        })
-        .collect()
+/// `10^−3`, and as it is where that is short.
+fn power_of_ten(exponent: i64) -> String {
+    match exponent {
+        0 => "1".to_owned(),
+        1 => "10".to_owned(),
+        _ => format!("10^{exponent}").replace('-', "−"),
+    }
 }
 
 #[cfg(test)]
@@ -148,7 +152,7 @@ mod tests {
     fn logarithmic_ticks_are_powers_of_ten() {
         let placed = Axis::log("error", 1e-20).over(&[2e-5, 0.3]);
         let labels: Vec<&str> = placed.ticks().map(|tick| tick.1).collect();
-        assert_eq!(labels, ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹"]);
+        assert_eq!(labels, ["10^−4", "10^−3", "10^−2", "10^−1"]);
     }
 
     #[test]

@@ -15,10 +15,13 @@ use super::{Colour, Figure, Mark, Panel, Shape, Style};
 const PANEL_WIDTH: f64 = 280.0;
 const PANEL_HEIGHT: f64 = 220.0;
 const TITLE_HEIGHT: f64 = 40.0;
-const LEGEND_HEIGHT: f64 = 30.0;
+const LEGEND_HEIGHT: f64 = 26.0;
 const NOTE_HEIGHT: f64 = 22.0;
+/// The sample of a line before a name in the legend, and the space after the name.
+const LEGEND_KEY: f64 = 36.0;
+const LEGEND_GAP: f64 = 30.0;
 /// Space inside a panel's cell, around its axes.
-const LEFT: f64 = 62.0;
+const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
@@ -30,17 +33,23 @@ const GRID: Colour = (225, 225, 225);
 pub(super) fn size(figure: &Figure) -> (f64, f64) {
     let columns = figure.columns.min(figure.panels.len()).max(1);
     let rows = figure.panels.len().div_ceil(columns).max(1);
-    let (_, legend_rows) = legend_grid(figure);
+    let legend_rows = legend_rows(figure).len();
     let note = if figure.note.is_empty() { 0.0 } else { NOTE_HEIGHT };
     let height = TITLE_HEIGHT + rows as f64 * PANEL_HEIGHT + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
     (columns as f64 * PANEL_WIDTH + 16.0, height)
 }
 
-/// Columns and rows of the legend.
-fn legend_grid(figure: &Figure) -> (usize, usize) {
-    let panels = figure.columns.min(figure.panels.len()).max(1);
-    let columns = (panels * 5 / 4).max(1).min(figure.legend.len().max(1));
-    (columns, figure.legend.len().div_ceil(columns))
+/// The entries of each row of the legend, broken where the row would be wider than the figure.
+///
+/// By the lengths of the names rather than their widths in pixels, so that all formats break alike.
+fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
+    let columns = figure.columns.min(figure.panels.len()).max(1);
+    let room = columns as f64 * PANEL_WIDTH;
+    let width = |entries: &[(String, Style)]| -> f64 {
+        entries.iter().map(|(name, _)| name.chars().count() as f64 * 7.0 + LEGEND_KEY + LEGEND_GAP).sum()
+    };
+    let needed = (width(&figure.legend) / room).ceil().max(1.0) as usize;
+    figure.legend.chunks(figure.legend.len().div_ceil(needed).max(1)).collect()
 }
 
 /// Draws the whole figure.
@@ -61,24 +70,24 @@ pub(super) fn draw<DB: DrawingBackend>(
     }
     let below = TITLE_HEIGHT + figure.panels.len().div_ceil(columns) as f64 * PANEL_HEIGHT;
     draw_legend(&pen, figure, width, below)?;
-    let (_, legend_rows) = legend_grid(figure);
+    let legend_rows = legend_rows(figure).len();
     let at = below + legend_rows as f64 * LEGEND_HEIGHT + NOTE_HEIGHT / 2.0;
     pen.text(&figure.note, (width / 2.0, at), 11.0, Anchor::Middle)?;
     area.present().map_err(|error| anyhow!("cannot draw: {error}"))
 }
 
 fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f64, top: f64) -> Result<()> {
-    let (columns, _) = legend_grid(figure);
-    let cell = (width - 16.0) / columns as f64;
-    for (index, (name, style)) in figure.legend.iter().enumerate() {
-        // A row that is not full is centred.
-        let in_row = columns.min(figure.legend.len() - index / columns * columns);
-        let start = (width - in_row as f64 * cell) / 2.0 + (index % columns) as f64 * cell;
-        let middle = top + (index / columns) as f64 * LEGEND_HEIGHT + LEGEND_HEIGHT / 2.0;
-        let offset = (cell - 40.0 - pen.text_width(name, 13.0)).max(0.0) / 2.0 + start;
-        pen.line(&[(offset, middle), (offset + 28.0, middle)], style.colour, 2.0)?;
-        pen.point((offset + 14.0, middle), *style, 4.0)?;
-        pen.text(name, (offset + 36.0, middle), 13.0, Anchor::Start)?;
+    for (row, entries) in legend_rows(figure).into_iter().enumerate() {
+        let middle = top + (row as f64 + 0.5) * LEGEND_HEIGHT;
+        let widths: Vec<f64> =
+            entries.iter().map(|(name, _)| LEGEND_KEY + pen.text_width(name, 13.0) + LEGEND_GAP).collect();
+        let mut left = (width - widths.iter().sum::<f64>() + LEGEND_GAP) / 2.0;
+        for ((name, style), entry_width) in entries.iter().zip(widths) {
+            pen.line(&[(left, middle), (left + 28.0, middle)], style.colour, 2.0)?;
+            pen.point((left + 14.0, middle), *style, 4.0)?;
+            pen.text(name, (left + LEGEND_KEY, middle), 13.0, Anchor::Start)?;
+            left += entry_width;
+        }
     }
     Ok(())
 }
@@ -101,16 +110,16 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     for (at, label) in frame.x.ticks() {
         let x = x0 + at * (x1 - x0);
         pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
-        pen.text(label, (x, y1 + 12.0), 11.0, Anchor::Middle)?;
+        pen.power(label, (x, y1 + 12.0), 11.0, Anchor::Middle)?;
     }
     for (at, label) in frame.y.ticks() {
         let y = y1 - at * (y1 - y0);
         pen.line(&[(x0 - 4.0, y), (x0, y)], INK, 0.8)?;
-        pen.text(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
+        pen.power(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
     }
     pen.text(&panel.title, ((x0 + x1) / 2.0, top + TOP / 2.0 + 2.0), 14.0, Anchor::Middle)?;
-    pen.text(&panel.x.label, ((x0 + x1) / 2.0, y1 + 30.0), 12.0, Anchor::Middle)?;
-    pen.upright(&panel.y.label, (left + 10.0, (y0 + y1) / 2.0), 12.0)
+    pen.text(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0), 12.0, Anchor::Middle)?;
+    pen.upright(&panel.y.label, (left + 8.0, (y0 + y1) / 2.0), 12.0)
 }
 
 /// The axes of one panel, placed on the page.
@@ -163,7 +172,7 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
             pen.area(&placed(&outline), *colour, 0.2)
         }
         Mark::Points { style, points } => {
-            placed(points).iter().try_for_each(|&at| pen.point(at, *style, 2.4))
+            placed(points).iter().try_for_each(|&at| pen.point(at, *style, 2.1))
         }
         Mark::Identity => {
             let (low, high) = frame.x.range();
@@ -257,6 +266,22 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         };
         let style = self.font(size).pos(Pos::new(horizontal, VPos::Center));
         self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+    }
+
+    /// Text in which what follows `^` is raised: `10^−3`. The font lacks the superscripts above ³.
+    fn power(&self, text: &str, at: (f64, f64), size: f64, anchor: Anchor) -> Result<()> {
+        let Some((base, exponent)) = text.split_once('^') else {
+            return self.text(text, at, size, anchor);
+        };
+        let small = 0.75 * size;
+        let (base_width, exponent_width) = (self.text_width(base, size), self.text_width(exponent, small));
+        let start = match anchor {
+            Anchor::Start => at.0,
+            Anchor::Middle => at.0 - (base_width + exponent_width) / 2.0,
+            Anchor::End => at.0 - base_width - exponent_width,
+        };
+        self.text(base, (start, at.1), size, Anchor::Start)?;
+        self.text(exponent, (start + base_width + 0.5, at.1 - 0.4 * size), small, Anchor::Start)
     }
 
     /// Text that reads from bottom to top, centred.
