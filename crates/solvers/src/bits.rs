@@ -80,6 +80,12 @@ impl BitRows {
     }
 }
 
+/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and not of a choice.
+#[inline(always)]
+pub(crate) fn kept(bit: u64, value: f64) -> f64 {
+    f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())
+}
+
 /// Transposes a 64 × 64 matrix of bits: bit `i` of word `r` becomes bit `r` of word `i`.
 ///
 /// Swaps the off-diagonal quarters of ever smaller blocks (Warren, *Hacker's Delight*, section 7-3).

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use faer::Mat;
 
-use crate::bits::{BitRows, multiversioned};
+use crate::bits::{BitRows, kept, multiversioned};
 
 /// Columns of `Q` in a table, and players that it serves.
 pub(crate) const SIDE: usize = 32;
@@ -149,14 +149,14 @@ multiversioned! {
     fn add_members(images: &[Strip], words: &[u64], width: usize, strip: usize, out: &mut [f64]) {
         for ((row, image), out) in words.chunks_exact(width).zip(images).zip(out) {
             let bits = row[strip / 2] >> (strip % 2 * SIDE);
-            let mut sums = [0.0; 8];
+            let mut eighths = [0.0; 8];
             for part in 0..SIDE / 8 {
-                let bits = bits >> (8 * part);
                 for lane in 0..8 {
-                    sums[lane] += if bits >> lane & 1 == 1 { image.0[8 * part + lane] } else { 0.0 };
+                    eighths[lane] += kept(bits >> (8 * part + lane), image.0[8 * part + lane]);
                 }
             }
-            *out += sums.iter().sum::<f64>();
+            let [a, b, c, d, e, f, g, h] = eighths;
+            *out += ((a + e) + (b + f)) + ((c + g) + (d + h));
         }
     }
 }

@@ -3,7 +3,7 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatRef, Par};
 
-use crate::bits::{BitRows, multiversioned};
+use crate::bits::{BitRows, kept, multiversioned};
 use crate::gram::Groups;
 
 /// Rows in a panel.
@@ -48,7 +48,7 @@ multiversioned! {
     fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
         for (word, out) in words.iter().zip(out.chunks_mut(64)) {
             for (bit, out) in out.iter_mut().enumerate() {
-                *out = if word >> bit & 1 == 1 { value } else { 0.0 };
+                *out = kept(word >> bit, value);
             }
         }
     }
