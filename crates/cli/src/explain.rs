@@ -15,6 +15,9 @@ use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::threads;
 
+/// The most evaluations that may be asked for, as many as a sample of coalitions may hold.
+const MOST_EVALUATIONS: usize = 1 << 31;
+
 /// The most players that enumeration takes.
 const MOST_ENUMERATED: usize = 25;
 
@@ -98,6 +101,9 @@ struct Timings {
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
 fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result<Option<usize>> {
     let given = budget.map(|budget| budget.evaluations(players));
+    if let Some(given) = given.filter(|&given| given > MOST_EVALUATIONS) {
+        bail!("--budget {given} is too large: the most is {MOST_EVALUATIONS} evaluations");
+    }
     match (method.estimator(), given) {
         (Some(estimator), given) => {
             let given = given.unwrap_or_else(|| Budget::Auto.evaluations(players));
@@ -138,6 +144,12 @@ mod tests {
         let message =
             evaluations(Method::LeverageShap, Some(Budget::Evaluations(1)), 10).unwrap_err().to_string();
         assert!(message.contains("at least"), "{message}");
+    }
+
+    #[test]
+    fn a_budget_that_no_memory_could_hold_is_refused() {
+        let message = evaluations(Method::Permutation, Some(Budget::PerPlayer(usize::MAX)), 2).unwrap_err();
+        assert!(message.to_string().contains("too large"), "{message}");
     }
 
     #[test]
