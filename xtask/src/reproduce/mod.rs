@@ -66,16 +66,21 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
     let out = arguments.out.clone().unwrap_or_else(|| workspace.join("target/reproduce"));
     for (paper, artefacts) in selected {
         let session = Session::new(arguments, paper.name, &workspace, &out)?;
-        for artefact in artefacts {
-            make(paper, artefact, &session, &out)
+        let mut reports = Vec::new();
+        for artefact in &artefacts {
+            let report = make(paper, artefact, &session, &out)
                 .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
+            reports.push(report);
+        }
+        if artefacts.len() == paper.artefacts.len() {
+            report::write_summary(&reports, paper.citation, &out.join(paper.name))?;
         }
     }
     Ok(())
 }
 
 /// Makes one artefact and says in a line what came of it.
-fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Result<()> {
+fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Result<Report> {
     let folder = out.join(paper.name).join(artefact.name);
     let made = (artefact.make)(session)?;
     if let Some(figure) = &made.figure {
@@ -87,7 +92,7 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
         session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
     }
     println!("{}/{}: {}; {}", paper.name, artefact.name, verdicts(&report), folder.display());
-    Ok(())
+    Ok(report)
 }
 
 fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made) -> Result<Report> {

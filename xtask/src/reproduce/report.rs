@@ -221,6 +221,25 @@ impl Report {
     }
 }
 
+/// Writes `summary.md`: all claims about a paper with their verdicts, artefact by artefact.
+pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> Result<()> {
+    let mut text =
+        format!("# {title}\n\n| artefact | claim | verdict | our numbers |\n| --- | --- | --- | --- |\n");
+    for report in reports {
+        for claim in &report.claims {
+            let _ = writeln!(
+                text,
+                "| [{0}]({0}/report.md) | {1} | **{2}** | {3} |",
+                report.artefact,
+                claim.claim,
+                claim.verdict.words(),
+                claim.evidence
+            );
+        }
+    }
+    write_atomically(&folder.join("summary.md"), text.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 //! opening the store cuts it off.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -53,7 +53,8 @@ impl Store {
             .truncate(false)
             .open(path)
             .with_context(at)?;
-        if file.try_lock().is_err() {
+        // A file system without locks is no reason to stop.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("another run is writing {}; wait for it, or give another --out", at());
         }
         if fresh {

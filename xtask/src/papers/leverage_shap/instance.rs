@@ -37,6 +37,13 @@ pub(crate) struct Small {
     pub(crate) span: f64,
 }
 
+impl Small {
+    /// Whether the game is additive up to rounding: `‖Aφ − b‖²` is then a rounding error, and ratios to it mean nothing.
+    pub(crate) fn is_additive(&self) -> bool {
+        self.residual <= 1e-20 * (self.span + self.residual)
+    }
+}
+
 impl Instance {
     /// Run `run` on `dataset` under the master seed `seed`.
     pub(crate) fn new(dataset: &Arc<Dataset>, run: usize, seed: u64) -> Result<Self> {
@@ -98,10 +105,10 @@ impl Instance {
 
     /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, by Pythagoras and Lemma 3.3 equal to `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which does not cancel.
     ///
-    /// None where the game is additive up to rounding: `‖Aφ − b‖²` is then a rounding error and the ratio means nothing.
+    /// None where the game is additive up to rounding.
     pub(crate) fn objective_excess(&self, values: &[f64]) -> Result<Option<f64>> {
         let small = self.small()?;
-        if small.residual <= 1e-20 * (small.span + small.residual) {
+        if small.is_additive() {
             return Ok(None);
         }
         let n = self.players() as f64;
