@@ -1,5 +1,54 @@
-//! Tree ensembles.
+//! Tree ensembles: model files read exactly, and predictions divided exactly.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
+//! | [`Origin`] | which library, format and objective a model comes from |
+//! | [`InterventionalOracle`], [`Attributions`] | exact Shapley and Banzhaf values of the marginal game, for one baseline or a background set |
+//! | [`TreeError`] | why a file or rows were refused |
+//!
+//! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ, gzipped or not: boosters `gbtree` and `dart`, any number of outputs,
+//! missing values, categorical splits. Rows are rounded to `f32` before they are compared, as the library does; leaves are added in `f64`.
+//!
+//! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k outputs, predictions are
+//! rows × k and values rows × n × k.
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_games::Rows;
+//! use apportion_trees::{Ensemble, InterventionalOracle};
+//! use apportion_values::Semivalue;
+//!
+//! let model = Ensemble::from_bytes(include_bytes!("../tests/fixtures/tiny.json"))?;
+//! assert_eq!((model.feature_count(), model.tree_count(), model.depth()), (2, 1, 2));
+//!
+//! // Where both features are low the model says 1.5, where the first is high 5.5.
+//! let background = Rows::new(&[0.0, 0.0], 2);
+//! let oracle = InterventionalOracle::new(&model, background, None)?;
+//! let explained = oracle.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
+//! assert_eq!((explained.base[0], explained.predictions[0]), (1.5, 5.5));
+//! // The second feature alone would have raised it by 2, but matters only while the first is low.
+//! assert_eq!(explained.values, [3.0, 1.0]);
+//! # Ok::<(), apportion_trees::TreeError>(())
+//! ```
+//!
+//! # Accuracy and speed
+//!
+//! Values agree with brute-force enumeration to 1e-12 of the prediction on every model of the test pack. A model of 100 trees of depth 4
+//! takes about 3 µs per row on one core, against one baseline or a thousand background rows alike once there are enough rows to explain
+//! (see [`InterventionalOracle`]).
+//!
+//! This crate does no sampling and knows no estimators.
 
+#[cfg(test)]
+extern crate self as apportion_trees;
+
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 mod ensemble;
 mod error;
 mod file;
@@ -10,3 +59,7 @@ mod xgboost;
 pub use ensemble::{Ensemble, Origin};
 pub use error::TreeError;
 pub use oracle::{Attributions, InterventionalOracle};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

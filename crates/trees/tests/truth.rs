@@ -3,6 +3,8 @@
 //! Truth was computed in f64 from the definitions by other programs: `*_brute_force` by enumerating all coalitions, the rest as sums over
 //! leaves.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -31,20 +31,18 @@ pub(crate) fn choose(
     group: &Group<'_>,
 ) -> Kernel {
     let leaves = tree.leaves as f64;
-    let (rows_f, background_f) = (rows as f64, background as f64);
-    // Where two rows part at half of the splits, a tree of L leaves has L^0.585 leaves that their mixtures reach.
-    let walk = rows_f * background_f * 16.0 * leaves.powf(0.585);
-    // Every background row passes every split once; even then the explicands are still to come.
-    let grouping = leaves * (150.0 + 1.5 * background_f);
-    if walk < grouping + rows_f * leaves {
+    let (explicands, background) = (rows as f64, background as f64);
+    // Where two rows part at half of the splits, their mixtures reach L^0.585 of L leaves, which is nearly 1.3 √L.
+    let walk = explicands * background * 20.0 * leaves.sqrt();
+    let grouping = leaves * (200.0 + 1.3 * background);
+    if walk < grouping + explicands * leaves {
         return Kernel::Walk;
     }
     let Some((paths, groups)) = group() else { return Kernel::Walk };
-    let masks = rows_f * (2.0 * leaves + 1.5 * groups.len() as f64);
+    let masks = explicands * (2.0 * leaves + 1.5 * groups.len() as f64);
+    let lookups = explicands * leaves * (0.2 + 0.25 * paths.widest as f64);
     match tables::size(nodes, paths) {
-        Some(size) if rows_f * (leaves * (1.0 + 0.4 * paths.widest as f64)) + 2.0 * (size as f64) < masks => {
-            Kernel::Tables { size }
-        }
+        Some(size) if lookups + 6.0 * (size as f64) < masks => Kernel::Tables { size },
         _ => Kernel::Masks,
     }
 }

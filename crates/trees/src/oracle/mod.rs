@@ -328,8 +328,8 @@ impl Scratch {
             (Some((paths, _)), Some(tables)) => {
                 self.lookup.add(ensemble, nodes, paths, tables, &self.columns, phi);
             }
-            (Some((paths, groups)), None) => {
-                self.masks.add(ensemble, nodes, paths, groups, moments, &self.columns, phi);
+            (Some(grouped), None) => {
+                self.masks.add(ensemble, nodes, grouped, moments, &self.columns, phi);
             }
             (None, _) => {
                 for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {

@@ -139,9 +139,8 @@ impl Columns {
                 *left = W::from(ensemble.goes_left(split, value));
             }
         } else if split.default_left() {
-            // Not `value < threshold`: a missing value compares false and must go left.
             for (left, &value) in left.iter_mut().zip(column) {
-                *left = W::from(!(value >= threshold));
+                *left = W::from((value < threshold) | value.is_nan());
             }
         } else {
             for (left, &value) in left.iter_mut().zip(column) {

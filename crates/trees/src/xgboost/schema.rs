@@ -87,6 +87,9 @@ fn output_count(parameters: &Field<'_>) -> Result<usize, TreeError> {
         |key| Ok::<_, TreeError>(parameters.find(key)?.map(|field| field.count()).transpose()?.unwrap_or(0));
     match (count("num_class")?.max(1), count("num_target")?.max(1)) {
         (outputs, 1) | (1, outputs) if outputs <= MAX_OUTPUTS => Ok(outputs),
+        (outputs, 1) | (1, outputs) => {
+            Err(parameters.error(format!("{outputs} outputs; {MAX_OUTPUTS} are the most")))
+        }
         (classes, targets) => {
             Err(parameters.error(format!("{classes} classes and {targets} targets at once")))
         }
