@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use apportion_estimators::{Diagnostics, Explanation, exact};
 use apportion_games::{Background, Game, MarginalGame, Model, Rows};
 use apportion_trees::{Ensemble, InterventionalOracle};
-use apportion_values::Semivalue;
+use apportion_values::{MOST_PLAYERS, Semivalue};
 use rayon::prelude::*;
 
 use crate::budget::Budget;
@@ -231,23 +231,24 @@ impl<'a> Explainer<'a> {
                 MarginalGame::new(ensemble as &dyn Model, explicand, &self.background)?
             }
         };
+        // Of all features, so that "10n" is the same for every row.
+        let budget = self.budget.evaluations(game.players());
         let contributing = game.without_null_players();
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
-            return self.explain_game(&game);
+            return self.explain_game(&game, budget);
         }
         if contributing.players() == 0 {
             return self.explain_unchanged(&game);
         }
-        let mut explanation = self.explain_game(&contributing)?;
+        let mut explanation = self.explain_game(&contributing, budget)?;
         explanation.values = contributing.expand(&explanation.values);
         explanation.std_errors = explanation.std_errors.map(|errors| contributing.expand(&errors));
         Ok(explanation)
     }
 
-    fn explain_game(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
-        let budget = self.budget.evaluations(game.players());
+    fn explain_game(&self, game: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
         let method = match self.method {
-            Method::Auto if game.players() <= 25 && budget >= 1 << game.players() => Method::Exact,
+            Method::Auto if game.players() <= MOST_PLAYERS && budget >= 1 << game.players() => Method::Exact,
             Method::Auto => Method::LeverageShap,
             method => method,
         };
@@ -269,7 +270,7 @@ impl<'a> Explainer<'a> {
         let length = game.players() * game.outputs();
         Ok(Explanation {
             value: self.value,
-            method: self.method.name().to_owned(),
+            method: Method::Exact.name().to_owned(),
             values: vec![0.0; length],
             base: prediction.clone(),
             prediction,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use apportion::values::MOST_PLAYERS;
 use apportion::{Budget, Explainer, Method, Model, Rows};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -17,9 +18,6 @@ use crate::threads;
 
 /// The most evaluations that may be asked for, as many as a sample of coalitions may hold.
 const MOST_EVALUATIONS: usize = 1 << 31;
-
-/// The most players that enumeration takes.
-const MOST_ENUMERATED: usize = 25;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
@@ -116,7 +114,7 @@ fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result
             Ok(Some(given))
         }
         (None, Some(given)) if method == Method::Exact => {
-            if players <= MOST_ENUMERATED && given < 1 << players {
+            if players <= MOST_PLAYERS && given < 1 << players {
                 bail!(
                     "--budget {given} is too small: exact needs at least 2^{players} = {} evaluations for {players} features",
                     1 << players

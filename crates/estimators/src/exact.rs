@@ -1,13 +1,10 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
 use apportion_games::Game;
-use apportion_values::{Semivalue, enumerate};
+use apportion_values::{MOST_PLAYERS, Semivalue, enumerate};
 
 use crate::error::EstimatorError;
 use crate::explanation::{Diagnostics, Explanation};
-
-/// The most players that are enumerated.
-pub(crate) const MOST_PLAYERS: usize = 25;
 
 /// Whether `budget` evaluations cover all `2^players` coalitions.
 pub(crate) fn covers_all(budget: usize, players: usize) -> bool {

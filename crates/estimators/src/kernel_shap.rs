@@ -15,7 +15,7 @@ use crate::evaluations::{at_most_all, check_budget};
 use crate::exact::{covers_all, exact_as};
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
-use crate::regression::{SizeWeights, StandardErrors, explain};
+use crate::regression::{StandardErrors, explain};
 
 /// Kernel SHAP, plain or paired. Coalitions that are drawn repeatedly are evaluated once and weigh as often as they were drawn.
 ///
@@ -62,6 +62,6 @@ impl Estimator for KernelShap {
         }
         let sampler = WithReplacement { law: SizeLaw::kernel(players)?, pairing: self.pairing };
         let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
-        explain(self.name(), game, &sample, &SizeWeights::Expected, StandardErrors::Omitted, seed)
+        explain(self.name(), game, &sample, StandardErrors::Omitted, seed)
     }
 }

@@ -18,7 +18,7 @@ use crate::evaluations::{at_most_all, check_budget};
 use crate::exact::{covers_all, exact_as};
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
-use crate::regression::{SizeWeights, StandardErrors, explain};
+use crate::regression::{StandardErrors, explain};
 
 /// How the coalitions are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub enum Draws {
 /// residuals of the regression for the draws without replacement; there are none where the budget is so small (below about `2n + 2`) that
 /// some coalition alone decides a value.
 ///
-/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
+/// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap};
@@ -101,23 +101,16 @@ impl Estimator for LeverageShap {
             return exact_as(self.name(), game, self.value());
         }
         let (law, pairing) = (SizeLaw::leverage(players)?, self.pairing);
-        let (sample, weights, errors) = match self.draws {
-            Draws::FixedCounts => (
-                FixedCounts { law, pairing }.sample(budget - 2, seed)?,
-                SizeWeights::Realized,
-                self.standard_errors,
-            ),
-            Draws::Bernoulli => (
-                Bernoulli { law, pairing }.sample(budget - 2, seed)?,
-                SizeWeights::Expected,
-                self.standard_errors,
-            ),
-            Draws::WithReplacement => (
-                WithReplacement { law, pairing }.sample(budget - 2, seed)?.merge_duplicates(),
-                SizeWeights::Expected,
-                StandardErrors::Omitted,
-            ),
+        let (sample, standard_errors) = match self.draws {
+            Draws::FixedCounts => {
+                (FixedCounts { law, pairing }.sample(budget - 2, seed)?, self.standard_errors)
+            }
+            Draws::Bernoulli => (Bernoulli { law, pairing }.sample(budget - 2, seed)?, self.standard_errors),
+            Draws::WithReplacement => {
+                let sample = WithReplacement { law, pairing }.sample(budget - 2, seed)?;
+                (sample.merge_duplicates(), StandardErrors::Omitted)
+            }
         };
-        explain(self.name(), game, &sample, &weights, errors, seed)
+        explain(self.name(), game, &sample, standard_errors, seed)
     }
 }

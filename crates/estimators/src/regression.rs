@@ -25,26 +25,17 @@ pub enum StandardErrors {
     Omitted,
 }
 
-/// How the coalitions of one size weigh in the regression.
-pub(crate) enum SizeWeights {
-    /// Shapley kernel over the *expected* number of rows of the size: unbiased over all draws (Algorithm 1, line 7).
-    Expected,
-    /// Shapley kernel over the *realized* number of rows: every size that was met carries its exact share of the kernel.
-    Realized,
-}
-
 /// Solves the regression on `sample`, whose rows are all different.
 pub(crate) fn explain(
     method: &'static str,
     game: &dyn Game,
     sample: &Sample,
-    weighting: &SizeWeights,
     standard_errors: StandardErrors,
     seed: u64,
 ) -> Result<Explanation, EstimatorError> {
     let mut evaluations = Evaluations::begin(game)?;
     let gains = evaluations.gains(sample.coalitions())?;
-    let weights = row_weights(sample, weighting);
+    let weights = row_weights(sample);
     let design = match sample.pairing() {
         Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
         Pairing::Unpaired => Design::new(sample.coalitions(), &weights)?,
@@ -93,24 +84,16 @@ fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     (0..sample.coalitions().len()).step_by(step)
 }
 
-/// The weight of each row, or of each pair.
+/// The weight of each row, or of each pair: the Shapley kernel over the inclusion probability (Algorithm 1, line 7).
 ///
-/// `w(s) / π_s` with the inclusion probability `π_s = rows_s / C(n,s)` is `1 / (s (n−s) rows_s)`: the binomials cancel, so that
-/// neither overflows for large n. A row drawn several times counts as often.
-fn row_weights(sample: &Sample, weighting: &SizeWeights) -> Vec<f64> {
+/// `w(s) / π_s` with `π_s = rows_s / C(n,s)`, `rows_s` the expected number of rows of the size, is `1 / (s (n−s) rows_s)`: the binomials
+/// cancel, so that neither overflows for large n. A row drawn several times counts as often.
+fn row_weights(sample: &Sample) -> Vec<f64> {
     let (coalitions, strata) = (sample.coalitions(), sample.strata());
     let players = coalitions.players();
-    let by_size: Vec<f64> = strata
-        .iter()
-        .enumerate()
-        .map(|(size, stratum)| {
-            let rows = match weighting {
-                SizeWeights::Expected => stratum.expected,
-                SizeWeights::Realized => stratum.drawn as f64,
-            };
-            1.0 / ((size * (players - size)) as f64 * rows)
-        })
-        .collect();
+    let weight =
+        |(size, stratum): (usize, &SizeStratum)| 1.0 / ((size * (players - size)) as f64 * stratum.expected);
+    let by_size: Vec<f64> = strata.iter().enumerate().map(weight).collect();
     let multiplicities = sample.multiplicities();
     representatives(sample)
         .map(|row| {

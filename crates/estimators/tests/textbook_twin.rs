@@ -86,12 +86,7 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
                 .unwrap();
                 let weight = |k: usize| {
                     let size = sample.coalitions().sizes()[k] as usize;
-                    let rows = match draws {
-                        Draws::Bernoulli => sample.strata()[size].expected,
-                        _ => {
-                            sample.coalitions().sizes().iter().filter(|&&s| s as usize == size).count() as f64
-                        }
-                    };
+                    let rows = sample.strata()[size].expected;
                     kernel(players, size) / (rows / choose(players, size))
                 };
                 let want = constrained(&sample, weight, &game);

@@ -31,8 +31,8 @@ use apportion_games::{Coalitions, Game, GameError};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// The most players.
-const MOST_PLAYERS: usize = 25;
+/// The most players that enumeration takes: 2^25 coalitions.
+pub const MOST_PLAYERS: usize = 25;
 
 /// Bits of a block's masks: 4096 coalitions are asked for at once.
 const BLOCK_BITS: usize = 12;

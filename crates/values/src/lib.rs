@@ -35,7 +35,7 @@ mod error;
 mod semivalue;
 
 pub use axioms::Violation;
-pub use enumeration::{Enumeration, enumerate, enumerate_many};
+pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::ValueError;
 pub use semivalue::Semivalue;
 
