@@ -2,6 +2,8 @@
 //!
 //! Few runs on the embedded datasets, so that the whole takes less than a minute without optimization.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -280,8 +280,10 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             Anchor::Middle => at.0 - (base_width + exponent_width) / 2.0,
             Anchor::End => at.0 - base_width - exponent_width,
         };
-        self.text(base, (start, at.1), size, Anchor::Start)?;
-        self.text(exponent, (start + base_width + 0.5, at.1 - 0.4 * size), small, Anchor::Start)
+        // The two meet at their common end, so that a viewer with a wider font does not run one into the other.
+        let meeting = start + base_width;
+        self.text(base, (meeting, at.1), size, Anchor::End)?;
+        self.text(exponent, (meeting + 0.5, at.1 - 0.4 * size), small, Anchor::Start)
     }
 
     /// Text that reads from bottom to top, centred.
