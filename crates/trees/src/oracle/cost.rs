@@ -1,9 +1,10 @@
-//! Which kernel a tree gets: by predicted time, from shapes and numbers of rows alone.
+//! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
+//! measurement, so that a result is a function of its inputs.
 
 use super::groups::Groups;
 use super::paths::Paths;
 use super::tables;
-use crate::ensemble::{Node, Tree};
+use crate::ensemble::{Ensemble, Node};
 
 /// A way to compute the values on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,33 +17,60 @@ pub(crate) enum Kernel {
     },
 }
 
-/// Paths and grouped background of a tree, where it has few enough features per path; computed when asked for.
-type Group<'a> = dyn Fn() -> Option<&'a (Paths, Groups)> + 'a;
+/// What the choice of a tree's kernel may look at.
+pub(crate) struct Task<'a> {
+    pub(crate) nodes: &'a [Node],
+    pub(crate) leaves: usize,
+    /// Numbers of explicands and of background rows.
+    pub(crate) explicands: usize,
+    pub(crate) background: usize,
+    /// Leaves that the mixtures of an explicand and a background row reach, on average over a sample.
+    pub(crate) reached: &'a dyn Fn() -> f64,
+    /// Paths and grouped background, where the tree has few enough features per path; computed when asked for.
+    pub(crate) grouped: &'a dyn Fn() -> Option<&'a (Paths, Groups)>,
+}
 
-/// Chooses the kernel of a tree for a number of explicands and of background rows.
-pub(crate) type Choose = for<'a> fn(&[Node], &Tree, usize, usize, &Group<'a>) -> Kernel;
+/// Chooses the kernel of a tree.
+pub(crate) type Choose = fn(&Task<'_>) -> Kernel;
 
-/// The kernel with the least predicted time. Constants are nanoseconds on one core of a 2023 server, where only their ratios matter.
-pub(crate) fn choose(
-    nodes: &[Node],
-    tree: &Tree,
-    rows: usize,
-    background: usize,
-    group: &Group<'_>,
-) -> Kernel {
-    let leaves = tree.leaves as f64;
-    let (explicands, background) = (rows as f64, background as f64);
-    // Where two rows part at half of the splits, their mixtures reach L^0.585 of L leaves, which is nearly 1.3 √L.
-    let walk = explicands * background * 20.0 * leaves.sqrt();
-    let grouping = leaves * (200.0 + 1.3 * background);
+/// Up to this many pairs of rows nothing pays but walking them.
+const FEW_PAIRS: usize = 10;
+
+/// The kernel with the least predicted time. Constants are nanoseconds on one core of a 2023 server; only their ratios matter.
+pub(crate) fn choose(task: &Task<'_>) -> Kernel {
+    if task.explicands.saturating_mul(task.background) <= FEW_PAIRS {
+        return Kernel::Walk;
+    }
+    let (explicands, background) = (task.explicands as f64, task.background as f64);
+    let leaves = task.leaves as f64;
+    let walk = explicands * background * (10.0 + 10.0 * (task.reached)());
+    let grouping = leaves * (400.0 + 1.5 * background);
     if walk < grouping + explicands * leaves {
         return Kernel::Walk;
     }
-    let Some((paths, groups)) = group() else { return Kernel::Walk };
+    let Some((paths, groups)) = (task.grouped)() else { return Kernel::Walk };
     let masks = explicands * (2.0 * leaves + 1.5 * groups.len() as f64);
     let lookups = explicands * leaves * (0.2 + 0.25 * paths.widest as f64);
-    match tables::size(nodes, paths) {
+    match tables::size(task.nodes, paths) {
         Some(size) if lookups + 6.0 * (size as f64) < masks => Kernel::Tables { size },
         _ => Kernel::Masks,
     }
+}
+
+/// Leaves of a tree that mixtures of two rounded rows reach, or somewhat more: features that are split on twice count as two.
+pub(crate) fn leaves_reached(ensemble: &Ensemble, nodes: &[Node], a: &[f64], b: &[f64]) -> usize {
+    let (mut leaves, mut open) = (0, vec![0]);
+    while let Some(at) = open.pop() {
+        let node: Node = nodes[at];
+        if node.is_leaf() {
+            leaves += 1;
+            continue;
+        }
+        let left = ensemble.goes_left(node, a[node.feature()]);
+        open.push(if left { node.left() } else { node.right() });
+        if left != ensemble.goes_left(node, b[node.feature()]) {
+            open.push(if left { node.right() } else { node.left() });
+        }
+    }
+    leaves
 }

@@ -24,8 +24,7 @@
 //! | [`masks`] | groups the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [`tables`] | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Which is taken for a tree is predicted from its shape and the numbers of rows, never measured, so that
-//! a result is a function of its inputs.
+//! All are exact and agree within rounding. [`cost`] says which is taken for a tree.
 
 mod cost;
 mod groups;
@@ -57,10 +56,14 @@ use crate::predict::check_rows;
 /// Numbers in tables that are kept at once (64 MiB). More are filled in turns, each turn passing over all rows.
 const TABLE_NUMBERS: usize = 1 << 23;
 
+/// Pairs of rows that stand for all in the prediction of a walk's length.
+const SAMPLE: usize = 4;
+
 /// Exact attributions of some rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attributions {
-    /// Rows × features × outputs, row-major: the value of feature i for output k of row j is `values[(j·n + i)·k_total + k]`.
+    /// Rows × features × outputs, row-major: with n features and k outputs, the value of feature i for output o of row j is
+    /// `values[(j·n + i)·k + o]`.
     pub values: Vec<f64>,
     /// Per output: v(∅), the weighted mean margin of the background.
     pub base: Vec<f64>,
@@ -83,6 +86,7 @@ pub struct Attributions {
 /// assert!((total + attributions.base[0] - attributions.predictions[0]).abs() < 1e-12);
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
+#[derive(Debug)]
 pub struct InterventionalOracle<'a> {
     ensemble: &'a Ensemble,
     /// Rounded, row-major; rows of weight 0 are left out.
@@ -158,16 +162,7 @@ impl<'a> InterventionalOracle<'a> {
         let mut values = vec![0.0; rows.len() * features * outputs];
         let widest = ensemble.depth().min(features);
         let moments = Moments::new(value, widest);
-        let kernels: Vec<Kernel> = ensemble
-            .trees()
-            .iter()
-            .enumerate()
-            .map(|(index, tree)| {
-                let nodes = ensemble.nodes_of(tree);
-                let group = || self.grouped()[index].as_ref();
-                choose(nodes, tree, rows.len(), self.weights.len(), &group)
-            })
-            .collect();
+        let kernels = self.kernels(rows, choose);
         for turn in turns(&kernels) {
             let trees = &ensemble.trees()[turn.clone()];
             let kernels = &kernels[turn.clone()];
@@ -183,6 +178,8 @@ impl<'a> InterventionalOracle<'a> {
                 } else {
                     trees.iter().map(|_| None).collect()
                 };
+            // A row's values do not depend on the rows beside it, so blocks may be cut to occupy several threads.
+            let block = rows.len().div_ceil(16).clamp(1, BLOCK);
             let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
                 scratch.begin(ensemble, rows);
                 for (position, index) in turn.clone().enumerate() {
@@ -192,17 +189,48 @@ impl<'a> InterventionalOracle<'a> {
                 scratch.end(features, outputs, values);
             };
             let scratch = || Scratch::new(features, outputs);
-            if rows.len() <= BLOCK {
+            if rows.len() <= block {
                 // One row's latency is less than it takes to wake another thread.
                 explain(&mut scratch(), (&mut values, rows.values()));
             } else {
                 values
-                    .par_chunks_mut(BLOCK * features * outputs)
-                    .zip(rows.values().par_chunks(BLOCK * features))
+                    .par_chunks_mut(block * features * outputs)
+                    .zip(rows.values().par_chunks(block * features))
                     .for_each_init(scratch, explain);
             }
         }
         Ok(Attributions { values, base: self.base.clone(), predictions })
+    }
+
+    /// The kernel of each tree.
+    fn kernels(&self, rows: Rows<'_>, choose: cost::Choose) -> Vec<Kernel> {
+        let ensemble = self.ensemble;
+        let features = ensemble.feature_count();
+        // A few pairs of rows, spread over both sets.
+        let pairs: Vec<(Vec<f64>, &[f64])> = (0..SAMPLE.min(rows.len()))
+            .map(|index| {
+                let explicand = rows.row(index * rows.len() / SAMPLE.min(rows.len()));
+                let place = index * self.weights.len() / SAMPLE;
+                let rounded = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
+                (rounded, &self.background[place * features..(place + 1) * features])
+            })
+            .collect();
+        let kernel = |(index, tree): (usize, &Tree)| {
+            let nodes = ensemble.nodes_of(tree);
+            let reached = || {
+                let leaves = pairs.iter().map(|(a, b)| cost::leaves_reached(ensemble, nodes, a, b));
+                leaves.sum::<usize>() as f64 / pairs.len().max(1) as f64
+            };
+            choose(&cost::Task {
+                nodes,
+                leaves: tree.leaves,
+                explicands: rows.len(),
+                background: self.weights.len(),
+                reached: &reached,
+                grouped: &|| self.grouped()[index].as_ref(),
+            })
+        };
+        ensemble.trees().iter().enumerate().map(kernel).collect()
     }
 
     /// Paths and grouped background of a tree, where its kernel wants them.

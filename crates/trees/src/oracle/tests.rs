@@ -12,9 +12,9 @@ const VALUES: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
 /// Each kernel wherever it can be used, and the choice that users get.
 const CHOICES: [(&str, Choose); 4] = [
-    ("walk", |_, _, _, _, _| Kernel::Walk),
-    ("masks", |_, _, _, _, group| if group().is_some() { Kernel::Masks } else { Kernel::Walk }),
-    ("tables", |nodes, _, _, _, group| match group().map(|(paths, _)| tables::size(nodes, paths)) {
+    ("walk", |_| Kernel::Walk),
+    ("masks", |task| if (task.grouped)().is_some() { Kernel::Masks } else { Kernel::Walk }),
+    ("tables", |task| match (task.grouped)().map(|(paths, _)| tables::size(task.nodes, paths)) {
         Some(Some(size)) => Kernel::Tables { size },
         Some(None) => Kernel::Masks,
         None => Kernel::Walk,
@@ -320,12 +320,11 @@ fn the_choice_of_kernel_follows_the_work() {
     let tree = TreeSpec::random(&mut Random(8), &features, 5, false, 0);
     let ensemble = read(&document(&[tree], 8, &[0.0])).unwrap();
     let background = Random(9).row(8 * 200);
-    let chosen = |rows, background_rows| {
+    let chosen = |rows: usize, background_rows: usize| {
         let rows_of = Rows::new(&background[..8 * background_rows], 8);
         let oracle = InterventionalOracle::new(&ensemble, rows_of, None).unwrap();
-        let group = || oracle.grouped()[0].as_ref();
-        let tree = &ensemble.trees()[0];
-        cost::choose(ensemble.nodes_of(tree), tree, rows, background_rows, &group)
+        let explicands = Random(10).row(8 * rows);
+        oracle.kernels(Rows::new(&explicands, 8), cost::choose)[0]
     };
     assert_eq!(chosen(1, 1), Kernel::Walk);
     assert_eq!(chosen(20, 200), Kernel::Masks);
