@@ -6,7 +6,8 @@ use crate::error::SolverError;
 
 /// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either each on its own or in complementary pairs.
 ///
-/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts for nothing.
+/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts
+/// for nothing.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -31,18 +32,21 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that are negative or not finite.
+    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that
+    /// are negative or not finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, paired: false }.checked()
     }
 
-    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`: m / 2 weights.
+    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`:
+    /// m / 2 weights.
     ///
     /// Under the constraint a pair acts as one row, and half of the work is saved.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking takes `O(m n / 64)` word operations.
+    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking
+    /// takes `O(m n / 64)` word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         if !coalitions.len().is_multiple_of(2) {
             return Err(SolverError::OddRows { rows: coalitions.len() });

@@ -1,7 +1,9 @@
 //! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
 //!
-//! Many values of a game are the solution of a regression on coalitions: the Shapley value under the constraint that all players together get `v(N) − v(∅)`, the Banzhaf value without it. Rows are bits
-//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table entries, and a dense m × n matrix is never made.
+//! Many values of a game are the solution of a regression on coalitions: the Shapley value under the
+//! constraint that all players together get `v(N) − v(∅)`, the Banzhaf value without it. Rows are bits
+//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values
+//! are sums of table entries, and a dense m × n matrix is never made.
 //!
 //! # What is here
 //!
@@ -13,11 +15,26 @@
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
 //! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
 //!
-//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and gives the same bits on any number of threads.
+//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
+//! calling thread and gives the same bits on any number of threads.
+//!
+//! # Speed
+//!
+//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs of
+//! uniform sizes with one weight for each size, under the constraint, one output;
+//! `cargo run --release -p apportion-solvers --example timing`:
+//!
+//! | n | m | solve | certificate |
+//! |---|---|---|---|
+//! | 100 | 1 000 | 0.24 | 0.16 |
+//! | 100 | 10 000 | 0.40 | 1.0 |
+//! | 1000 | 10 000 | 58 | 60 |
+//! | 1000 | 100 000 | 116 | 511 |
 //!
 //! # Example
 //!
-//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
+//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as
+//! weights:
 //!
 //! ```
 //! use apportion_games::Coalitions;

@@ -1,0 +1,278 @@
+//! Everything that the solver reports, compared with the textbook twin.
+
+use apportion_solvers::{Factorization, Kernel, Options, SolverError, least_squares_with};
+
+use crate::twin::{self, Problem};
+
+const PLAYERS: [usize; 9] = [1, 2, 3, 7, 8, 63, 64, 65, 130];
+
+/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights;
+/// constrained and not, paired and not.
+fn problems() -> impl Iterator<Item = (String, Problem)> {
+    PLAYERS.into_iter().flat_map(|n| {
+        let mut plain = vec![
+            ("few rows", Problem::random(n, n.div_ceil(2), 3, n as u64)),
+            ("many rows", Problem::random(n, 4 * n + 3, 2, n as u64 + 1)),
+            ("many weights", Problem::random(n, 3 * n + 5, 1000, n as u64 + 2)),
+        ];
+        if n >= 2 {
+            plain.push(("twins", Problem::random(n, 3 * n + 5, 4, n as u64 + 3).with_twins()));
+        }
+        plain.into_iter().flat_map(move |(kind, problem)| {
+            [problem.clone(), problem.with_complements()].into_iter().flat_map(move |problem| {
+                let three = problem.with_outputs(3);
+                [three.clone(), three.constrained()].map(|problem| {
+                    let name = format!(
+                        "{n} players, {kind}, paired {}, constrained {}",
+                        problem.paired,
+                        problem.sums.is_some()
+                    );
+                    (name, problem)
+                })
+            })
+        })
+    })
+}
+
+fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    for (index, (got, want)) in got.iter().zip(want).enumerate() {
+        assert!((got - want).abs() <= tolerance, "{what}, entry {index}: {got} instead of {want}");
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+}
+
+#[test]
+fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
+    for (name, problem) in problems() {
+        let (fit, want) = (problem.solve(), twin::solve(&problem));
+        // Random square designs may be badly conditioned; normal equations lose the square root of what this
+        // grants.
+        let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
+        assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
+        assert_eq!(fit.rank(), want.rank, "{name}");
+        let scale = 1.0 + largest(&want.sums_of_squares);
+        assert_close(fit.residual_sum_of_squares(), &want.sums_of_squares, tolerance * scale, &name);
+        let n = problem.coalitions.players();
+        let full = n - usize::from(problem.sums.is_some());
+        if want.rank < full || full == 0 {
+            assert_eq!(fit.factorization(), Factorization::Eigen, "{name}");
+            let ratio = fit.condition_number() / want.condition;
+            assert!((ratio - 1.0).abs() < 1e-8 + 1e-14 * want.condition, "{name}: {ratio}");
+        } else {
+            assert_eq!(fit.factorization(), Factorization::Cholesky, "{name}");
+            let ratio = fit.condition_number() / want.condition;
+            assert!(ratio > 0.8 && ratio < 1.0 + 1e-8, "{name}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn well_conditioned_problems_are_solved_to_twelve_digits() {
+    for (name, problem) in problems() {
+        let want = twin::solve(&problem);
+        if want.condition < 1e4 {
+            let tolerance = 1e-12 * largest(&want.coefficients);
+            assert_close(problem.solve().coefficients(), &want.coefficients, tolerance, &name);
+        }
+    }
+}
+
+#[test]
+fn residuals_and_hat_values_are_those_of_the_twin() {
+    for (name, problem) in problems() {
+        let (fit, want) = (problem.solve(), twin::solve(&problem));
+        let tolerance = 1e-12 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
+        let (residuals, hat_values) = if problem.paired && problem.sums.is_some() {
+            let k = problem.outputs;
+            let residuals = (0..problem.weights.len() * k)
+                .map(|index| {
+                    let first = index / k * 2 * k + index % k;
+                    0.5 * (want.residuals[first] - want.residuals[first + k])
+                })
+                .collect();
+            (residuals, want.hat_values.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect())
+        } else {
+            (want.residuals, want.hat_values)
+        };
+        assert_close(&fit.residuals(), &residuals, tolerance, &name);
+        assert_close(&fit.hat_values(), &hat_values, tolerance, &name);
+        let sum: f64 = fit.hat_values().iter().sum();
+        assert!((sum - want.rank as f64).abs() < tolerance * (1.0 + want.rank as f64), "{name}: {sum}");
+    }
+}
+
+#[test]
+fn one_output_of_many_is_solved_as_if_alone() {
+    for (name, problem) in problems().filter(|(name, _)| !name.contains("130")) {
+        let all = problem.solve();
+        for output in 0..3 {
+            let alone = Problem {
+                targets: problem.targets.iter().skip(output).step_by(3).copied().collect(),
+                outputs: 1,
+                sums: problem.sums.as_ref().map(|sums| vec![sums[output]]),
+                ..problem.clone()
+            };
+            let column: Vec<f64> = all.coefficients().iter().skip(output).step_by(3).copied().collect();
+            let tolerance = 1e-10 * (1.0 + largest(&column));
+            assert_close(alone.solve().coefficients(), &column, tolerance, &name);
+        }
+    }
+}
+
+#[test]
+fn both_kernels_give_the_same_solution() {
+    for (name, problem) in problems() {
+        let solve = |kernel| {
+            let options = Options { kernel };
+            least_squares_with(&problem.design(), &problem.targets, 3, problem.constraint(), &options)
+                .unwrap()
+        };
+        let (popcount, panels) = (solve(Kernel::Popcount), solve(Kernel::Panels));
+        assert_eq!((popcount.kernel(), panels.kernel()), (Kernel::Popcount, Kernel::Panels));
+        let tolerance =
+            1e-14 * (100.0 + popcount.condition_number()) * (1.0 + largest(popcount.coefficients()));
+        assert_close(popcount.coefficients(), panels.coefficients(), tolerance, &name);
+        assert_eq!(popcount.rank(), panels.rank(), "{name}");
+    }
+}
+
+#[test]
+fn pairs_declared_or_not_have_the_same_solution() {
+    for (name, problem) in problems().filter(|(_, problem)| problem.paired) {
+        let apart = Problem {
+            paired: false,
+            weights: problem.weights.iter().flat_map(|&weight| [weight; 2]).collect(),
+            ..problem.clone()
+        };
+        let (fit, want) = (problem.solve(), apart.solve());
+        let tolerance = 1e-13 * (10.0 + want.condition_number()) * (1.0 + largest(want.coefficients()));
+        assert_close(fit.coefficients(), want.coefficients(), tolerance, &name);
+        assert_eq!(fit.rank(), want.rank(), "{name}");
+    }
+}
+
+#[test]
+fn coefficients_that_fit_exactly_are_found_although_the_weights_span_eight_decades() {
+    for (n, rows) in [(10, 60), (65, 130), (65, 700)] {
+        for constrained in [false, true] {
+            let mut problem = Problem::random(n, rows, 1000, 12);
+            // From 1 to 10⁸.
+            problem.weights.iter_mut().for_each(|weight| *weight = 10_f64.powf((*weight - 0.2) * 8.0));
+            let coefficients: Vec<f64> = (0..n).map(|i| ((i * 37 + 11) % 200) as f64 - 100.0).collect();
+            let value =
+                |row: apportion_games::CoalitionView<'_>| row.members().map(|i| coefficients[i]).sum();
+            problem.targets = problem.coalitions.iter().map(value).collect();
+            problem.sums = constrained.then(|| vec![coefficients.iter().sum()]);
+            let fit = problem.solve();
+            let name = format!("{n} players, {rows} rows, constrained {constrained}");
+            assert_eq!(fit.factorization(), Factorization::Cholesky, "{name}");
+            assert_close(fit.coefficients(), &coefficients, 1e-12, &name);
+        }
+    }
+}
+
+/// The problem without one row of the regression: a row, or a pair.
+fn without(problem: &Problem, row: usize) -> Problem {
+    let mut weights = problem.weights.clone();
+    weights[row] = 0.0;
+    Problem { weights, ..problem.clone() }
+}
+
+#[test]
+fn the_certificate_is_the_sum_of_squared_changes_when_a_row_is_left_out() {
+    for (name, problem) in problems() {
+        let apart = problem.paired && problem.sums.is_none();
+        // The twin solves again for every row: one size of more than a word will do.
+        let slow = [63, 64, 130].contains(&problem.coalitions.players());
+        if name.contains("few rows") || slow || apart {
+            continue;
+        }
+        let fit = problem.solve();
+        let (rows, n, k) = (fit.rows(), problem.coalitions.players(), problem.outputs);
+        // Most rows are enumerated; of the size classes of the others between a half and all is left.
+        let step = if n > 8 { 13 } else { 3 };
+        let fraction = |row: usize| if row % step == 1 { 0.5 + 0.5 / (1 + row % 5) as f64 } else { 0.0 };
+        let free: Vec<f64> = (0..rows).map(fraction).collect();
+        if (0..rows).any(|row| free[row] > 0.0 && fit.hat_values()[row] > 1.0 - 1e-6) {
+            assert!(n <= 3, "{name} should not be saturated");
+            continue;
+        }
+        let mut want = vec![0.0; n * k];
+        for row in (0..rows).filter(|&row| free[row] > 0.0) {
+            let left_out = twin::solve(&without(&problem, row));
+            for (index, want) in want.iter_mut().enumerate() {
+                *want += free[row] * (fit.coefficients()[index] - left_out.coefficients[index]).powi(2);
+            }
+        }
+        let got = fit.certificate(&free).unwrap();
+        assert_close(&got, &want, 1e-8 * largest(&want).max(1e-9), &name);
+    }
+}
+
+#[test]
+fn the_certificate_is_its_formula_written_out() {
+    for (name, problem) in problems() {
+        if name.contains("few rows") || (problem.paired && problem.sums.is_none()) {
+            continue;
+        }
+        let (fit, dense) = (problem.solve(), twin::solve(&problem));
+        let (rows, n, k) = (fit.rows(), problem.coalitions.players(), problem.outputs);
+        let pairs = rows < problem.coalitions.len();
+        let (residuals, hat_values) = (fit.residuals(), fit.hat_values());
+        if hat_values.iter().any(|&hat| hat > 1.0 - 1e-6) {
+            continue;
+        }
+        let free: Vec<f64> = (0..rows).map(|row| (row % 7) as f64 / 6.0).collect();
+        let mut want = vec![0.0; n * k];
+        for row in 0..rows {
+            let coalition = problem.coalitions.row(if pairs { 2 * row } else { row });
+            let weight = problem.weights[row] * if pairs { 2.0 } else { 1.0 };
+            for i in 0..n {
+                let image: f64 = coalition.members().map(|j| dense.inverse[(i, j)]).sum();
+                for output in 0..k {
+                    let change = weight * image * residuals[row * k + output] / (1.0 - hat_values[row]);
+                    want[i * k + output] += free[row] * change * change;
+                }
+            }
+        }
+        let got = fit.certificate(&free).unwrap();
+        assert_close(&got, &want, 1e-9 * largest(&want), &name);
+    }
+}
+
+#[test]
+fn leaving_a_row_out_changes_its_residual_by_the_factor_that_its_hat_value_says() {
+    for n in [5, 8, 65] {
+        let problem = Problem::random(n, 4 * n, 5, 77).constrained();
+        let fit = problem.solve();
+        for row in [0, 1, n, 4 * n - 1] {
+            assert!(fit.hat_values()[row] < 1.0 - 1e-6);
+            let left_out = without(&problem, row).solve();
+            let predicted = fit.residuals()[row] / (1.0 - fit.hat_values()[row]);
+            let got = left_out.residuals()[row];
+            assert!(
+                (got - predicted).abs() < 1e-10 * (1.0 + predicted.abs()),
+                "{n} players: {got}, {predicted}"
+            );
+            assert_eq!(left_out.hat_values()[row], 0.0);
+        }
+    }
+}
+
+#[test]
+fn rows_that_decide_alone_have_no_certificate_unless_enumerated() {
+    let problem = Problem::random(20, 6, 2, 5).constrained();
+    let fit = problem.solve();
+    assert!(matches!(fit.certificate(&[1.0; 6]), Err(SolverError::Saturated { row: 0, .. })));
+    assert_eq!(fit.certificate(&[0.0; 6]), Ok(vec![0.0; 20]));
+}
+
+#[test]
+fn pairs_without_the_constraint_have_no_certificate() {
+    let problem = Problem::random(4, 20, 2, 5).with_complements();
+    assert_eq!(problem.solve().certificate(&[1.0; 40]), Err(SolverError::PairsWithoutConstraint));
+}

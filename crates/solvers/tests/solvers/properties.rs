@@ -1,0 +1,104 @@
+//! What holds for every regression.
+
+use apportion_games::Coalitions;
+use proptest::prelude::*;
+
+use crate::twin::{Problem, words};
+
+fn problems() -> impl Strategy<Value = Problem> {
+    (1..80_usize, 0..60_usize, 1..40_usize, any::<u64>(), any::<bool>(), any::<bool>(), 1..4_usize).prop_map(
+        |(players, rows, distinct, seed, paired, constrained, outputs)| {
+            let rows = if constrained { rows } else { rows + 1 };
+            let problem = Problem::random(players, rows, distinct, seed);
+            let problem = if paired { problem.with_complements() } else { problem };
+            let problem = problem.with_outputs(outputs);
+            if constrained { problem.constrained() } else { problem }
+        },
+    )
+}
+
+fn size(values: &[f64]) -> f64 {
+    values.iter().fold(1.0, |size, value| value.abs().max(size))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// The gradient of the objective vanishes; under the constraint all its entries are equal, and the
+    /// coefficients sum to c.
+    #[test]
+    fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
+        let fit = problem.solve();
+        let (n, k) = (problem.coalitions.players(), problem.outputs);
+        for output in 0..k {
+            let phi: Vec<f64> = fit.coefficients().iter().skip(output).step_by(k).copied().collect();
+            let mut gradient = vec![0.0; n];
+            let mut scale = 1.0;
+            for (row, coalition) in problem.coalitions.iter().enumerate() {
+                let fitted: f64 = coalition.members().map(|i| phi[i]).sum();
+                let error = problem.row_weight(row) * (fitted - problem.targets[row * k + output]);
+                coalition.members().for_each(|i| gradient[i] += error);
+                scale += error.abs();
+            }
+            let common = match &problem.sums {
+                None => 0.0,
+                Some(sums) => {
+                    let sum: f64 = phi.iter().sum();
+                    prop_assert!((sum - sums[output]).abs() < 1e-12 * size(&phi) * n as f64);
+                    gradient.iter().sum::<f64>() / n as f64
+                }
+            };
+            let tolerance = 1e-10 * scale * size(&phi);
+            prop_assert!(gradient.iter().all(|entry| (entry - common).abs() < tolerance), "{gradient:?}");
+        }
+    }
+
+    /// Hat values lie between 0 and 1 and sum to the rank.
+    #[test]
+    fn hat_values_share_the_rank(problem in problems()) {
+        let fit = problem.solve();
+        let hat_values = fit.hat_values();
+        let tolerance = 1e-13 * (100.0 + fit.condition_number());
+        prop_assert!(hat_values.iter().all(|hat| (-tolerance..1.0 + tolerance).contains(hat)));
+        let sum: f64 = hat_values.iter().sum();
+        prop_assert!((sum - fit.rank() as f64).abs() < tolerance * (1 + fit.rank()) as f64);
+    }
+
+    /// Renaming the players renames the coefficients.
+    #[test]
+    fn players_are_treated_alike(problem in problems(), seed in any::<u64>()) {
+        let n = problem.coalitions.players();
+        let mut word = words(seed);
+        let mut names: Vec<(u64, usize)> = (0..n).map(|player| (word(), player)).collect();
+        names.sort_unstable();
+        let mut coalitions = Coalitions::new(n);
+        for row in problem.coalitions.iter() {
+            coalitions.push_members(row.members().map(|player| names[player].1));
+        }
+        let (fit, renamed) = (problem.solve(), Problem { coalitions, ..problem.clone() }.solve());
+        prop_assert_eq!(fit.rank(), renamed.rank());
+        let k = problem.outputs;
+        let tolerance = 1e-13 * (100.0 + fit.condition_number()) * size(fit.coefficients());
+        for (player, name) in names.iter().enumerate() {
+            for output in 0..k {
+                let (got, want) = (renamed.coefficients()[name.1 * k + output], fit.coefficients()[player * k + output]);
+                prop_assert!((got - want).abs() < tolerance, "{} instead of {}", got, want);
+            }
+        }
+    }
+
+    /// A row given twice is a row of the summed weight.
+    #[test]
+    fn repeated_rows_add_their_weights(problem in problems()) {
+        let mut twice = problem.clone();
+        twice.coalitions.extend(&problem.coalitions);
+        twice.weights.extend(problem.weights.iter().map(|weight| 3.0 * weight));
+        twice.targets.extend_from_slice(&problem.targets);
+        let (fit, want) = (twice.solve(), problem.solve());
+        prop_assert_eq!(fit.rank(), want.rank());
+        let tolerance = 1e-13 * (100.0 + fit.condition_number()) * size(want.coefficients());
+        for (got, want) in fit.coefficients().iter().zip(want.coefficients()) {
+            prop_assert!((got - want).abs() < tolerance);
+        }
+    }
+}

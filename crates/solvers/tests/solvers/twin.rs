@@ -1,0 +1,175 @@
+//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written
+//! out.
+
+use apportion_games::Coalitions;
+use faer::Mat;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A problem that owns its parts. `weights` has one entry per row, or per pair.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) coalitions: Coalitions,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) paired: bool,
+    pub(crate) targets: Vec<f64>,
+    pub(crate) outputs: usize,
+    pub(crate) sums: Option<Vec<f64>>,
+}
+
+impl Problem {
+    /// Random rows with weights of which `distinct` are different.
+    pub(crate) fn random(players: usize, rows: usize, distinct: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut coalitions = Coalitions::new(players);
+        for _ in 0..rows {
+            let density = rng.random_range(0.1..0.9);
+            coalitions.push_members((0..players).filter(|_| rng.random_bool(density)));
+        }
+        let weights =
+            (0..rows).map(|_| 0.2 + rng.random_range(0..distinct) as f64 / distinct as f64).collect();
+        let targets = (0..rows).map(|_| rng.random_range(-2.0..2.0)).collect();
+        Self { coalitions, weights, paired: false, targets, outputs: 1, sums: None }
+    }
+
+    /// The same rows, each followed by its complement.
+    pub(crate) fn with_complements(mut self) -> Self {
+        let mut paired = Coalitions::new(self.coalitions.players());
+        for (index, row) in self.coalitions.iter().enumerate() {
+            paired.push(row);
+            paired.push_complement(2 * index);
+        }
+        self.coalitions = paired;
+        self.paired = true;
+        self.with_outputs(1)
+    }
+
+    /// New random targets.
+    pub(crate) fn with_outputs(mut self, outputs: usize) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.coalitions.len() as u64);
+        self.targets = (0..self.coalitions.len() * outputs).map(|_| rng.random_range(-2.0..2.0)).collect();
+        self.outputs = outputs;
+        self
+    }
+
+    pub(crate) fn constrained(mut self) -> Self {
+        self.sums = Some((0..self.outputs).map(|output| 1.5 - output as f64).collect());
+        self
+    }
+
+    /// Makes the last two players members of the same rows.
+    pub(crate) fn with_twins(mut self) -> Self {
+        let n = self.coalitions.players();
+        let mut coalitions = Coalitions::new(n);
+        for row in self.coalitions.iter() {
+            let last = row.contains(n - 2);
+            coalitions.push_members((0..n).filter(|&i| if i == n - 1 { last } else { row.contains(i) }));
+        }
+        self.coalitions = coalitions;
+        self
+    }
+
+    pub(crate) fn design(&self) -> apportion_solvers::Design<'_> {
+        use apportion_solvers::Design;
+        if self.paired {
+            Design::paired(&self.coalitions, &self.weights).unwrap()
+        } else {
+            Design::new(&self.coalitions, &self.weights).unwrap()
+        }
+    }
+
+    pub(crate) fn constraint(&self) -> apportion_solvers::Constraint<'_> {
+        use apportion_solvers::Constraint;
+        self.sums.as_deref().map_or(Constraint::None, Constraint::Sum)
+    }
+
+    pub(crate) fn solve(&self) -> apportion_solvers::LeastSquares {
+        apportion_solvers::least_squares(&self.design(), &self.targets, self.outputs, self.constraint())
+            .unwrap()
+    }
+
+    pub(crate) fn row_weight(&self, row: usize) -> f64 {
+        self.weights[if self.paired { row / 2 } else { row }]
+    }
+
+    fn entry(&self, row: usize, player: usize) -> f64 {
+        f64::from(u8::from(self.coalitions.row(row).contains(player)))
+    }
+}
+
+/// The solution by singular values of √W Z (under the constraint: of √W Z N, with the columns of N an
+/// orthonormal basis of the vectors that sum to zero).
+pub(crate) struct Twin {
+    /// n × k, row-major.
+    pub(crate) coefficients: Vec<f64>,
+    pub(crate) rank: usize,
+    /// Of the Gram matrix: the square of the ratio of singular values.
+    pub(crate) condition: f64,
+    /// Per row of the design.
+    pub(crate) hat_values: Vec<f64>,
+    /// `y − zᵀφ` per row of the design, m × k.
+    pub(crate) residuals: Vec<f64>,
+    pub(crate) sums_of_squares: Vec<f64>,
+    /// `G⁺`, n × n.
+    pub(crate) inverse: Mat<f64>,
+}
+
+pub(crate) fn solve(problem: &Problem) -> Twin {
+    let (m, n) = (problem.coalitions.len(), problem.coalitions.players());
+    let k = problem.outputs;
+    let basis = match problem.sums {
+        None => Mat::identity(n, n),
+        Some(_) => helmert(n),
+    };
+    let share = |output: usize| problem.sums.as_ref().map_or(0.0, |sums| sums[output] / n as f64);
+    let root = |row: usize| problem.row_weight(row).sqrt();
+    let plain = Mat::from_fn(m, n, |row, i| root(row) * problem.entry(row, i));
+    let scaled = &plain * &basis;
+    let right = Mat::from_fn(m, k, |row, output| {
+        let size = problem.coalitions.row(row).size() as f64;
+        root(row) * (problem.targets[row * k + output] - size * share(output))
+    });
+    let svd = scaled.thin_svd().unwrap();
+    let singular: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+    let largest = singular.first().copied().unwrap_or(0.0);
+    // What the basis turns to zero is rounding of the rows themselves.
+    let rank = singular.iter().filter(|&&value| value > 1e-9 * largest.max(plain.norm_l2())).count();
+    let (u, v) = (svd.U().subcols(0, rank), svd.V().subcols(0, rank));
+    let divided = |power: i32| Mat::from_fn(v.nrows(), rank, |i, j| v[(i, j)] / singular[j].powi(power));
+    let solution = &basis * (divided(1) * (u.transpose() * right));
+    let inverse = &basis * (divided(2) * v.transpose()) * basis.transpose();
+
+    let coefficients: Vec<f64> =
+        (0..n * k).map(|index| solution[(index / k, index % k)] + share(index % k)).collect();
+    let residuals: Vec<f64> = (0..m * k)
+        .map(|index| {
+            let (row, output) = (index / k, index % k);
+            let fitted: f64 = (0..n).map(|i| problem.entry(row, i) * coefficients[i * k + output]).sum();
+            problem.targets[index] - fitted
+        })
+        .collect();
+    let sums_of_squares = (0..k)
+        .map(|output| (0..m).map(|row| problem.row_weight(row) * residuals[row * k + output].powi(2)).sum())
+        .collect();
+    let hat_values = (0..m).map(|row| (0..rank).map(|j| u[(row, j)].powi(2)).sum()).collect();
+    let condition = if rank == 0 { 1.0 } else { (largest / singular[rank - 1]).powi(2) };
+    Twin { coefficients, rank, condition, hat_values, residuals, sums_of_squares, inverse }
+}
+
+/// Orthonormal columns that sum to zero, n × (n − 1).
+fn helmert(n: usize) -> Mat<f64> {
+    Mat::from_fn(n, n - 1, |i, j| {
+        let length = ((j + 1) as f64 * (j + 2) as f64).sqrt();
+        match i {
+            _ if i <= j => 1.0 / length,
+            _ if i == j + 1 => -((j + 1) as f64) / length,
+            _ => 0.0,
+        }
+    })
+}
+
+/// A random word, for tests that want bits.
+pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    move || rng.next_u64()
+}
