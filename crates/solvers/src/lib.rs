@@ -1,7 +1,7 @@
 //! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
 //!
-//! Many values of a game are the solution of a regression on coalitions: the Shapley value under the
-//! constraint that all players together get `v(N) − v(∅)`, the Banzhaf value without it. Rows are bits
+//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
+//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); on sampled coalitions it estimates them. Rows are bits
 //! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values
 //! are sums of table entries, and a dense m × n matrix is never made.
 //!
