@@ -43,8 +43,8 @@ pub(crate) fn choose(task: &Task<'_>) -> Kernel {
     }
     let (explicands, background) = (task.explicands as f64, task.background as f64);
     let leaves = task.leaves as f64;
-    let walk = explicands * background * (10.0 + 10.0 * (task.reached)());
-    let grouping = leaves * (400.0 + 1.5 * background);
+    let walk = explicands * background * (10.0 + 15.0 * (task.reached)());
+    let grouping = leaves * (300.0 + 1.5 * background);
     if walk < grouping + explicands * leaves {
         return Kernel::Walk;
     }
@@ -57,19 +57,29 @@ pub(crate) fn choose(task: &Task<'_>) -> Kernel {
     }
 }
 
-/// Leaves of a tree that mixtures of two rounded rows reach, or somewhat more: features that are split on twice count as two.
+/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 features; beyond, features that share a bit are taken for one.
 pub(crate) fn leaves_reached(ensemble: &Ensemble, nodes: &[Node], a: &[f64], b: &[f64]) -> usize {
-    let (mut leaves, mut open) = (0, vec![0]);
-    while let Some(at) = open.pop() {
-        let node: Node = nodes[at];
+    // Nodes to visit, each with the features that are taken from either row on the way there.
+    let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);
+    while let Some((at, from_a, from_b)) = open.pop() {
+        let node = nodes[at];
         if node.is_leaf() {
             leaves += 1;
             continue;
         }
-        let left = ensemble.goes_left(node, a[node.feature()]);
-        open.push(if left { node.left() } else { node.right() });
-        if left != ensemble.goes_left(node, b[node.feature()]) {
-            open.push(if left { node.right() } else { node.left() });
+        let bit = 1 << (node.feature() % 64);
+        let child = |left: bool| if left { node.left() } else { node.right() };
+        let a_left = ensemble.goes_left(node, a[node.feature()]);
+        let b_left = ensemble.goes_left(node, b[node.feature()]);
+        if a_left == b_left {
+            open.push((child(a_left), from_a, from_b));
+            continue;
+        }
+        if from_b & bit == 0 {
+            open.push((child(a_left), from_a | bit, from_b));
+        }
+        if from_a & bit == 0 {
+            open.push((child(b_left), from_a, from_b | bit));
         }
     }
     leaves
