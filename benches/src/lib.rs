@@ -23,3 +23,11 @@ impl Game for FreeGame {
         Ok(())
     }
 }
+
+/// Peak resident memory of this process in MiB, where the system tells it (Linux).
+pub fn peak_memory_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024.0)
+}

@@ -4,7 +4,7 @@
 //! `overhead [METHOD] [N M]…`; by default Leverage SHAP at the sizes of the project's targets.
 
 use apportion::Method;
-use apportion_benches::FreeGame;
+use apportion_benches::{FreeGame, peak_memory_mib};
 use cpu_time::ProcessTime;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,12 +32,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     Ok(())
-}
-
-/// Peak resident memory of this process, where the system tells it (Linux).
-fn peak_memory_mib() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib / 1024.0)
 }
