@@ -370,6 +370,22 @@ fn the_leaves_of_dart_are_weighted_by_tree() {
     }
 }
 
+/// XGBoost 3.4 writes dropout so; read as 3.3 writes it, every leaf would weigh 1.
+#[test]
+fn weights_within_the_model_of_a_gbtree_count_as_those_of_dart() {
+    let trees = [TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)];
+    let mut document = document(&trees, 1, &[0.0]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3, 0.7]);
+    let [a, b] = [(0.1_f32, 0.3_f32), (-2.5, 0.7)].map(|(leaf, weight)| f64::from(leaf) * f64::from(weight));
+    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [a + b]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([]);
+    let unweighted = f64::from(0.1_f32) - 2.5;
+    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [unweighted]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3]);
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("1 elements where 2"), "{error}");
+}
+
 #[test]
 fn a_very_deep_tree_is_read_without_a_deep_stack() {
     let chain = TreeSpec::chain(&mut Random(4), &[0; 200_000]);

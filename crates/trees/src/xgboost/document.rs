@@ -102,6 +102,15 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Whether this is a list without elements.
+    pub(crate) fn is_empty_list(&self) -> bool {
+        match self.value {
+            Value::List(values) => values.is_empty(),
+            Value::Numbers(numbers) => numbers.is_empty(),
+            _ => false,
+        }
+    }
+
     /// The elements of a list of anything.
     pub(crate) fn elements(&self) -> Result<Vec<Field<'a>>, TreeError> {
         match self.value {

@@ -30,9 +30,14 @@ pub(crate) fn read(document: &Value, format: &str) -> Result<Ensemble, TreeError
     let version = version(&root)?;
     let booster = learner.get("gradient_booster")?;
     let booster_name = booster.get("name")?.text()?;
-    // A dart file wraps a gbtree and adds one weight per tree.
+    // Up to 3.3 a dart file wraps a gbtree and adds one weight per tree; later, dropout is a gbtree with weights in its model, where
+    // an empty list, as none at all, means no dropout.
     let (model, weights) = match booster_name {
-        "gbtree" => (booster.get("model")?, None),
+        "gbtree" => {
+            let model = booster.get("model")?;
+            let weights = model.find("weight_drop")?.filter(|field| !field.is_empty_list());
+            (model, weights)
+        }
         "dart" => (booster.get("gbtree")?.get("model")?, Some(booster.get("weight_drop")?)),
         other => {
             return Err(TreeError::Unsupported {
