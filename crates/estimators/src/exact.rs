@@ -4,11 +4,26 @@ use apportion_games::Game;
 use apportion_values::{MOST_PLAYERS, Semivalue, enumerate};
 
 use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::evaluations::check_budget;
 use crate::explanation::{Diagnostics, Explanation};
+use crate::full_budget::FullBudget;
 
-/// Whether `budget` evaluations cover all `2^players` coalitions.
-pub(crate) fn covers_all(budget: usize, players: usize) -> bool {
-    players <= MOST_PLAYERS && budget >= 1 << players
+/// What all sampling estimators begin with: refuses a budget that is too small, and answers exactly where that takes no more than the
+/// budget and `full_budget` does not ask to go on sampling, or where there is one player only.
+pub(crate) fn exact_if_affordable(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+    full_budget: FullBudget,
+) -> Result<Option<Explanation>, EstimatorError> {
+    check_budget(estimator, game, budget)?;
+    let players = game.players();
+    let affordable = players <= MOST_PLAYERS && budget >= 1 << players;
+    if players == 1 || affordable && full_budget == FullBudget::Enumerate {
+        return exact_as(estimator.name(), game, estimator.value()).map(Some);
+    }
+    Ok(None)
 }
 
 /// The exact `value` of `game`, from all `2^n` coalitions in one pass (see [`enumerate`]).
@@ -21,11 +36,7 @@ pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, Estimator
 }
 
 /// [`exact`], under the name of the method that a full budget turned into enumeration.
-pub(crate) fn exact_as(
-    method: &str,
-    game: &dyn Game,
-    value: Semivalue,
-) -> Result<Explanation, EstimatorError> {
+fn exact_as(method: &str, game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
     let enumeration = enumerate(game, value)?;
     let coalitions = 1usize << game.players();
     let values = enumeration.values().to_vec();

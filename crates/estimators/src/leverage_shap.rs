@@ -14,8 +14,8 @@ use apportion_samplers::{Bernoulli, FixedCounts, Pairing, Sampler, SizeLaw, With
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
-use crate::evaluations::{at_most_all, check_budget};
-use crate::exact::{covers_all, exact_as};
+use crate::evaluations::at_most_all;
+use crate::exact::exact_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 use crate::regression::{StandardErrors, explain};
@@ -95,11 +95,10 @@ impl Estimator for LeverageShap {
     }
 
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
-        check_budget(self, game, budget)?;
-        let players = game.players();
-        if players == 1 || covers_all(budget, players) && self.full_budget == FullBudget::Enumerate {
-            return exact_as(self.name(), game, self.value());
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
         }
+        let players = game.players();
         let (law, pairing) = (SizeLaw::leverage(players)?, self.pairing);
         let (sample, standard_errors) = match self.draws {
             Draws::FixedCounts => {

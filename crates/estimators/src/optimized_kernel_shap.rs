@@ -22,9 +22,10 @@ use apportion_solvers::{Constraint, Design, least_squares};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
-use crate::evaluations::{Evaluations, at_most_all, check_budget};
-use crate::exact::{covers_all, exact_as};
+use crate::evaluations::{Evaluations, at_most_all};
+use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
+use crate::full_budget::FullBudget;
 
 /// Kernel SHAP as optimized in the `shap` library: enumerated sizes, paired sampling, merged duplicates.
 ///
@@ -43,11 +44,10 @@ impl Estimator for OptimizedKernelShap {
     }
 
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
-        check_budget(self, game, budget)?;
-        let (players, outputs) = (game.players(), game.outputs());
-        if players == 1 || covers_all(budget, players) {
-            return exact_as(self.name(), game, self.value());
+        if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
+            return Ok(explanation);
         }
+        let (players, outputs) = (game.players(), game.outputs());
         let (coalitions, weights) = weighted_coalitions(players, budget - 2, seed)?;
         let mut evaluations = Evaluations::begin(game)?;
         let gains = evaluations.gains(&coalitions)?;

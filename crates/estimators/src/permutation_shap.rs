@@ -13,8 +13,8 @@ use apportion_samplers::permutation;
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
-use crate::evaluations::{Evaluations, at_most_all, check_budget};
-use crate::exact::{covers_all, exact_as};
+use crate::evaluations::{Evaluations, at_most_all};
+use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
 
@@ -46,11 +46,10 @@ impl Estimator for PermutationShap {
     }
 
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
-        check_budget(self, game, budget)?;
-        let (players, outputs) = (game.players(), game.outputs());
-        if players == 1 || covers_all(budget, players) && self.full_budget == FullBudget::Enumerate {
-            return exact_as(self.name(), game, self.value());
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
         }
+        let (players, outputs) = (game.players(), game.outputs());
         let mut evaluations = Evaluations::begin(game)?;
         let total = evaluations.total();
         let pass_rows = 2 * (players - 1);

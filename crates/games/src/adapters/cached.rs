@@ -73,21 +73,7 @@ impl<G: Game> Cached<G> {
 }
 
 impl<G: Game> Game for Cached<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition()
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
+    shape_of_inner_game!();
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let outputs = self.outputs();

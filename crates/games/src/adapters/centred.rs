@@ -47,21 +47,7 @@ impl<G: Game> Centred<G> {
 }
 
 impl<G: Game> Game for Centred<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition()
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
+    shape_of_inner_game!();
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.game.values(batch, out)?;

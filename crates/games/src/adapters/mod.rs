@@ -1,5 +1,26 @@
 //! Games made of another game.
 
+/// The part of an adapter's `impl Game` that is the inner game's own: an adapter changes values, not their shape or cost.
+macro_rules! shape_of_inner_game {
+    () => {
+        fn players(&self) -> usize {
+            self.game.players()
+        }
+
+        fn outputs(&self) -> usize {
+            self.game.outputs()
+        }
+
+        fn rows_per_coalition(&self) -> usize {
+            self.game.rows_per_coalition()
+        }
+
+        fn parallel(&self) -> bool {
+            self.game.parallel()
+        }
+    };
+}
+
 mod cached;
 mod centred;
 mod counted;
