@@ -101,6 +101,9 @@ macro_rules! forward_game {
     };
 }
 
+forward_game!(&G);
+forward_game!(Box<G>);
+
 /// Checks what a game or a model wrote for `batch`: row-major `out` of `outputs` per coalition.
 ///
 /// # Errors
@@ -116,6 +119,3 @@ pub(crate) fn check_finite(batch: &Coalitions, outputs: usize, out: &[f64]) -> R
         }),
     }
 }
-
-forward_game!(&G);
-forward_game!(Box<G>);

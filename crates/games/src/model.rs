@@ -95,7 +95,8 @@ pub trait Model: Sync {
         None
     }
 
-    /// Whether several threads may call [`predict`](Self::predict) at once and gain by it. Where not, batches are sent one after the other.
+    /// Whether several threads may call [`predict`](Self::predict) at once and gain by it. Where not, batches are sent one after
+    /// the other.
     fn parallel(&self) -> bool {
         true
     }
@@ -104,8 +105,8 @@ pub trait Model: Sync {
     ///
     /// # Errors
     ///
-    /// Whatever the model cannot do, boxed; the game that asked adds the coalition. A model that produces its outputs as a list must check
-    /// the count ([`batch_model`] does).
+    /// Whatever the model cannot do, boxed; the game that asked adds the coalition. A model that produces its outputs as a list
+    /// must check the count ([`batch_model`] does).
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
 }
 

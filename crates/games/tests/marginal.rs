@@ -208,14 +208,9 @@ fn players_whose_value_is_that_of_every_background_row_are_null() {
 
     let sub = game.without_null_players();
     assert_eq!(sub.keep(), [1, 3, 4]);
-    let all = values(
-        &game,
-        &Coalitions::from_masks(
-            5,
-            (0..8).map(|mask| mask & 1).zip(0..8).map(|(low, mask)| low << 1 | (mask >> 1) << 3),
-        ),
-    );
-    assert_eq!(values(&sub, &Coalitions::from_masks(3, 0..8)), all);
+    // Players 0, 1, 2 of the sub-game are 1, 3, 4 of the game.
+    let lifted = Coalitions::from_masks(5, (0..8).map(|mask| (mask & 1) << 1 | (mask >> 1) << 3));
+    assert_eq!(values(&sub, &Coalitions::from_masks(3, 0..8)), values(&game, &lifted));
 }
 
 #[test]
@@ -240,11 +235,11 @@ fn a_closure_that_returns_nan_is_an_error_with_the_coalition() {
 }
 
 #[test]
-fn a_sum_that_overflows_is_an_error() {
+fn a_mean_of_huge_predictions_is_finite_and_an_infinite_prediction_is_an_error() {
     let model = |_: &[f64]| f64::MAX;
-    let background = Background::rows([0.0, 1.0, 2.0], 1).unwrap().with_weights(&[1.0; 3]).unwrap();
+    let background = Background::rows([0.0, 1.0, 2.0], 1).unwrap();
     let game = MarginalGame::new(&model, &[5.0], &background).unwrap();
-    // Weights of a third each: the sum of the three products is at most the maximum, and stays finite.
+    // Each prediction is weighed before it is added: a third of the maximum, three times.
     assert!(values(&game, &Coalitions::from_masks(1, [0]))[0].is_finite());
     let infinite = |_: &[f64]| f64::INFINITY;
     let game = MarginalGame::new(&infinite, &[5.0], &background).unwrap();

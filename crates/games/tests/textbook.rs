@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use apportion_games::{
-    Additive, Airport, ClosedForm, Coalition, Cooking, Game, GameError, Glove, SumOfUnanimity, TabulatedGame,
-    WeightedVoting,
+    Additive, Airport, ClosedForm, Coalition, Coalitions, Cooking, Game, GameError, Glove, SumOfUnanimity,
+    TabulatedGame, WeightedVoting,
 };
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ fn ten_thousand_gloves_neither_overflow_nor_lose_efficiency() {
 }
 
 #[test]
-fn costs_that_are_negative_or_not_finite_are_refused() {
+fn costs_and_amounts_that_make_no_game_are_refused() {
     for costs in [vec![], vec![-1.0], vec![f64::NAN], vec![f64::INFINITY]] {
         assert!(matches!(Airport::new(costs), Err(GameError::Parameter { .. })));
     }
@@ -88,7 +88,7 @@ fn the_airport_shares_of_a_thousand_planes_sum_to_the_longest_runway() {
 #[test]
 fn a_unanimity_game_is_worth_something_only_with_all_of_its_players() {
     let game = SumOfUnanimity::unanimity(130, [0, 64, 129]).unwrap();
-    let mut batch = apportion_games::Coalitions::new(130);
+    let mut batch = Coalitions::new(130);
     batch.push(Coalition::from_members(130, [0, 64, 129, 5]).view());
     batch.push(Coalition::from_members(130, [0, 64, 128]).view());
     let mut values = [0.0; 2];

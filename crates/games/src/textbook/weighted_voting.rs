@@ -18,9 +18,9 @@ const MOST_CELLS: u128 = 1 << 24;
 
 /// `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf value the absolute Banzhaf index.
 ///
-/// Both are computed from exact counts of swings by size and weight, as integers of 128 bits (Lucas, *Measuring power in weighted voting systems*,
-/// 1983, by generating functions): the counts over all players once, in O(n² q), and for each player the counts without it by taking its factor
-/// out again, in O(n q).
+/// Both are computed from exact counts of swings by size and weight, as integers of 128 bits (Lucas, *Measuring power in weighted
+/// voting systems*, 1983, by generating functions): the counts over all players once, in O(n² q), and for each player the counts
+/// without it by taking its factor out again, in O(n q).
 ///
 /// ```text
 /// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))
