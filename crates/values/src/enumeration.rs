@@ -21,10 +21,10 @@
 //! ```
 //!
 //! The second sum is the same for all players, and the first is one bit's half of one weighted table. The halves of all bits come
-//! from folding the table: the upper half of a table is where its top bit is set; sum it, add it to the lower half, and go on with that, half
-//! as long. So the work is O(2^n) rather than O(n 2^n). Masks go by in blocks of a fixed size, each folded on its own; two neighbours of
-//! d bits make one of d + 1, in which the new bit's half is the total of the right one. All sums are therefore pairwise, in an order
-//! that neither threads nor blocks change.
+//! from folding the table: the upper half of a table is where its top bit is set; sum it, add it to the lower half, and go on
+//! with that, half as long. So the work is O(2^n) rather than O(n 2^n). Masks go by in blocks of a fixed size, each folded on its
+//! own; two neighbours of d bits make one of d + 1, in which the new bit's half is the total of the right one. All sums are
+//! therefore pairwise, in an order that neither threads nor blocks change.
 
 use apportion_games::{Coalitions, Game, GameError};
 
@@ -104,13 +104,13 @@ impl Enumeration {
 /// table](Game::table) is read in place. Takes O(2^n k) time beside the game's and the memory of a block per thread. The result has the
 /// same bits for any number of threads.
 ///
-/// Accuracy: sums are pairwise over v(S) − v(∅), so that a large constant does no harm. On random games of up to 20 players the error
-/// stayed below `24 · 2^−52 · max_S |v(S) − v(∅)|`; a null player's value is zero up to that.
+/// Accuracy: sums are pairwise over v(S) − v(∅), so that a large constant does no harm. On random games of up to 14 players with values
+/// in \[−1, 1) the tests hold the error to 1e-14; a null player's value is zero up to that.
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::Game`] if the game fails or has a value that is not finite (of several failures
-/// that of the lowest mask's block), [`ValueError::Overflow`] if finite values are too large to be summed.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::Game`] if the game fails or has a value that is not finite (of
+/// several failures that of the lowest mask's block), [`ValueError::Overflow`] if finite values are too large to be summed.
 ///
 /// # Example
 ///
@@ -165,34 +165,35 @@ pub fn enumerate_many(
     let pass = Pass { game, block_bits, first: &first, base, weights: &weights };
     let folded = pass.fold(0, players)?;
 
-    let base = base.to_vec();
-    values
-        .iter()
-        .zip(folded.sums)
-        .map(|(&value, mut sums)| {
-            let (halves, rest) = sums.split_at_mut(players * outputs);
-            let without = &rest[outputs..];
-            for half in halves.chunks_exact_mut(outputs) {
-                half.iter_mut().zip(without).for_each(|(half, without)| *half -= without);
-            }
-            sums.truncate(players * outputs);
-            match sums.iter().position(|value| !value.is_finite()) {
-                Some(at) => Err(ValueError::Overflow { player: at / outputs, output: at % outputs }),
-                None => Ok(Enumeration {
-                    value,
-                    players,
-                    outputs,
-                    values: sums,
-                    base: base.clone(),
-                    full: folded.last.clone(),
-                }),
-            }
+    let enumeration = |(&value, sums)| {
+        Ok(Enumeration {
+            value,
+            players,
+            outputs,
+            values: values_of(sums, players, outputs)?,
+            base: base.to_vec(),
+            full: folded.last.clone(),
         })
-        .collect()
+    };
+    values.iter().zip(folded.sums).map(enumeration).collect()
 }
 
-/// The weights of one semivalue, laid out as a block of masks needs them: row h holds the weights of the 2^d masks of a block above whose d
-/// bits h others are set.
+/// The values of all players, from the [sums](Folded::sums) over all coalitions for one semivalue.
+fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Result<Vec<f64>, ValueError> {
+    let (halves, totals) = sums.split_at_mut(players * outputs);
+    let without = &totals[outputs..];
+    for half in halves.chunks_exact_mut(outputs) {
+        half.iter_mut().zip(without).for_each(|(half, without)| *half -= without);
+    }
+    sums.truncate(players * outputs);
+    match sums.iter().position(|value| !value.is_finite()) {
+        Some(at) => Err(ValueError::Overflow { player: at / outputs, output: at % outputs }),
+        None => Ok(sums),
+    }
+}
+
+/// The weights of one semivalue, laid out as a block of masks needs them: row h holds the weights of the 2^d masks of a block
+/// above whose d bits h others are set.
 struct Weights {
     /// a(s): of a coalition with the player, for the two roles it has in the rearranged sum.
     with: Vec<Vec<f64>>,

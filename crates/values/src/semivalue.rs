@@ -59,8 +59,8 @@ impl Semivalue {
 
     /// `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b` given others are not.
     ///
-    /// Correctly rounded as long as the binomial coefficient C(a + b, a) is an exact f64, which it is for a + b ≤ 50; beyond, the relative
-    /// error is below 1e-15 per factor of the O(min(a, b)) that it is built of. Moments below 1e-305 may be zero.
+    /// Correctly rounded as long as the binomial coefficient C(a + b, a) is an exact f64, which it is for a + b ≤ 50; beyond, the
+    /// relative error is below 1e-15 per factor of the O(min(a, b)) that it is built of. Moments below 1e-305 may be zero.
     pub fn moment(self, a: usize, b: usize) -> f64 {
         match self {
             // a! b! / (a + b + 1)! = 1 / ((a + b + 1) · C(a + b, min(a, b)))
