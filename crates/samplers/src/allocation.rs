@@ -2,15 +2,15 @@
 //!
 //! # Notation
 //!
-//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected
-//! number of rows of size `s` is
+//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected number of rows of size
+//! `s` is
 //!
 //! ```text
 //! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
 //! ```
 //!
-//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line
-//! 2 of its Algorithm 1 sums over half of the sizes only and would spend about twice the budget.
+//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line 2 of its Algorithm 1
+//! sums over half of the sizes only and would spend about twice the budget.
 
 use crate::choose::populations;
 use crate::sample::Pairing;
@@ -25,11 +25,10 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Solves for `c` exactly: `Σ e(s)` is piecewise linear in it, with a corner at `C(n, s) / g(s)` for each
-    /// size.
+    /// Solves for `c` exactly: `Σ e(s)` is piecewise linear in it, with a corner at `C(n, s) / g(s)` for each size.
     ///
-    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n +
-    /// k log k)` time for `k` sizes of at most `rows` coalitions.
+    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for
+    /// `k` sizes of at most `rows` coalitions.
     pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
         let players = law.players();
         let populations = populations(players);
@@ -41,15 +40,14 @@ impl Allocation {
             .collect();
         let rows = rows as f64;
 
-        // Sizes by the value of c that exhausts them. Those of more than `rows` coalitions never are, as
-        // c·g(s) ≤ rows.
+        // Sizes by the value of c that exhausts them. Those of more than `rows` coalitions never are, as c·g(s) ≤ rows.
         let corner = |size: &usize| populations[*size] / weights[*size];
         let (mut small, large): (Vec<usize>, Vec<usize>) =
             (0..=players).filter(|&size| weights[size] > 0.0).partition(|&size| populations[size] <= rows);
         small.sort_by(|a, b| corner(a).total_cmp(&corner(b)));
 
-        // Weight of the sizes that are not exhausted. Summed from the far end, as subtracting what is
-        // exhausted would cancel digits.
+        // Weight of the sizes that are not exhausted. Summed from the far end, as subtracting what is exhausted would cancel
+        // digits.
         let mut weight_left: Vec<f64> = vec![0.0; small.len() + 1];
         weight_left[small.len()] = large.iter().map(|&size| weights[size]).sum();
         for (position, &size) in small.iter().enumerate().rev() {
@@ -174,8 +172,7 @@ mod tests {
         }
     }
 
-    // ERRATA of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would
-    // take 300.
+    // A misprint of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would take 300.
     #[test]
     fn the_oversampling_is_that_of_equation_12() {
         for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {

@@ -9,17 +9,17 @@ use crate::size_law::SizeLaw;
 
 /// Every coalition, or every pair of a coalition and its complement, enters independently of all others.
 ///
-/// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; in pairs P is
-/// the mean of P(s) and P(n − s). With the [leverage law](SizeLaw::leverage) that is `min(1, 2c ℓ_z)` of
-/// Leverage SHAP, section 3.2. The number of rows is random; `c` is such that its expectation is
-/// `evaluations` (equation 12), and its variance is at most that, twice that in pairs.
+/// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; in pairs P is the mean of P(s) and
+/// P(n − s). With the [leverage law](SizeLaw::leverage) that is `min(1, 2c ℓ_z)` of Leverage SHAP, section 3.2. The number of
+/// rows is random; `c` is such that its expectation is `evaluations` (equation 12), and its variance is at most that, twice that
+/// in pairs.
 ///
-/// If `evaluations` reaches the number of coalitions that the law can draw (`2^n − 2` without the empty and
-/// the full one), each comes exactly once. Rows come by size, smaller member of a pair first.
+/// If `evaluations` reaches the number of coalitions that the law can draw (`2^n − 2` without the empty and the full one), each
+/// comes exactly once. Rows come by size, smaller member of a pair first.
 ///
-/// The paper's Algorithms 1–3 with their misprints mended: the budget is that of equation 12; the pairs of
-/// the middle size of even `n` are Binomial(C(n−1, n/2−1), p) in number. Takes `O(n + m n / 10)` time at
-/// most, about 0.3 µs per pair at n = 1000.
+/// The paper's Algorithms 1–3 with their misprints mended: the budget is that of equation 12; the pairs of the middle size of
+/// even `n` are Binomial(C(n−1, n/2−1), p) in number. Takes `O(n + m n / 10)` time at most, about 0.3 µs per pair at n = 1000
+/// (`cargo bench -p apportion-benches --bench samplers`).
 ///
 /// ```
 /// use apportion_samplers::{Bernoulli, Pairing, Sampler, SizeLaw};

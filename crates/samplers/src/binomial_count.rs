@@ -2,10 +2,10 @@
 //!
 //! # Source
 //!
-//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
-//! successes are geometric, so one logarithm per success is enough. That suits samples, which list every
-//! success anyway. It is exact however small the probability is; methods that start from `(1 − p)^N` are not,
-//! because `1 − p` rounds: at p = 5e-15 that can shift the mean by 1 %.
+//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between successes are
+//! geometric, so one logarithm per success is enough. That suits samples, which list every success anyway. It is exact however
+//! small the probability is; methods that start from `(1 − p)^N` are not, because `1 − p` rounds: at p = 5e-15 that can shift the
+//! mean by 1 %.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -16,9 +16,8 @@ const MOST_TRIALS: f64 = (1u64 << 53) as f64;
 
 /// A draw of Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
 ///
-/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p =
-/// `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes
-/// `O(min(mean, trials − mean))` time.
+/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p = `mean`/`trials` (Le
+/// Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
 pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;

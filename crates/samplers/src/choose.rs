@@ -1,7 +1,6 @@
 //! Binomial coefficients: exact where they fit 128 bits, logarithms everywhere.
 
-/// `C(n, k)`, the number of subsets of `k` among `n`; `None` where it does not fit 128 bits. Zero for `k >
-/// n`.
+/// `C(n, k)`, the number of subsets of `k` among `n`; `None` where it does not fit 128 bits. Zero for `k > n`.
 ///
 /// Exact: only the result must fit, no product on the way overflows. Takes `O(min(k, n − k))` time.
 ///
@@ -16,15 +15,14 @@ pub fn choose(n: usize, k: usize) -> Option<u128> {
     if k > n {
         return Some(0);
     }
-    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) grows up to the middle: if a step overflows, so does the
-    // result.
+    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) grows up to the middle: if a step overflows, so does the result.
     (0..k.min(n - k)).try_fold(1, |count, i| multiply_divide(count, (n - i) as u128, (i + 1) as u128))
 }
 
 /// `a · b / c` where `c` divides `a · b`; `None` where the quotient does not fit.
 ///
-/// The product itself may overflow, so `a = q·c + r` is split first: the quotient is `q·b + r·b/c`, and `r·b
-/// < c·b` is small as the factors are numbers of players.
+/// The product itself may overflow, so `a = q·c + r` is split first: the quotient is `q·b + r·b/c`, and `r·b < c·b` is small as
+/// the factors are numbers of players.
 pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
     if let (Ok(a), Ok(b), Ok(c)) = (u64::try_from(a), u64::try_from(b), u64::try_from(c))
         && let Some(product) = a.checked_mul(b)
@@ -36,8 +34,8 @@ pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
 
 /// `ln C(n, k)`; −∞ for `k > n`. Takes constant time and never overflows.
 ///
-/// Within 4e-15 relative of the exact logarithm for all k at n = 200, 1000 and 2000, and for every 50th at
-/// n = 10 000 (compared with big integers); `C(n, k)` itself passes `f64::MAX` from n = 1030 on.
+/// Within 4e-15 relative of the exact logarithm for all k at n = 200, 1000 and 2000, and for every 50th at n = 10 000 (compared
+/// with big integers); `C(n, k)` itself passes `f64::MAX` from n = 1030 on.
 ///
 /// ```
 /// use apportion_samplers::ln_choose;
@@ -55,9 +53,8 @@ pub fn ln_choose(n: usize, k: usize) -> f64 {
         // At most 15 factors: the product is far from overflow.
         return (1..=few).fold(1.0, |product, i| product * (n - k + i as f64) / i as f64).ln();
     }
-    // Stirling's formula for the three factorials, with their large terms cancelled by hand: what is added up
-    // is of the size of the result, so that no digits are lost (logarithms of factorials subtracted from each
-    // other lose three at n = 1000).
+    // Stirling's formula for the three factorials, with their large terms cancelled by hand: what is added up is of the size of
+    // the result, so that no digits are lost (logarithms of factorials subtracted from each other lose three at n = 1000).
     let entropy = k * (n / k).ln() - (n - k) * (-k / n).ln_1p();
     let spread = 0.5 * (std::f64::consts::TAU * k * ((n - k) / n)).ln();
     entropy - spread + stirling_error(n) - stirling_error(k) - stirling_error(n - k)
@@ -74,11 +71,9 @@ fn stirling_error(x: f64) -> f64 {
         / x
 }
 
-/// `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite from there
-/// on.
+/// `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite from there on.
 ///
-/// Samples never reach 2^53 rows, so that comparing with these numbers is exact wherever it matters. Takes
-/// `O(n)` time.
+/// Samples never reach 2^53 rows, so that comparing with these numbers is exact wherever it matters. Takes `O(n)` time.
 pub(crate) fn populations(n: usize) -> Vec<f64> {
     let mut populations = vec![f64::INFINITY; n + 1];
     let mut count = Some(1);
@@ -111,8 +106,7 @@ mod tests {
 
     #[test]
     fn only_the_result_must_fit() {
-        // C(130, 65) is just below 2^127, C(132, 66) above 2^128; the products on the way to C(130, 65) need
-        // 134 bits.
+        // C(130, 65) is just below 2^127, C(132, 66) above 2^128; the products on the way to C(130, 65) need 134 bits.
         assert!(choose(130, 65).is_some_and(|count| count.leading_zeros() < 3));
         assert_eq!(choose(132, 66), None);
         assert_eq!(choose(usize::MAX, 1), Some(usize::MAX as u128));

@@ -1,24 +1,22 @@
 //! Ranks of coalitions: the numbers 0 to C(n, s) − 1 for the coalitions of one size.
 //!
-//! Coalitions of one size are ordered as the ascending lists of their members, lexicographically: {0, 1}, {0,
-//! 2}, {1, 2} among three players have the ranks 0, 1, 2. Ranks are `u128`, so that all sizes are covered up
-//! to n = 130, and small or large ones beyond.
+//! Coalitions of one size are ordered as the ascending lists of their members, lexicographically: {0, 1}, {0, 2}, {1, 2} among
+//! three players have the ranks 0, 1, 2. Ranks are `u128`, so that all sizes are covered up to n = 130, and small or large ones
+//! beyond.
 //!
 //! # Source
 //!
-//! Leverage SHAP, Algorithm 3 (`Combo`), with two corrections: the number of combinations that contain
-//! element `j` (0-based, with `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on
-//! `s`, and the search goes on at `j + 1`. As printed the algorithm returns wrong subsets from n = 5 on. Each
-//! element is visited once, and each binomial coefficient follows from the one before by one multiplication
-//! and division, so that the cost is `O(n)` and no table is needed.
+//! Leverage SHAP, Algorithm 3 (`Combo`), with two corrections: the number of combinations that contain element `j` (0-based, with
+//! `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on `s`, and the search goes on at `j + 1`. As
+//! printed the algorithm returns wrong subsets from n = 5 on. Each element is visited once, and each binomial coefficient follows
+//! from the one before by one multiplication and division, so that the cost is `O(n)` and no table is needed.
 
 use apportion_games::{Coalition, CoalitionView};
 
 use crate::choose::{choose, multiply_divide};
 use crate::error::SamplerError;
 
-/// The rank of a coalition among those of its size, in lexicographic order of members; `None` where there are
-/// 2^128 or more.
+/// The rank of a coalition among those of its size, in lexicographic order of members; `None` where there are 2^128 or more.
 ///
 /// The inverse of [`unrank`]. Takes `O(n)` time.
 ///
@@ -45,12 +43,12 @@ pub fn rank(coalition: CoalitionView<'_>) -> Option<u128> {
 
 /// The coalition of `size` of `players` players whose [`rank`] is `rank`.
 ///
-/// Takes `O(n)` time: about 2 µs at n = 100, s = 50.
+/// Takes `O(n)` time.
 ///
 /// # Errors
 ///
-/// [`SamplerError::Size`] if `size` exceeds `players`, [`SamplerError::RankWidth`] where C(n, s) ≥ 2^128,
-/// [`SamplerError::Rank`] if `rank` is not below C(n, s).
+/// [`SamplerError::Size`] if `size` exceeds `players`, [`SamplerError::RankWidth`] where C(n, s) ≥ 2^128, [`SamplerError::Rank`]
+/// if `rank` is not below C(n, s).
 ///
 /// ```
 /// use apportion_samplers::unrank;
@@ -114,8 +112,7 @@ impl Walk {
     }
 
     fn skip(&mut self) {
-        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); a skipped player leaves k ≤ N − 1 others, so
-        // N > 1.
+        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); a skipped player leaves k ≤ N − 1 others, so N > 1.
         self.containing = exact(self.containing, self.players_left - self.left, self.players_left - 1);
         self.next();
     }

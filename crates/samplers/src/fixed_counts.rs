@@ -10,18 +10,16 @@ use crate::sample::{Pairing, Sample, Sampler, check_rows};
 use crate::size_class::{SizeClass, draw_classes, size_classes};
 use crate::size_law::SizeLaw;
 
-/// As [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation, rounded
-/// so that exactly `evaluations` rows are drawn.
+/// As [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation, rounded so that exactly
+/// `evaluations` rows are drawn.
 ///
-/// Rounding is systematic sampling with a random start: of an expectation of 2.3 there are 3 with probability
-/// 0.3 and 2 otherwise, and the sum is always the same. So inclusion probabilities are those of the Bernoulli
-/// design, to 2^−53, but draws are not independent. (Rounding without a random start would leave out the same
-/// sizes on every run.)
+/// Rounding is systematic sampling with a random start: of an expectation of 2.3 there are 3 with probability 0.3 and 2
+/// otherwise, and the sum is always the same. So inclusion probabilities are those of the Bernoulli design, to 2^−53, but draws
+/// are not independent. (Rounding without a random start would leave out the same sizes on every run.)
 ///
-/// In pairs `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of coalitions
-/// that the law can draw, each comes exactly once. Rows come by size, smaller member of a pair first.
-/// Leverage SHAP mentions the design in section 3.2 ("deterministically m"). Takes the time of
-/// [`Bernoulli`](crate::Bernoulli).
+/// In pairs `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of coalitions that the law can
+/// draw, each comes exactly once. Rows come by size, smaller member of a pair first. Leverage SHAP mentions the design in section
+/// 3.2 ("deterministically m"). Takes the time of [`Bernoulli`](crate::Bernoulli).
 ///
 /// ```
 /// use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
@@ -71,8 +69,8 @@ impl Sampler for FixedCounts {
 /// Fractions are counted in units of 2^−53, so that their sums are exact.
 const ONE: u64 = 1 << 53;
 
-/// Rounds each number down or up, up with the probability of its fraction, so that the sum is that of the
-/// numbers, rounded to the nearest integer.
+/// Rounds each number down or up, up with the probability of its fraction, so that the sum is that of the numbers, rounded to the
+/// nearest integer.
 fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();
@@ -80,8 +78,8 @@ fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let ups = total.saturating_sub(counts.iter().sum());
     balance(&mut fractions, ups);
 
-    // One point in each unit of the fractions laid end to end, at the same random place of each: a fraction
-    // is rounded up if a point falls on it.
+    // One point in each unit of the fractions laid end to end, at the same random place of each: a fraction is rounded up if a
+    // point falls on it.
     let start = u128::from(below(rng, ONE));
     let mut end = 0;
     for (count, &fraction) in counts.iter_mut().zip(&fractions) {
@@ -92,8 +90,8 @@ fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units, which they do already but for the rounding of `expected`:
-/// the difference is put where there is room.
+/// Makes the fractions sum to exactly `ups` units, which they do already but for the rounding of `expected`: the difference is
+/// put where there is room.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());

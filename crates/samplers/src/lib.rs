@@ -12,13 +12,12 @@
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
 //!
-//! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream
-//! of its own. Up to 10 000 players and beyond: nothing here forms a number that overflows.
+//! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream of its own. Up to
+//! 10 000 players and beyond: nothing here forms a number that overflows.
 //!
 //! # Example
 //!
-//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n
-//! coalitions.
+//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
 //!
 //! ```
 //! use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
@@ -63,6 +62,7 @@ pub use sample::{Pairing, Sample, Sampler, SizeStratum};
 pub use size_law::SizeLaw;
 pub use with_replacement::WithReplacement;
 
+/// The example of the README is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -6,8 +6,7 @@ use crate::random::Below;
 
 /// The uniformly random permutation number `unit` of the players `0..players` under `seed`.
 ///
-/// Each unit has a stream of its own, so permutations may be made in any order, on any thread. Fisher–Yates
-/// shuffle, `O(n)` time.
+/// Each unit has a stream of its own, so permutations may be made in any order, on any thread. Fisher–Yates shuffle, `O(n)` time.
 ///
 /// ```
 /// use apportion_samplers::permutation;
@@ -33,9 +32,9 @@ pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
 
 /// A sequence of random permutations of the players, plain or antithetic.
 ///
-/// Plain: all independent. Antithetic: each is followed by its reverse, in which every player joins those who
-/// joined after it before; the errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes,
-/// *Sampling Permutations for Shapley Value Estimation*, JMLR 2022).
+/// Plain: all independent. Antithetic: each is followed by its reverse, in which every player joins those who joined after it
+/// before; the errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value
+/// Estimation*, JMLR 2022).
 ///
 /// ```
 /// use apportion_samplers::Permutations;
@@ -86,8 +85,8 @@ mod tests {
 
     #[test]
     fn permutations_are_uniform() {
-        // 24 orders of 4 players, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds
-        // 60 with probability 3.6e-5.
+        // 24 orders of 4 players, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with probability
+        // 3.6e-5.
         let mut counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
         for order in (Permutations { players: 4, antithetic: false }).iter(11).take(12_000) {
             *counts.entry(order).or_default() += 1.0;

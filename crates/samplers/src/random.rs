@@ -1,15 +1,15 @@
 //! Random numbers over raw words of the stream.
 //!
-//! Written out here, not taken from a library of distributions, because a sample belongs to its seed for
-//! good: the algorithms must not change with a release of another crate.
+//! Written out here, not taken from a library of distributions, because a sample belongs to its seed for good: the algorithms
+//! must not change with a release of another crate.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 /// Uniform integers below a fixed 32-bit bound, one 32-bit word each but for rare rejections.
 ///
-/// The high half of `word · bound` is uniform once the few words that would favour some results are rejected
-/// (Lemire, *Fast random integer generation in an interval*, 2019).
+/// The high half of `word · bound` is uniform once the few words that would favour some results are rejected (Lemire, *Fast
+/// random integer generation in an interval*, 2019).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Below {
     bound: u32,
@@ -72,8 +72,7 @@ mod tests {
 
     #[test]
     fn bounded_integers_are_uniform() {
-        // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
-        // probability 1.4e-4.
+        // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
         let (mut narrow, mut wide) = ([0.0f64; 6], [0.0f64; 6]);
         for _ in 0..60_000 {
@@ -88,8 +87,7 @@ mod tests {
 
     #[test]
     fn bounds_just_above_a_power_of_two_are_not_biased() {
-        // Without rejection a third of the values below 3·2^30 would be twice as frequent; likewise below
-        // 3·2^62.
+        // Without rejection a third of the values below 3·2^30 would be twice as frequent; likewise below 3·2^62.
         let mut rng = stream(2, Purpose::Coalitions, 0);
         let (mut narrow, mut wide) = (0.0, 0.0);
         for _ in 0..40_000 {

@@ -16,8 +16,8 @@ impl RowSet {
         Self { slots: vec![0; slots], mask: slots - 1 }
     }
 
-    /// Notes the row of this hash at `position`, unless `is_same` says of an earlier position that it holds
-    /// the same row: then that position comes back.
+    /// Notes the row of this hash at `position`, unless `is_same` says of an earlier position that it holds the same row: then
+    /// that position comes back.
     ///
     /// # Panics
     ///
@@ -78,8 +78,7 @@ mod tests {
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 256);
-        // The low bits choose the slot: 256 single bits spread over 512 slots as random numbers would (about
-        // 201 of them).
+        // The low bits choose the slot: 256 single bits spread over 512 slots as random numbers would (about 201 of them).
         let mut slots: Vec<u64> = hashes.iter().map(|hash| hash % 512).collect();
         slots.sort_unstable();
         slots.dedup();

@@ -28,21 +28,19 @@ pub struct SizeStratum {
 }
 
 impl SizeStratum {
-    /// `expected / C(n, s)`: without replacement the probability that one given coalition of this size is in
-    /// the sample, with replacement how often it is drawn in expectation. Underflows to zero for large `n`;
-    /// see [`ln_inclusion`](Self::ln_inclusion).
+    /// `expected / C(n, s)`: without replacement the probability that one given coalition of this size is in the sample, with
+    /// replacement how often it is drawn in expectation. Underflows to zero for large `n`; see
+    /// [`ln_inclusion`](Self::ln_inclusion).
     pub fn inclusion_probability(&self) -> f64 {
         self.ln_inclusion().exp()
     }
 
-    /// The logarithm of [`inclusion_probability`](Self::inclusion_probability); −∞ where the size is never
-    /// drawn.
+    /// The logarithm of [`inclusion_probability`](Self::inclusion_probability); −∞ where the size is never drawn.
     pub fn ln_inclusion(&self) -> f64 {
         if self.exhausted { 0.0 } else { self.expected.ln() - self.ln_population }
     }
 
-    /// Whether every coalition of this size is in the sample for certain: drawn without replacement, and all
-    /// of them wanted.
+    /// Whether every coalition of this size is in the sample for certain: drawn without replacement, and all of them wanted.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
@@ -68,8 +66,7 @@ impl Sample {
         self.pairing
     }
 
-    /// What is known of each size: `n + 1` entries, entry `s` for size `s`. Merging duplicates changes
-    /// nothing here.
+    /// What is known of each size: `n + 1` entries, entry `s` for size `s`. Merging duplicates changes nothing here.
     pub fn strata(&self) -> &[SizeStratum] {
         &self.strata
     }
@@ -83,8 +80,8 @@ impl Sample {
 
     /// Keeps the first occurrence of each coalition, in order, and counts the others.
     ///
-    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it
-    /// came first. A sample without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
+    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it came first. A sample
+    /// without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
     pub fn merge_duplicates(self) -> Self {
         let rows_per_unit = self.rows_per_unit();
         let units = self.coalitions.len() / rows_per_unit;
@@ -117,8 +114,7 @@ impl Sample {
         Self { coalitions: kept, multiplicities: Some(times), ..self }
     }
 
-    /// The row that stands for the pair starting at `first`, the same whichever of the two came first: the
-    /// one without player 0.
+    /// The row that stands for the pair starting at `first`, the same whichever of the two came first: the one without player 0.
     fn representative(&self, first: usize) -> usize {
         match self.pairing {
             Pairing::Paired if self.coalitions.row(first).contains(0) => first + 1,
@@ -148,9 +144,8 @@ pub trait Sampler {
 
     /// Draws coalitions for at most `evaluations` evaluations.
     ///
-    /// The values of the empty and the full coalition are the caller's business and not counted, unless the
-    /// law of the sampler has mass there. Designs with independent draws use `evaluations` in expectation;
-    /// each sampler says.
+    /// The values of the empty and the full coalition are the caller's business and not counted, unless the law of the sampler
+    /// has mass there. Designs with independent draws use `evaluations` in expectation; each sampler says.
     ///
     /// # Errors
     ///

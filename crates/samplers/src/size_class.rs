@@ -1,9 +1,9 @@
 //! A size class: coalitions, or pairs of them, that are all alike to a design without replacement.
 //!
-//! Unpaired, a class is the coalitions of one size. Paired, it is the pairs {S, N∖S} with |S| = s ≤ n/2,
-//! named by their smaller member. For even `n` both members of a pair of the middle size have n/2 players, so
-//! the pairs are told apart by the member that has the last player: there are C(n − 1, n/2 − 1) of them
-//! (Leverage SHAP, Algorithm 2, which fixes z_n = 1 but draws indices from twice as many).
+//! Unpaired, a class is the coalitions of one size. Paired, it is the pairs {S, N∖S} with |S| = s ≤ n/2, named by their smaller
+//! member. For even `n` both members of a pair of the middle size have n/2 players, so the pairs are told apart by the member
+//! that has the last player: there are C(n − 1, n/2 − 1) of them (Leverage SHAP, Algorithm 2, which fixes z_n = 1 but draws
+//! indices from twice as many).
 
 use apportion_games::{Coalitions, Purpose, stream};
 use rand_chacha::ChaCha8Rng;
@@ -77,11 +77,10 @@ pub(crate) fn size_classes(allocation: &Allocation, pairing: Pairing) -> Vec<Siz
                 expected: allocation.expected[size],
             };
             // A pair of the middle size is two rows of it: half as many pairs as coalitions.
-            match class.is_middle() {
-                true => {
-                    SizeClass { population: 0.5 * class.population, expected: 0.5 * class.expected, ..class }
-                }
-                false => class,
+            if class.is_middle() {
+                SizeClass { population: 0.5 * class.population, expected: 0.5 * class.expected, ..class }
+            } else {
+                class
             }
         })
         .collect()

@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! `n` players, `s = |S|`. P(s) is the probability of the size; given the size all C(n, s) coalitions are
-//! equally likely, so that a coalition has probability P(s) / C(n, s).
+//! `n` players, `s = |S|`. P(s) is the probability of the size; given the size all C(n, s) coalitions are equally likely, so that
+//! a coalition has probability P(s) / C(n, s).
 
 use rand_chacha::ChaCha8Rng;
 
@@ -11,8 +11,7 @@ use crate::choose::ln_choose;
 use crate::error::SamplerError;
 use crate::random::unit;
 
-/// The law of the size of a drawn coalition, on the sizes `0..=n`. Given the size, all coalitions are equally
-/// likely.
+/// The law of the size of a drawn coalition, on the sizes `0..=n`. Given the size, all coalitions are equally likely.
 ///
 /// | law | P(s) ∝ | sizes | drawn so by |
 /// |---|---|---|---|
@@ -33,8 +32,7 @@ use crate::random::unit;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLaw {
-    /// ln P(s); −∞ where the size is never drawn. Kept beside the probabilities because those of the binomial
-    /// law underflow.
+    /// ln P(s); −∞ where the size is never drawn. Kept beside the probabilities because those of the binomial law underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
     /// P(size ≤ s), exactly 1 from the largest possible size on.
@@ -47,8 +45,8 @@ const MOST_PLAYERS: usize = u32::MAX as usize;
 impl SizeLaw {
     /// Every size alike: `P(s) = 1 / (n − 1)` on `1..=n−1`.
     ///
-    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn in
-    /// proportion to it have a uniform size.
+    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn in proportion to it have a
+    /// uniform size.
     ///
     /// # Errors
     ///
@@ -57,8 +55,7 @@ impl SizeLaw {
         Self::on_proper_sizes(players, |_| 0.0)
     }
 
-    /// The law of Kernel SHAP: `P(s) ∝ w(s) C(n, s) = 1 / (s (n − s))` on `1..=n−1` (Leverage SHAP, equation
-    /// 4).
+    /// The law of Kernel SHAP: `P(s) ∝ w(s) C(n, s) = 1 / (s (n − s))` on `1..=n−1` (Leverage SHAP, equation 4).
     ///
     /// # Errors
     ///
@@ -69,8 +66,7 @@ impl SizeLaw {
 
     /// Every coalition alike: `P(s) = C(n, s) / 2^n` on `0..=n`.
     ///
-    /// In logarithms, so that no number of players overflows; probabilities below 1e-308 are zero, their
-    /// logarithms are not.
+    /// In logarithms, so that no number of players overflows; probabilities below 1e-308 are zero, their logarithms are not.
     ///
     /// # Errors
     ///
@@ -85,8 +81,8 @@ impl SizeLaw {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::Players`] for fewer than two weights, [`SamplerError::Weight`] for one that is
-    /// negative or not finite, [`SamplerError::NoWeight`] if all are zero.
+    /// [`SamplerError::Players`] for fewer than two weights, [`SamplerError::Weight`] for one that is negative or not finite,
+    /// [`SamplerError::NoWeight`] if all are zero.
     pub fn custom(weights: &[f64]) -> Result<Self, SamplerError> {
         check_players(weights.len().saturating_sub(1))?;
         if let Some((size, &weight)) =
@@ -144,8 +140,7 @@ impl SizeLaw {
         self.probabilities.len() - 1
     }
 
-    /// P(s): the probability that a draw has `size` members; the sizes sum to 1, or to 0 where no size is
-    /// possible.
+    /// P(s): the probability that a draw has `size` members; the sizes sum to 1, or to 0 where no size is possible.
     ///
     /// # Panics
     ///
@@ -154,8 +149,8 @@ impl SizeLaw {
         self.probabilities[size]
     }
 
-    /// `ln(P(s) / C(n, s))`: the logarithm of the probability that a draw is one given coalition of `size`
-    /// members; −∞ where it never is.
+    /// `ln(P(s) / C(n, s))`: the logarithm of the probability that a draw is one given coalition of `size` members; −∞ where it
+    /// never is.
     ///
     /// # Panics
     ///
@@ -164,11 +159,10 @@ impl SizeLaw {
         self.ln_probabilities[size] - ln_choose(self.players(), size)
     }
 
-    /// Draws a size; `None` where no size is possible (one player, and no mass on the empty and the full
-    /// coalition).
+    /// Draws a size; `None` where no size is possible (one player, and no mass on the empty and the full coalition).
     ///
     /// Takes `O(log n)` time and one 64-bit word. Sizes whose probability is zero are never drawn.
-    pub fn draw(&self, rng: &mut ChaCha8Rng) -> Option<usize> {
+    pub(crate) fn draw(&self, rng: &mut ChaCha8Rng) -> Option<usize> {
         let level = unit(rng);
         let size = self.cumulative.partition_point(|&cumulative| cumulative <= level);
         (size < self.cumulative.len()).then_some(size)

@@ -1,10 +1,9 @@
 //! A uniformly random subset of a given size, written straight into words.
 //!
-//! Start from random bits, each set with the same probability; then add random non-members, or remove random
-//! members, until the size is right. Nothing on the way tells one player from another, so the result is
-//! uniform among the subsets of that size. The closer the start is to the wanted size the fewer players are
-//! left to add, but bits of density 1/8 cost three random words where bits of density 1/2 cost one;
-//! [`UniformSubset::new`] takes the cheapest.
+//! Start from random bits, each set with the same probability; then add random non-members, or remove random members, until the
+//! size is right. Nothing on the way tells one player from another, so the result is uniform among the subsets of that size. The
+//! closer the start is to the wanted size the fewer players are left to add, but bits of density 1/8 cost three random words
+//! where bits of density 1/2 cost one; [`UniformSubset::new`] takes the cheapest.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -15,14 +14,12 @@ use crate::random::Below;
 
 /// Draws uniformly random subsets of `size` among `players`.
 ///
-/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; no
-/// memory of its own.
+/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; no memory of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct UniformSubset {
     /// Bits that the words may use.
     players: usize,
-    /// The smaller of `size` and `players − size`: that many are drawn, and the words turned over where
-    /// `is_flipped`.
+    /// The smaller of `size` and `players − size`: that many are drawn, and the words turned over where `is_flipped`.
     target: u32,
     is_flipped: bool,
     /// The density of the random bits to start from, in eighths: 0 to 4.
@@ -30,8 +27,7 @@ pub(crate) struct UniformSubset {
     player: Below,
 }
 
-/// What one random word costs, in single draws of a player. Measured: anything from 1 to 4 takes the same
-/// time within 5 %.
+/// What one random word costs, in single draws of a player. Anything from 1 to 4 leads to much the same choices.
 const WORD_COST: f64 = 2.5;
 
 impl UniformSubset {
@@ -107,8 +103,7 @@ fn cheapest_start(players: usize, target: usize) -> u32 {
         let density = f64::from(eighths) / 8.0;
         let words_per_word = [0.0, 3.0, 2.0, 3.0, 1.0][eighths as usize];
         let gap = wanted - n * density;
-        // Players to change: the gap and the spread of the random start. Each takes several draws, as some
-        // name a member already.
+        // Players to change: the gap and the spread of the random start. Each takes several draws, as some name a member already.
         let changes = (gap * gap + n * density * (1.0 - density)).sqrt();
         let hits = if gap >= 0.0 { 1.0 - wanted.max(1.0) / n } else { wanted.max(1.0) / n };
         WORD_COST * words_per_word * words_for(players) as f64 + changes / hits
@@ -137,8 +132,8 @@ mod tests {
 
     #[test]
     fn subsets_are_uniform_from_every_start() {
-        // 200 of each subset in expectation; the bound on chi-square is 6 standard deviations above its mean,
-        // the number of subsets less one.
+        // 200 of each subset in expectation; the bound on chi-square is 6 standard deviations above its mean, the number of
+        // subsets less one.
         for (players, size) in [(5, 0), (5, 1), (6, 3), (7, 2), (7, 5), (8, 4), (4, 4)] {
             let subsets = choose(players, size).unwrap() as usize;
             for eighths in 0..=4 {
@@ -183,8 +178,8 @@ mod tests {
                 let share = size as f64 / players as f64;
                 let share_of_twos = share * (size as f64 - 1.0) / (players as f64 - 1.0);
                 for player in 0..players {
-                    // Five and a half standard errors: about 1e-4 for one excess among the 14 000 comparisons
-                    // here, and one count for the rarest.
+                    // Five and a half standard errors: about 1e-4 for one excess among the 14 000 comparisons here, and one count
+                    // for the rarest.
                     let check = |count: usize, share: f64| {
                         let bound = 5.5 * (DRAWS as f64 * share * (1.0 - share)).sqrt() + 1.0;
                         let difference = count as f64 - DRAWS as f64 * share;

@@ -1,7 +1,6 @@
 //! First draws for a fixed seed.
 //!
-//! Stored results name their seed: if these change, every one of them stops being reproducible, and the
-//! change log must say so.
+//! Stored results name their seed: if these change, every one of them stops being reproducible, and the change log must say so.
 
 #![allow(clippy::unwrap_used)]
 

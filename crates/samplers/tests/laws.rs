@@ -1,7 +1,6 @@
 //! Every sampler's empirical law against its enumerated law.
 //!
-//! The twin is the definition over all 2^n coalitions: `c` found by bisection, inclusion probabilities
-//! coalition by coalition.
+//! The twin is the definition over all 2^n coalitions: `c` found by bisection, inclusion probabilities coalition by coalition.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,8 +24,7 @@ fn laws(players: usize) -> Vec<SizeLaw> {
     .into()
 }
 
-/// The probability that one draw from `law` is `mask`; in pairs, the mean of that and the one of its
-/// complement.
+/// The probability that one draw from `law` is `mask`; in pairs, the mean of that and the one of its complement.
 fn draw_probability(law: &SizeLaw, pairing: Pairing, mask: u64) -> f64 {
     let size = mask.count_ones() as usize;
     let one = |size| if law.probability(size) > 0.0 { law.ln_coalition_probability(size).exp() } else { 0.0 };
@@ -43,10 +41,7 @@ fn inclusion_probabilities(law: &SizeLaw, pairing: Pairing, rows: f64) -> Vec<f6
     let (mut low, mut high) = (0.0, 1e9);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
-        match at(middle).iter().sum::<f64>() < rows {
-            true => low = middle,
-            false => high = middle,
-        }
+        if at(middle).iter().sum::<f64>() < rows { low = middle } else { high = middle }
     }
     at(high)
 }
@@ -108,8 +103,8 @@ fn bernoulli_units_enter_with_their_probability_and_independently() {
                         }
                     }
                 }
-                // Both of two units: the product of their probabilities, as they are independent; a unit with
-                // itself: its probability. Six standard errors; at most 64² comparisons in each of 32 cases.
+                // Both of two units: the product of their probabilities, as they are independent; a unit with itself: its
+                // probability. Six standard errors; at most 64² comparisons in each of 32 cases.
                 for (first, counts) in together.iter().enumerate() {
                     for (second, &count) in counts.iter().enumerate() {
                         let (p, q) =
@@ -220,8 +215,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
 
 #[test]
 fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_its_law() {
-    // 101 players, 600 rows: 6 pairs of each size on average, of C(101, s) that need up to 98 bits:
-    // Poisson(6) but for size 1 and 2.
+    // 101 players, 600 rows: 6 pairs of each size on average, of C(101, s) that need up to 98 bits: Poisson(6) but for size 1 and 2.
     let sampler = Bernoulli { law: SizeLaw::leverage(101).unwrap(), pairing: Pairing::Paired };
     let (mut sum, mut squares, mut draws) = (0.0, 0.0, 0.0);
     for seed in 0..400 {
@@ -235,8 +229,8 @@ fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_i
             (sum, squares, draws) = (sum + difference, squares + difference * difference, draws + 1.0);
         }
     }
-    // 19 200 counts of variance 6: standard error of the mean 0.0177, of the variance sqrt((6 + 2·36)/19 200)
-    // = 0.064. Five of each.
+    // 19 200 counts of variance 6: standard error of the mean 0.0177, of the variance sqrt((6 + 2·36)/19 200) = 0.064. Five of
+    // each.
     assert!((sum / draws).abs() < 0.09, "{}", sum / draws);
     assert!((squares / draws - 6.0).abs() < 0.32, "{}", squares / draws);
 }

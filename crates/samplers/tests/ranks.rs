@@ -22,8 +22,7 @@ fn ln(number: &BigUint) -> f64 {
     (u64::try_from(number >> shift).unwrap() as f64).ln() + shift as f64 * std::f64::consts::LN_2
 }
 
-/// The rank by its definition: for each skipped player, the coalitions that go on like this one and have that
-/// player next.
+/// The rank by its definition: for each skipped player, the coalitions that go on like this one and have that player next.
 fn rank_in_big_integers(members: &[usize], players: usize) -> BigUint {
     let mut rank = BigUint::ZERO;
     let mut next = 0;

@@ -2,9 +2,8 @@
 //!
 //! # Source
 //!
-//! Selection sampling: of the units still to come, each is kept with probability wanted / left (Fan, Muller
-//! and Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S). Units come in lexicographic
-//! order of members, as their ranks do.
+//! Selection sampling: of the units still to come, each is kept with probability wanted / left (Fan, Muller and Rezucha, 1962;
+//! Knuth, *The Art of Computer Programming* 2, algorithm S). Units come in lexicographic order of members, as their ranks do.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;

@@ -4,12 +4,12 @@
 //!
 //! | | time | memory | taken when |
 //! |---|---|---|---|
-//! | [`enumerate`] | O(population) steps of ~10 ns | O(s) | at least a quarter of the class is wanted |
-//! | [`reject`] | O(wanted) subsets of 0.03–3 µs | a hash table of the wanted | otherwise |
+//! | [`enumerate`] | O(population) steps | O(s) | at least a quarter of the class is wanted |
+//! | [`reject`] | O(wanted) random subsets | a hash table of the wanted | otherwise |
 //!
 //! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
-//! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one
-//! unranking takes 2 µs at n = 100, against 0.1 µs for drawing a subset.
+//! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one unranking takes n
+//! divisions of 128-bit numbers, where drawing a subset takes a few words of random bits.
 
 mod enumerate;
 mod reject;
@@ -26,16 +26,12 @@ enum Algorithm {
     Reject,
 }
 
-/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the
-/// enumeration for each unit costs less than drawing the wanted ones, and beyond it rejection needs at most
-/// 1.15 draws per unit.
+/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the enumeration for each unit
+/// costs less than drawing the wanted ones, and beyond it rejection needs at most 1.15 draws per unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
 fn cheaper(population: f64, wanted: usize) -> Algorithm {
-    match population <= ENUMERATED_PER_WANTED * wanted as f64 {
-        true => Algorithm::Enumerate,
-        false => Algorithm::Reject,
-    }
+    if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
 /// Appends the rows of `wanted` distinct units of `class`, uniformly chosen among all sets of that many.
@@ -76,8 +72,7 @@ mod tests {
         SizeClass { population: choose(players_left, members).unwrap() as f64, ..class }
     }
 
-    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a
-    /// subset.
+    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a subset.
     fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let (players, size) = class.subsets();
         let mut ranks = std::collections::BTreeSet::new();
@@ -109,8 +104,8 @@ mod tests {
 
     #[test]
     fn every_set_of_units_is_equally_likely_by_every_algorithm() {
-        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle
-        // size of six players. Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
+        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle size of six players.
+        // Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
         const DRAWS: usize = 45 * 400;
         for class in [
             class(5, 2, Pairing::Unpaired),

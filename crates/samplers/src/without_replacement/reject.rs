@@ -1,7 +1,7 @@
 //! Drawing subsets one by one and drawing again where one came before.
 //!
-//! Given the units so far, the next one kept is uniform among the others, so every set is equally likely,
-//! however large the class.
+//! Given the units so far, the next one kept is uniform among the others, so every set is equally likely, however large the
+//! class.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -10,8 +10,8 @@ use crate::row_set::{RowSet, hash_words};
 use crate::size_class::SizeClass;
 use crate::subset::UniformSubset;
 
-/// Takes `N ln(N / (N − wanted))` draws of a subset in expectation for a class of N: at most 1.15 per unit
-/// where a quarter is wanted; and 8 to 16 bytes of memory per unit besides the rows.
+/// Takes `N ln(N / (N − wanted))` draws of a subset in expectation for a class of N: at most 1.15 per unit where a quarter is
+/// wanted; and 8 to 16 bytes of memory per unit besides the rows.
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
