@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
-//! Prints CPU time in milliseconds, on one thread: the solve with either Gram kernel, and the certificate
-//! (which stops early where a row is saturated: few rows).
+//! Prints CPU time in milliseconds, on one thread: the solve with either Gram kernel, and the certificate (which stops early
+//! where a row is saturated: few rows).
 
 use std::time::Instant;
 

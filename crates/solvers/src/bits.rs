@@ -1,11 +1,9 @@
 //! Rows of bits, and the passes over them that everything else is made of.
 //!
-//! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time.
-//! All of them do the same operations in the same order, so that the choice does not change a bit of the
-//! result.
+//! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time. All of them do the
+//! same operations in the same order, so that the choice does not change a bit of the result.
 
-/// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first
-/// called.
+/// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first called.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -39,8 +37,8 @@ impl BitRows {
 
     /// `A u`: for each row the sum of `vector` over its members, written to `out`.
     ///
-    /// The sums over the subsets of each eight neighbouring players are tabulated, so that a row adds one
-    /// entry for each of its bytes.
+    /// The sums over the subsets of each eight neighbouring players are tabulated, so that a row adds one entry for each of its
+    /// bytes.
     pub(crate) fn times(&self, vector: &[f64], out: &mut [f64]) {
         let mut padded = vec![0.0; self.width * 64];
         padded[..self.players].copy_from_slice(vector);
@@ -65,8 +63,8 @@ impl BitRows {
 
     /// `Aᵀ t`: for each player the sum of `values` over the rows that hold it.
     ///
-    /// The reverse of [`times`](Self::times): rows are first summed by the subset of each eight neighbouring
-    /// players that they hold. So a sum is made of 128 shorter ones.
+    /// The reverse of [`times`](Self::times): rows are first summed by the subset of each eight neighbouring players that they
+    /// hold. So a sum is made of 128 shorter ones.
     pub(crate) fn transposed_times(&self, values: &[f64]) -> Vec<f64> {
         let mut tables = vec![[0.0; 256]; self.width * 8];
         for (row, value) in self.words.chunks_exact(self.width).zip(values) {
@@ -84,8 +82,7 @@ impl BitRows {
     }
 }
 
-/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and
-/// not of a choice.
+/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and not of a choice.
 #[inline(always)]
 pub(crate) fn kept(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())

@@ -1,13 +1,12 @@
 //! The design of a regression: rows of bits, a weight for each.
 
-use apportion_games::{Coalitions, words_for};
+use apportion_games::Coalitions;
 
 use crate::error::SolverError;
 
 /// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either each on its own or in complementary pairs.
 ///
-/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts
-/// for nothing.
+/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts for nothing.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -32,36 +31,32 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that
-    /// are negative or not finite.
+    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that are negative or not
+    /// finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, paired: false }.checked()
     }
 
-    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`:
-    /// m / 2 weights.
+    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`: m / 2 weights.
     ///
     /// Under the constraint a pair acts as one row, and half of the work is saved.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking
-    /// takes `O(m n / 64)` word operations.
+    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking takes `O(m n / 64)`
+    /// word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         if !coalitions.len().is_multiple_of(2) {
             return Err(SolverError::OddRows { rows: coalitions.len() });
         }
         let design = Self { coalitions, weights, paired: true }.checked()?;
-        let players = coalitions.players();
-        let width = words_for(players);
-        let last = u64::MAX >> (64 * width - players);
-        for (pair, words) in coalitions.words().chunks_exact(2 * width).enumerate() {
+        let width = coalitions.words_per_row();
+        let pairs = coalitions.words().chunks_exact(2 * width).zip(coalitions.sizes().chunks_exact(2));
+        for (pair, (words, sizes)) in pairs.enumerate() {
             let (first, second) = words.split_at(width);
-            let missing = first.iter().zip(second).rev().enumerate().fold(0, |missing, (index, (a, b))| {
-                let wanted = if index == 0 { last } else { u64::MAX };
-                missing | (a ^ b ^ wanted)
-            });
-            if missing != 0 {
+            // Without a player in common, and of n players together.
+            let common = first.iter().zip(second).fold(0, |common, (a, b)| common | (a & b));
+            if common != 0 || (sizes[0] + sizes[1]) as usize != coalitions.players() {
                 return Err(SolverError::BrokenPair { pair });
             }
         }

@@ -109,7 +109,8 @@ pub enum SolverError {
     },
     /// A row that the coefficients depend on alone, so that its error cannot be estimated.
     #[error(
-        "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no certificate; draw more coalitions"
+        "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no \
+         certificate; draw more coalitions"
     )]
     Saturated {
         /// Index of the row (of the pair, where pairs act as one row).
@@ -119,7 +120,8 @@ pub enum SolverError {
     },
     /// A certificate was asked of an unconstrained paired regression.
     #[error(
-        "no certificate for complementary pairs without the constraint: their two rows are drawn together but do not act as one; use the constraint, or an unpaired design"
+        "no certificate for complementary pairs without the constraint: their two rows are drawn together but do not act as one; \
+         use the constraint, or an unpaired design"
     )]
     PairsWithoutConstraint,
 }

@@ -2,21 +2,18 @@
 //!
 //! # How
 //!
-//! Cholesky first. Under the constraint the matrix `P G P` is singular along `1`, so what is factored is
-//! `H = P G P + τ 11ᵀ/n` with τ the mean of the other eigenvalues; on vectors that sum to zero H⁻¹ is the
-//! pseudo-inverse of `P G P`.
+//! Cholesky first. Under the constraint the matrix `P G P` is singular along `1`, so what is factored is `H = P G P + τ 11ᵀ/n`
+//! with τ the mean of the other eigenvalues; on vectors that sum to zero H⁻¹ is the pseudo-inverse of `P G P`.
 //!
-//! If a pivot is not positive, or the condition number is estimated above [`CHOLESKY_LIMIT`], the
-//! eigen-decomposition takes over: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
-//! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, the rest make
-//! up the pseudo-inverse, which gives the solution of minimum norm.
+//! If a pivot is not positive, or the condition number is estimated above [`CHOLESKY_LIMIT`], the eigen-decomposition takes over:
+//! eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding
+//! errors of a Gram matrix) count as zero, the rest make up the pseudo-inverse, which gives the solution of minimum norm.
 //!
 //! # Condition number
 //!
-//! On the eigenvalue path it is the ratio of the extreme eigenvalues that count. On the Cholesky path both
-//! are estimated by [`STEPS`] steps of Lanczos's method, on H and on H⁻¹, from a fixed start: a lower bound,
-//! exact up to rounding for n ≤ 10, within some percent for sampled designs (tests hold it to 20 %).
-//! Deterministic.
+//! On the eigenvalue path it is the ratio of the extreme eigenvalues that count. On the Cholesky path both are estimated by
+//! [`STEPS`] steps of Lanczos's method, on H and on H⁻¹, from a fixed start: a lower bound, exact up to rounding for n ≤ 10,
+//! within some percent for sampled designs (tests hold it to 20 %). Deterministic.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -39,9 +36,9 @@ const STEPS: usize = 10;
 pub enum Factorization {
     /// Cholesky: the matrix has full rank (under the constraint: n − 1) and is well conditioned.
     Cholesky,
-    /// Self-adjoint eigen-decomposition and pseudo-inverse: rank deficient, or ill conditioned (condition
-    /// number above 10¹⁰). Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that
-    /// weights which differ by more than 10¹² may cost rank.
+    /// Self-adjoint eigen-decomposition and pseudo-inverse: rank deficient, or ill conditioned (condition number above 10¹⁰).
+    /// Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that weights which differ by more than 10¹² may
+    /// cost rank.
     Eigen,
 }
 
@@ -126,8 +123,8 @@ impl Factor {
         }
     }
 
-    /// `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint they must
-    /// sum to zero, and so do the solutions.
+    /// `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint they must sum to zero, and so do
+    /// the solutions.
     pub(crate) fn solve(&self, right: &mut [f64], outputs: usize) {
         let n = right.len() / outputs;
         match &self.matrix {
@@ -226,8 +223,8 @@ fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
     Ok((values, vectors))
 }
 
-/// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full
-/// re-orthogonalization. Where `centred`, on vectors that sum to zero.
+/// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full re-orthogonalization.
+/// Where `centred`, on vectors that sum to zero.
 fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(STEPS);
     let mut vector: Vec<f64> = (0..n as u64).map(scattered).collect();

@@ -1,9 +1,8 @@
 //! Images `Q z_k` of rows of bits under a symmetric matrix, for hat values and certificates.
 //!
-//! With bits the product needs no multiplication: for every four players the 16 sums of their columns of `Q`
-//! are tabulated, and a row adds one entry for each four players ("four Russians"). A table for 32 players ×
-//! 32 columns takes 32 KiB and stays in the first-level cache while a block of rows passes. Takes about
-//! `n²/4` additions per row, half the time of a dense product.
+//! With bits the product needs no multiplication: for every four players the 16 sums of their columns of `Q` are tabulated, and a
+//! row adds one entry for each four players ("four Russians"). A table for 32 players × 32 columns takes 32 KiB and stays in the
+//! first-level cache while a block of rows passes. Takes about `n²/4` additions per row, half the time of a dense product.
 
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]

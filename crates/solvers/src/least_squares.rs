@@ -2,12 +2,12 @@
 //!
 //! # How
 //!
-//! The rows are brought into the form of [`crate::rows`]; their Gram matrix comes from bits ([`crate::gram`])
-//! and is factored once ([`crate::factor`]) for all outputs. Under the constraint the Gram matrix of bits
-//! `G₀` becomes that of the centred rows as `P G₀ P`.
+//! The rows are brought into the form of [`crate::rows`]; their Gram matrix comes from bits ([`crate::gram`]) and is factored
+//! once ([`crate::factor`]) for all outputs. Under the constraint the Gram matrix of bits `G₀` becomes that of the centred rows
+//! as `P G₀ P`.
 //!
-//! One step of iterative refinement, with residuals computed from the rows themselves, takes out most of what
-//! forming normal equations costs.
+//! One step of iterative refinement, with residuals computed from the rows themselves, takes out most of what forming normal
+//! equations costs.
 
 use std::sync::OnceLock;
 
@@ -41,11 +41,11 @@ const SATURATED: f64 = 1e-9;
 ///
 /// # Units
 ///
-/// Coefficients, residuals and the square root of the certificate are in units of the targets; hat values,
-/// rank and condition number are dimensionless.
+/// Coefficients, residuals and the square root of the certificate are in units of the targets; hat values, rank and condition
+/// number are dimensionless.
 ///
-/// *Rows of the regression* are the rows of the design; for a paired design under the constraint each pair is
-/// one row (of weight `2 w_k`, see [`residuals`](Self::residuals)).
+/// *Rows of the regression* are the rows of the design; for a paired design under the constraint each pair is one row (of weight
+/// `2 w_k`, see [`residuals`](Self::residuals)).
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     outputs: usize,
@@ -73,40 +73,36 @@ pub fn least_squares(
     least_squares_with(design, targets, outputs, constraint, &Options::default())
 }
 
-/// Minimizes `Σ_k w_k (z_kᵀ φ − y_k)²` for each of `outputs` columns of `targets` (m × k, row-major), under
-/// the constraint if there is one.
+/// Minimizes `Σ_k w_k (z_kᵀ φ − y_k)²` for each of `outputs` columns of `targets` (m × k, row-major), under the constraint if
+/// there is one.
 ///
-/// Under `Σ_i φ_i = c` this is the projected problem of Leverage SHAP (Musco and Witter 2025, Lemma 3.1 and
-/// Algorithm 1):
+/// Under `Σ_i φ_i = c` this is the projected problem of Leverage SHAP (Musco and Witter 2025, Lemma 3.1 and Algorithm 1):
 ///
 /// ```text
 /// a_k = z_k − (s_k/n) 1        b_k = y_k − (s_k/n) c
 /// φ = argmin_x Σ_k w_k (a_kᵀ x − b_k)²  (of minimum norm)  +  (c/n) 1
 /// ```
 ///
-/// Rows that leave φ undetermined (fewer rows than players, players who are always together) give the
-/// solution of minimum norm, and a [`rank`](LeastSquares::rank) that says so. Under the constraint no rows at
-/// all are legal: everyone gets `c/n`.
+/// Rows that leave φ undetermined (fewer rows than players, players who are always together) give the solution of minimum norm,
+/// and a [`rank`](LeastSquares::rank) that says so. Under the constraint no rows at all are legal: everyone gets `c/n`.
 ///
 /// # Accuracy
 ///
-/// The step of refinement makes the error that of the data rather than that of the normal equations.
-/// Coefficients that fit exactly were found to 2e-15 relative to the largest in our measurements, with
-/// weights that span eight decades and condition numbers up to 10⁶ (1e-11 without the step). At full
-/// enumeration with Shapley weights coefficients agree with the definition to 1e-12 (tested for n ≤ 12), also
-/// where all targets have a common offset of 10⁹ times their differences. Above a condition number of 10¹⁰
-/// see [`Factorization::Eigen`].
+/// The step of refinement makes the error that of the data rather than that of the normal equations. The tests hold coefficients
+/// that fit exactly to 1e-14 of the largest, with weights that span eight decades; and those of a full enumeration with Shapley
+/// weights to 1e-12 of the definition for n ≤ 12, also where all targets have a common offset of 10⁹ times their differences.
+/// Above a condition number of 10¹⁰ see [`Factorization::Eigen`].
 ///
 /// # Cost
 ///
 /// One thread; the result does not depend on threads. With m' rows in g groups of equal weight, time is
-/// `O(n² (g + m'/64) + n³/3 + m' n)` with the popcount kernel and `O(m' n² + n³/3)` with panels; memory is
-/// `O(n² + m' n / 64)`: there is never a dense m × n matrix.
+/// `O(n² (g + m'/64) + n³/3 + m' n)` with the popcount kernel and `O(m' n² + n³/3)` with panels; memory is `O(n² + m' n / 64)`:
+/// there is never a dense m × n matrix.
 ///
 /// # Errors
 ///
-/// [`SolverError`] for another number of targets than m × k, targets or sums that are not finite, no rows
-/// without constraint, solutions that overflow, and an eigen-decomposition that does not converge.
+/// [`SolverError`] for another number of targets than m × k, targets or sums that are not finite, no rows without constraint,
+/// solutions that overflow, and an eigen-decomposition that does not converge.
 pub fn least_squares_with(
     design: &Design<'_>,
     targets: &[f64],
@@ -134,24 +130,9 @@ pub fn least_squares_with(
             rows.targets(|row| targets[row * outputs + output], sums.map_or(0.0, |sums| sums[output]))
         })
         .collect();
-    let n = rows.bits.players;
-    let mut solution = vec![0.0; n * outputs];
-    let mut products = vec![0.0; rows.len()];
-    // Solve, and refine once.
-    for _ in 0..2 {
-        let right_hand_side = |targets: &Targets| right_hand_side(&rows, targets, drift.as_deref());
-        let mut step: Vec<f64> = remaining.iter().flat_map(right_hand_side).collect();
-        factor.solve(&mut step, outputs);
-        for (targets, step) in remaining.iter_mut().zip(step.chunks_exact(n)) {
-            rows.bits.times(step, &mut products);
-            targets.values.iter_mut().zip(&products).for_each(|(value, product)| *value -= product);
-            if drift.is_some() {
-                rows.move_offset(targets);
-            }
-        }
-        solution.iter_mut().zip(&step).for_each(|(entry, step)| *entry += step);
-    }
+    let solution = solve_and_refine(&rows, &factor, drift.as_deref(), &mut remaining);
 
+    let n = rows.bits.players;
     let mut coefficients = vec![0.0; n * outputs];
     for (output, solution) in solution.chunks_exact(n).enumerate() {
         let share = sums.map_or(0.0, |sums| sums[output] / n as f64);
@@ -180,6 +161,32 @@ pub fn least_squares_with(
         sums_of_squares,
         hat_values: OnceLock::new(),
     })
+}
+
+/// Solves and refines once; what the solution leaves of the targets stays in `remaining`. One output after the other.
+fn solve_and_refine(
+    rows: &Rows,
+    factor: &Factor,
+    drift: Option<&[f64]>,
+    remaining: &mut [Targets],
+) -> Vec<f64> {
+    let n = rows.bits.players;
+    let mut solution = vec![0.0; n * remaining.len()];
+    let mut products = vec![0.0; rows.len()];
+    for _ in 0..2 {
+        let right_hand_side = |targets: &Targets| right_hand_side(rows, targets, drift);
+        let mut step: Vec<f64> = remaining.iter().flat_map(right_hand_side).collect();
+        factor.solve(&mut step, remaining.len());
+        for (targets, step) in remaining.iter_mut().zip(step.chunks_exact(n)) {
+            rows.bits.times(step, &mut products);
+            targets.values.iter_mut().zip(&products).for_each(|(value, product)| *value -= product);
+            if drift.is_some() {
+                rows.move_offset(targets);
+            }
+        }
+        solution.iter_mut().zip(&step).for_each(|(entry, step)| *entry += step);
+    }
+    solution
 }
 
 fn check(
@@ -249,19 +256,18 @@ impl LeastSquares {
         self.outputs
     }
 
-    /// Rank of the rows. Full is n, or n − 1 under the constraint; below that the coefficients are those of
-    /// minimum norm (under the constraint: nearest to equal shares).
+    /// Rank of the rows. Full is n, or n − 1 under the constraint; below that the coefficients are those of minimum norm (under
+    /// the constraint: nearest to equal shares).
     pub fn rank(&self) -> usize {
         self.factor.rank
     }
 
-    /// Condition number of the Gram matrix `Σ_k w_k z_k z_kᵀ` (under the constraint: of `P G P` on the
-    /// vectors that sum to zero), on its range: largest eigenvalue over smallest that is not zero. 1 where
-    /// the rank is 0.
+    /// Condition number of the Gram matrix `Σ_k w_k z_k z_kᵀ` (under the constraint: of `P G P` on the vectors that sum to zero),
+    /// on its range: largest eigenvalue over smallest that is not zero. 1 where the rank is 0.
     ///
-    /// From the eigenvalues on the [`Factorization::Eigen`] path. On the Cholesky path an estimate from below
-    /// by ten steps of Lanczos's method for each end: exact up to rounding for n ≤ 10, within 20 % in our
-    /// tests for sampled designs of up to 130 players.
+    /// From the eigenvalues on the [`Factorization::Eigen`] path. On the Cholesky path an estimate from below by ten steps of
+    /// Lanczos's method for each end: exact up to rounding for n ≤ 10, within 20 % in our tests for sampled designs of up to 130
+    /// players.
     pub fn condition_number(&self) -> f64 {
         self.factor.condition
     }
@@ -276,8 +282,7 @@ impl LeastSquares {
         self.kernel
     }
 
-    /// `Σ w (zᵀφ − y)²` over all rows of the design, both members of pairs included: one number for each
-    /// output.
+    /// `Σ w (zᵀφ − y)²` over all rows of the design, both members of pairs included: one number for each output.
     pub fn residual_sum_of_squares(&self) -> &[f64] {
         &self.sums_of_squares
     }
@@ -289,8 +294,7 @@ impl LeastSquares {
 
     /// Residuals `e_k = y_k − z_kᵀφ` of the rows of the regression: rows × k, row-major.
     ///
-    /// Where a pair acts as one row: half the difference of the residuals of its first and second member,
-    /// `e_k = (e_z − e_z̄)/2`.
+    /// Where a pair acts as one row: half the difference of the residuals of its first and second member, `e_k = (e_z − e_z̄)/2`.
     pub fn residuals(&self) -> Vec<f64> {
         let mut residuals = vec![0.0; self.rows() * self.outputs];
         for (output, errors) in self.errors.iter().enumerate() {
@@ -301,11 +305,11 @@ impl LeastSquares {
         residuals
     }
 
-    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0
-    /// and 1; they sum to the [`rank`](Self::rank).
+    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0 and 1; they sum to the
+    /// [`rank`](Self::rank).
     ///
-    /// Where a pair acts as one row: the sum of both members' hat values. Takes `O(n³ + m' n²/4)` additions
-    /// the first time, and is remembered.
+    /// Where a pair acts as one row: the sum of both members' hat values. Takes `O(n³ + m' n²/4)` additions the first time, and
+    /// is remembered.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let mut hat_values = Vec::with_capacity(self.rows());
@@ -327,18 +331,16 @@ impl LeastSquares {
     /// ```
     ///
     /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G;
-    /// `w_k (G⁺ a_k)_i e_k / (1 − h_k)` is exactly what coefficient i loses when row k is left out. `free` holds,
-    /// for each row of the regression, `f_k = 1 − drawn/available` of its size class: 0 where a class is
-    /// enumerated, so that the certificate of a full enumeration is 0.
+    /// `w_k (G⁺ a_k)_i e_k / (1 − h_k)` is exactly what coefficient i loses when row k is left out. `free` holds, for each row of
+    /// the regression, `f_k = 1 − drawn/available` of its size class: 0 where a class is enumerated, so that the certificate of a
+    /// full enumeration is 0.
     ///
-    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat
-    /// values](Self::hat_values) on the way.
+    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for another number of fractions than rows of the regression, fractions outside \[0,
-    /// 1\], a row with `f_k > 0` and hat value 1 (its error cannot be estimated: the budget is too small),
-    /// and pairs without constraint.
+    /// [`SolverError`] for another number of fractions than rows of the regression, fractions outside \[0, 1\], a row with
+    /// `f_k > 0` and hat value 1 (its error cannot be estimated: the budget is too small), and pairs without constraint.
     pub fn certificate(&self, free: &[f64]) -> Result<Vec<f64>, SolverError> {
         if free.len() != self.rows() {
             return Err(SolverError::FreeCount { given: free.len(), wanted: self.rows() });

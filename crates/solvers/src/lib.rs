@@ -1,9 +1,9 @@
 //! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
-//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); on sampled coalitions it estimates them. Rows are bits
-//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values
-//! are sums of table entries, and a dense m × n matrix is never made.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that all players together get
+//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); on sampled coalitions it estimates them. Rows are bits
+//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table
+//! entries, and a dense m × n matrix is never made.
 //!
 //! # What is here
 //!
@@ -15,14 +15,13 @@
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
 //! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
 //!
-//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
-//! calling thread and gives the same bits on any number of threads.
+//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and
+//! gives the same bits on any number of threads.
 //!
 //! # Speed
 //!
-//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs of
-//! uniform sizes with one weight for each size, under the constraint, one output;
-//! `cargo run --release -p apportion-solvers --example timing`:
+//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs of uniform sizes with one
+//! weight for each size, under the constraint, one output; `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve | certificate |
 //! |---|---|---|---|
@@ -33,8 +32,7 @@
 //!
 //! # Example
 //!
-//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as
-//! weights:
+//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
 //!
 //! ```
 //! use apportion_games::Coalitions;
@@ -71,6 +69,7 @@ pub use factor::Factorization;
 pub use gram::Kernel;
 pub use least_squares::{Constraint, LeastSquares, Options, least_squares, least_squares_with};
 
+/// The example of the README is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -2,26 +2,24 @@
 //!
 //! # Notation
 //!
-//! `z` a row of bits, `s` its size, `y` its target, `w` its weight, `c` the sum that the coefficients must
-//! have, `P = I − 11ᵀ/n`.
+//! `z` a row of bits, `s` its size, `y` its target, `w` its weight, `c` the sum that the coefficients must have, `P = I − 11ᵀ/n`.
 //!
 //! # Forms
 //!
 //! *Zero-one*: without constraint, the rows `z` themselves.
 //!
-//! *Centred*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets
-//! `b = y − (s/n) c`. Such rows are antisymmetric: the complement has row `−a`. Two things follow.
+//! *Centred*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets `b = y − (s/n) c`. Such
+//! rows are antisymmetric: the complement has row `−a`. Two things follow.
 //!
-//! - Instead of a row its complement may be used, with the opposite sign. The smaller of the two is: it has
-//!   fewer ones, and centring it loses fewer digits.
+//! - Instead of a row its complement may be used, with the opposite sign. The smaller of the two is: it has fewer ones, and
+//!   centring it loses fewer digits.
 //! - A pair (y, ȳ) acts as one row. With `d = (b − b̄)/2` and `q = (b + b̄)/2`,
-//!   `w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²`, where `d = (y − ȳ)/2 − (2s − n)/(2n) c` and
-//!   `q = (y + ȳ − c)/2`: one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common
-//!   drops out of `d` before it costs digits.
+//!   `w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²`, where `d = (y − ȳ)/2 − (2s − n)/(2n) c` and `q = (y + ȳ − c)/2`:
+//!   one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common drops out of
+//!   `d` before it costs digits.
 //!
-//! Other antisymmetric forms (rows `z − ½`, as for Banzhaf values) would be further variants of [`Form`]:
-//! they differ in [`Form::is_antisymmetric`], in the targets and in the rank-one terms that turn the Gram
-//! matrix of bits into theirs.
+//! Other antisymmetric forms (rows `z − ½`, as for Banzhaf values) would be further variants of [`Form`]: they differ in
+//! [`Form::is_antisymmetric`], in the targets and in the rank-one terms that turn the Gram matrix of bits into theirs.
 
 use crate::bits::BitRows;
 use crate::design::Design;
@@ -46,8 +44,7 @@ impl Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member where a pair
-    /// acts as one row.
+    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member where a pair acts as one row.
     pub(crate) weights: Vec<f64>,
     /// The power of two: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
@@ -66,8 +63,8 @@ pub(crate) struct Rows {
 pub(crate) struct Targets {
     /// What is to be fitted, without the offset.
     pub(crate) values: Vec<f64>,
-    /// What the targets have in common, where [`Rows::drift`] says how it enters. Kept apart because it may
-    /// be much larger than what distinguishes the targets.
+    /// What the targets have in common, where [`Rows::drift`] says how it enters. Kept apart because it may be much larger than
+    /// what distinguishes the targets.
     pub(crate) offset: f64,
     /// The part of the residual sum of squares that no coefficients change, for scaled weights.
     pub(crate) rest: f64,
@@ -147,8 +144,8 @@ impl Rows {
         Targets { values, offset, rest }
     }
 
-    /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it
-    /// should be small. No digits of small values are lost.
+    /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it should be small. No
+    /// digits of small values are lost.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let common = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).sum::<f64>()
@@ -159,12 +156,10 @@ impl Rows {
         targets.offset = moved;
     }
 
-    /// `Σ_k w_k σ_k P z_k` with the signs σ: what a common offset of all targets adds to the right-hand side.
-    /// Counted in integers for each group of equal weights, so that it is exactly zero where every group is
-    /// symmetric in the players.
+    /// `Σ_k w_k σ_k P z_k` with the signs σ: what a common offset of all targets adds to the right-hand side. Counted in integers
+    /// for each group of equal weights, so that it is exactly zero where every group is symmetric in the players.
     ///
-    /// `None` where offsets do not enter: in pairs they cancel, and without the constraint they are a signal
-    /// like any other.
+    /// `None` where offsets do not enter: in pairs they cancel, and without the constraint they are a signal like any other.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
         if self.form != Form::Centred || self.pairs {
             return None;

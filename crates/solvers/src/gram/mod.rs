@@ -2,11 +2,9 @@
 //!
 //! Two kernels, chosen by how many rows share a weight:
 //!
-//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and
-//!   counts the common bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of
-//!   the 64 bits are in use.
-//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point
-//!   operations per *row*.
+//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and counts the common
+//!   bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of the 64 bits are in use.
+//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point operations per *row*.
 
 pub(crate) mod panels;
 pub(crate) mod popcount;
@@ -21,21 +19,19 @@ pub enum Kernel {
     /// Whichever of the two is faster for the number of rows per weight.
     #[default]
     Auto,
-    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights;
-    /// fast where many rows share a weight.
+    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights; fast where many rows
+    /// share a weight.
     Popcount,
-    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that
-    /// are mostly distinct.
+    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that are mostly
+    /// distinct.
     Panels,
 }
 
 /// The popcount kernel is chosen where its words hold at least this many rows on average.
 ///
-/// Measured on one core of an Intel Xeon with AVX-512 (Sapphire Rapids), n = 1000: 0.06 ms for a word against
-/// 0.013 ms for a row of the dense product, so that a word is worth 5 rows. With AVX2 alone a word takes 0.21
-/// ms and the dense product about twice its time: 8 rows. The rule is the same on every machine, so that the
-/// choice is, too. (5000 pairs of 1000 players in 500 size classes, 10 rows a word: 58 ms for the whole solve
-/// against 93 ms; 50 000 pairs, 50 rows a word: 116 ms against 790 ms.)
+/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2 alone; the rule is the same on every machine, so
+/// that the choice is, too. `cargo run --release -p apportion-solvers --example timing` compares the two: on one core of an Intel
+/// Xeon (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms against 93 ms with 10 rows a word, 116 ms against 790 ms with 50.
 const ROWS_PER_WORD: usize = 8;
 
 /// Rows of one weight: positions `start..end` of the order in [`Groups`].

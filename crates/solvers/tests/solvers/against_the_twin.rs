@@ -6,8 +6,8 @@ use crate::twin::{self, Problem};
 
 const PLAYERS: [usize; 9] = [1, 2, 3, 7, 8, 63, 64, 65, 130];
 
-/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights;
-/// constrained and not, paired and not.
+/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights; constrained and not,
+/// paired and not.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
     PLAYERS.into_iter().flat_map(|n| {
         let mut plain = vec![
@@ -49,8 +49,7 @@ fn largest(values: &[f64]) -> f64 {
 fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
     for (name, problem) in problems() {
         let (fit, want) = (problem.solve(), twin::solve(&problem));
-        // Random square designs may be badly conditioned; normal equations lose the square root of what this
-        // grants.
+        // Random square designs may be badly conditioned; normal equations lose the square root of what this grants.
         let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
         assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         assert_eq!(fit.rank(), want.rank, "{name}");

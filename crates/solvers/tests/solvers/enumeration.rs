@@ -1,26 +1,25 @@
-//! All coalitions with Shapley kernel weights: the regression is the Shapley value itself (Leverage SHAP,
-//! Lemma 2.1).
+//! All coalitions with Shapley kernel weights: the regression is the Shapley value itself (Leverage SHAP, Lemma 2.1).
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
 
 use crate::twin::words;
 
-fn kernel_weight(n: usize, size: usize) -> f64 {
-    let choose = (0..size).fold(1.0, |choose, k| choose * (n - k) as f64 / (k + 1) as f64);
-    1.0 / (choose * (size * (n - size)) as f64)
+fn choose(n: usize, size: usize) -> f64 {
+    (0..size).fold(1.0, |choose, k| choose * (n - k) as f64 / (k + 1) as f64)
 }
 
-/// `φ_i = Σ_S s! (n − 1 − s)! / n! · [v(S ∪ i) − v(S)]`
+fn kernel_weight(n: usize, size: usize) -> f64 {
+    1.0 / (choose(n, size) * (size * (n - size)) as f64)
+}
+
+/// `φ_i = (1/n) Σ_S [v(S ∪ i) − v(S)] / C(n − 1, s)`
 fn definition(n: usize, values: &[f64]) -> Vec<f64> {
     (0..n)
         .map(|i| {
-            let gain = |mask: usize| values[mask | 1 << i] - values[mask];
-            let weight = |size: usize| kernel_weight(n + 1, size + 1) * (size + 1) as f64 * (n - size) as f64;
             let term = |mask: usize| {
-                let size = mask.count_ones() as usize;
-                // 1 / (n C(n − 1, s)) = (n + 1) / ((s + 1)(n − s)) · ... written with C(n + 1, s + 1).
-                gain(mask) * weight(size) * (n + 1) as f64 / ((size + 1) * (n - size)) as f64
+                let gain = values[mask | 1 << i] - values[mask];
+                gain / (n as f64 * choose(n - 1, mask.count_ones() as usize))
             };
             (0..1_usize << n).filter(|mask| mask >> i & 1 == 0).map(term).sum()
         })
@@ -95,7 +94,7 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
     let fit = least_squares_with(&design, &targets, 1, Constraint::Sum(&[0.0]), &options).unwrap();
     for (hat, &size) in fit.hat_values().iter().zip(coalitions.sizes()) {
         let size = size as usize;
-        let want = kernel_weight(n, size) * (size * (n - size)) as f64;
+        let want = 1.0 / choose(n, size);
         assert!((hat - want).abs() < 1e-13, "size {size}: {hat} instead of {want}");
     }
 }

@@ -24,8 +24,7 @@ fn size(values: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The gradient of the objective vanishes; under the constraint all its entries are equal, and the
-    /// coefficients sum to c.
+    /// The gradient of the objective vanishes; under the constraint all its entries are equal, and the coefficients sum to c.
     #[test]
     fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
         let fit = problem.solve();

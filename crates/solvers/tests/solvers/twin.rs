@@ -1,5 +1,4 @@
-//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written
-//! out.
+//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written out.
 
 use apportion_games::Coalitions;
 use faer::Mat;
@@ -97,8 +96,8 @@ impl Problem {
     }
 }
 
-/// The solution by singular values of √W Z (under the constraint: of √W Z N, with the columns of N an
-/// orthonormal basis of the vectors that sum to zero).
+/// The solution by singular values of √W Z (under the constraint: of √W Z N, with the columns of N an orthonormal basis of the
+/// vectors that sum to zero).
 pub(crate) struct Twin {
     /// n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
