@@ -11,9 +11,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let method: Method = arguments.next().unwrap_or_else(|| "leverage-shap".to_owned()).parse()?;
     let numbers: Vec<usize> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
-    let sizes: Vec<(usize, usize)> = match numbers.is_empty() {
-        true => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
-        false => numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+    let sizes: Vec<(usize, usize)> = if numbers.is_empty() {
+        vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)]
+    } else {
+        numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
     };
     let Some(estimator) = method.estimator() else { return Err(format!("{method} is no estimator").into()) };
     for (players, budget) in sizes {

@@ -24,7 +24,7 @@ use crate::regression::{StandardErrors, explain};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Draws {
     /// Without replacement, with as many of each size as Bernoulli sampling has in expectation, rounded by systematic sampling: the
-    /// budget is met exactly. Works at least as well as [`Bernoulli`](Self::Bernoulli) and is the default.
+    /// budget is met exactly, and the number of coalitions of a size hardly varies. The default.
     #[default]
     FixedCounts,
     /// Without replacement, every pair entering independently (Algorithm 2), as Theorem 1.1 assumes. The number of evaluations is
@@ -40,7 +40,8 @@ pub enum Draws {
 /// residuals of the regression for the draws without replacement; there are none where the budget is so small (below about `2n + 2`) that
 /// some coalition alone decides a value.
 ///
-/// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
+/// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m`
+/// evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap};

@@ -50,6 +50,7 @@ pub use optimized_kernel_shap::OptimizedKernelShap;
 pub use permutation_shap::PermutationShap;
 pub use regression::StandardErrors;
 
+/// The example of the README is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -18,14 +18,15 @@ use std::collections::HashMap;
 
 use apportion_games::{Coalition, CoalitionView, Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement, ln_choose};
-use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_solvers::Design;
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
-use crate::evaluations::{Evaluations, at_most_all};
+use crate::evaluations::at_most_all;
 use crate::exact::exact_if_affordable;
-use crate::explanation::{Diagnostics, Explanation};
+use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
+use crate::regression::regress;
 
 /// Kernel SHAP as optimized in the `shap` library: enumerated sizes, paired sampling, merged duplicates.
 ///
@@ -47,31 +48,9 @@ impl Estimator for OptimizedKernelShap {
         if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
             return Ok(explanation);
         }
-        let (players, outputs) = (game.players(), game.outputs());
-        let (coalitions, weights) = weighted_coalitions(players, budget - 2, seed)?;
-        let mut evaluations = Evaluations::begin(game)?;
-        let gains = evaluations.gains(&coalitions)?;
-        let total = evaluations.total();
-        let solution =
-            least_squares(&Design::new(&coalitions, &weights)?, &gains, outputs, Constraint::Sum(&total))?;
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values: solution.coefficients().to_vec(),
-            std_errors: None,
-            evaluations: evaluations.count,
-            distinct_coalitions: evaluations.count,
-            model_rows: evaluations.model_rows(),
-            seed: Some(seed),
-            diagnostics: Diagnostics {
-                rank: Some(solution.rank()),
-                condition_number: Some(solution.condition_number()),
-                residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
-                ..Diagnostics::default()
-            },
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let (coalitions, weights) = weighted_coalitions(game.players(), budget - 2, seed)?;
+        let (explanation, _) = regress(self.name(), game, &Design::new(&coalitions, &weights)?, seed)?;
+        Ok(explanation)
     }
 }
 
@@ -236,6 +215,7 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
 #[cfg(test)]
 mod tests {
     use super::*;
+    use apportion_solvers::{Constraint, least_squares};
 
     #[test]
     fn subsets_are_all_visited_once_in_lexicographic_order() {

@@ -110,11 +110,10 @@ fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64>
     for output in 0..outputs {
         let (mut prefix_before, mut others_before) = (0.0, total[output]);
         for (position, &player) in order.iter().enumerate() {
-            let (prefix, others) = match position + 1 == players {
-                true => (total[output], 0.0),
-                false => {
-                    (gains[2 * position * outputs + output], gains[(2 * position + 1) * outputs + output])
-                }
+            let (prefix, others) = if position + 1 == players {
+                (total[output], 0.0)
+            } else {
+                (gains[2 * position * outputs + output], gains[(2 * position + 1) * outputs + output])
             };
             contributions[player * outputs + output] =
                 0.5 * ((prefix - prefix_before) + (others_before - others));

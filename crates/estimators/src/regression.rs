@@ -1,14 +1,14 @@
 //! Shapley values as a constrained least-squares problem on sampled coalitions.
 //!
 //! ```text
-//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²          (Leverage SHAP, equations 3 and 9)
+//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²    (Leverage SHAP, equations 3 and 9)
 //! ```
 //!
 //! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeStratum};
-use apportion_solvers::{Constraint, Design, SolverError, least_squares};
+use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::Semivalue;
 
 use crate::error::EstimatorError;
@@ -21,7 +21,7 @@ pub enum StandardErrors {
     /// From the residuals of the regression; costs about as much as the regression itself.
     #[default]
     Estimated,
-    /// None, for the last bit of speed.
+    /// None, which saves that time.
     Omitted,
 }
 
@@ -33,46 +33,54 @@ pub(crate) fn explain(
     standard_errors: StandardErrors,
     seed: u64,
 ) -> Result<Explanation, EstimatorError> {
-    let mut evaluations = Evaluations::begin(game)?;
-    let gains = evaluations.gains(sample.coalitions())?;
     let weights = row_weights(sample);
     let design = match sample.pairing() {
         Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
         Pairing::Unpaired => Design::new(sample.coalitions(), &weights)?,
     };
-    let (players, outputs) = (game.players(), game.outputs());
+    let (mut explanation, solution) = regress(method, game, &design, seed)?;
+    explanation.diagnostics.exact = sample_is_complete(sample);
+    if standard_errors == StandardErrors::Estimated && solution.rank() == game.players() - 1 {
+        explanation.std_errors = match solution.certificate(&free_shares(sample)) {
+            Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
+            // A row that the regression cannot do without leaves no residual to judge it by.
+            Err(SolverError::Saturated { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+    }
+    Ok(explanation)
+}
+
+/// Evaluates the coalitions of `design`, which are all different, and solves the regression; without standard errors.
+pub(crate) fn regress(
+    method: &'static str,
+    game: &dyn Game,
+    design: &Design<'_>,
+    seed: u64,
+) -> Result<(Explanation, LeastSquares), EstimatorError> {
+    let mut evaluations = Evaluations::begin(game)?;
+    let gains = evaluations.gains(design.coalitions())?;
     let total = evaluations.total();
-    let solution = least_squares(&design, &gains, outputs, Constraint::Sum(&total))?;
-    let std_errors = match standard_errors {
-        StandardErrors::Estimated if solution.rank() == players - 1 => {
-            match solution.certificate(&free_shares(sample)) {
-                Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
-                // A row that the regression cannot do without leaves no residual to judge it by.
-                Err(SolverError::Saturated { .. }) => None,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        _ => None,
-    };
-    Ok(Explanation {
+    let solution = least_squares(design, &gains, game.outputs(), Constraint::Sum(&total))?;
+    let explanation = Explanation {
         value: Semivalue::Shapley,
         method: method.to_owned(),
         values: solution.coefficients().to_vec(),
-        std_errors,
+        std_errors: None,
         evaluations: evaluations.count,
         distinct_coalitions: evaluations.count,
         model_rows: evaluations.model_rows(),
         seed: Some(seed),
         diagnostics: Diagnostics {
-            exact: sample_is_complete(sample),
             rank: Some(solution.rank()),
             condition_number: Some(solution.condition_number()),
             residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
-            permutations: None,
+            ..Diagnostics::default()
         },
         base: evaluations.empty,
         prediction: evaluations.full,
-    })
+    };
+    Ok((explanation, solution))
 }
 
 /// First rows of the pairs, or all rows.
@@ -105,9 +113,11 @@ fn row_weights(sample: &Sample) -> Vec<f64> {
 
 /// `f_k = 1 − drawn/available` of each row's (or pair's) size: what the sample left to chance.
 fn free_shares(sample: &Sample) -> Vec<f64> {
-    let free = |stratum: &SizeStratum| match stratum.is_exhausted() {
-        true => 0.0,
-        false => (1.0 - ((stratum.drawn as f64).ln() - stratum.ln_population).exp()).max(0.0),
+    let free = |stratum: &SizeStratum| {
+        if stratum.is_exhausted() {
+            return 0.0;
+        }
+        (1.0 - ((stratum.drawn as f64).ln() - stratum.ln_population).exp()).max(0.0)
     };
     let by_size: Vec<f64> = sample.strata().iter().map(free).collect();
     representatives(sample).map(|row| by_size[sample.coalitions().sizes()[row] as usize]).collect()

@@ -25,7 +25,7 @@ fn all() -> Vec<Box<dyn Estimator>> {
     ]
 }
 
-/// Independent normal-ish values for all coalitions, around a large constant.
+/// Independent uniform values for all coalitions, around a large constant.
 fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, apportion_games::Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
@@ -149,6 +149,7 @@ fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
 #[test]
 fn standard_errors_cover_the_truth_as_often_as_they_say() {
     // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
+    let mut with_errors = 0;
     for estimator in all() {
         let (mut inside, mut count) = (0, 0);
         for seed in 0..60 {
@@ -163,8 +164,11 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         if count > 0 {
             let coverage = f64::from(inside as u32) / f64::from(count as u32);
             assert!((0.91..=0.985).contains(&coverage), "{}: {coverage}", estimator.name());
+            with_errors += 1;
         }
     }
+    // Leverage SHAP without replacement, paired or not, by counts or Bernoulli; and permutations.
+    assert_eq!(with_errors, 5);
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn the_budget_is_not_exceeded_but_by_bernoulli_sampling() {
     }
 }
 
-/// Fails when the grand coalition is asked for.
+/// Fails when a coalition of three players is asked for.
 struct Failing;
 
 impl Game for Failing {
