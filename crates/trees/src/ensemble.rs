@@ -5,8 +5,8 @@
 //! Every format's rules are brought to one when a file is read, so that prediction and the oracles know a single rule. Let x̂ be a row's
 //! value rounded to the [`Width`] that the library computes with.
 //!
-//! - A numeric split sends a row **left iff x̂ < threshold**. (`x̂ ≤ t` is `x̂ < t'` with t' the next number after t; a library that sends
-//!   the satisfied side right has its children exchanged.)
+//! - A numeric split sends a row **left iff x̂ < threshold**. (`x̂ ≤ t` is `x̂ < t'` with t' the next number after t; a library
+//!   that sends the satisfied side right has its children exchanged.)
 //! - A categorical split sends a row **right iff ⌊x̂⌋ is in its set**; negative, huge and unknown categories go left.
 //! - A missing value (NaN) goes where the split says, in both cases.
 //!
@@ -206,7 +206,7 @@ impl Ensemble {
     }
 
     /// Training cover of every node of a tree (the sum of hessians for XGBoost).
-    #[allow(dead_code)] // the weights of the path-dependent game
+    #[expect(dead_code, reason = "the weights of the path-dependent game, which is yet to come")]
     pub(crate) fn cover_of(&self, tree: &Tree) -> &[f64] {
         &self.cover[tree.first..tree.first + tree.count]
     }

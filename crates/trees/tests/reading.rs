@@ -68,19 +68,15 @@ fn json_and_ubj_and_their_gzips_are_the_same_model() {
     let rows = Random(2).row(10 * 40);
     let rows = Rows::new(&rows, 10);
     let json = gunzip(&fixture("diabetes_xgb_1_7.json.gz"));
-    let ubj = gunzip(&fixture("diabetes_xgb_1_7.ubj.gz"));
+    let binary = gunzip(&fixture("diabetes_xgb_1_7.ubj.gz"));
     let wanted = Ensemble::from_bytes(&json).unwrap().margins(rows).unwrap();
-    for bytes in [gzip(&json), ubj.clone(), gzip(&ubj), [b"\n ", &json[..]].concat()] {
+    for bytes in [gzip(&json), binary.clone(), gzip(&binary), [b"\n ", &json[..]].concat()] {
         assert_eq!(Ensemble::from_bytes(&bytes).unwrap().margins(rows).unwrap(), wanted);
     }
     let sample = sample();
     let rows = Rows::new(&rows.values()[..3 * 100], 3);
     let wanted = read(&sample).unwrap().margins(rows).unwrap();
-    assert_eq!(Ensemble::from_bytes(&ubj_of(&sample)).unwrap().margins(rows).unwrap(), wanted);
-}
-
-fn ubj_of(document: &Value) -> Vec<u8> {
-    ubj(document)
+    assert_eq!(Ensemble::from_bytes(&ubj(&sample)).unwrap().margins(rows).unwrap(), wanted);
 }
 
 /// Margins that XGBoost 1.7.6 and 3.2.0 gave for rows with known, unknown, negative, fractional, huge and missing categories.

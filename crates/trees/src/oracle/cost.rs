@@ -57,7 +57,8 @@ pub(crate) fn choose(task: &Task<'_>) -> Kernel {
     }
 }
 
-/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 features; beyond, features that share a bit are taken for one.
+/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 features; beyond, features that share a bit are taken
+/// for one.
 pub(crate) fn leaves_reached(ensemble: &Ensemble, nodes: &[Node], a: &[f64], b: &[f64]) -> usize {
     // Nodes to visit, each with the features that are taken from either row on the way there.
     let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);

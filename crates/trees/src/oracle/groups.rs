@@ -1,7 +1,7 @@
 //! A background set, grouped leaf by leaf.
 //!
-//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a leaf with d
-//! path features is at most 2^d patterns with their weights, however many rows there are.
+//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
+//! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
 
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::ensemble::{Ensemble, Node};
@@ -127,10 +127,8 @@ impl Gathered {
                 Place::Bins(start) => {
                     let above = paths.features(index).len();
                     let bins = &self.bins[start..start + (COPIES << (above + 1))];
-                    for (leaf, is_left) in [(node.left(), true), (node.right(), false)] {
-                        if !nodes[leaf].is_leaf() {
-                            continue;
-                        }
+                    let children = [(node.left(), true), (node.right(), false)];
+                    for (leaf, is_left) in children.into_iter().filter(|&(child, _)| nodes[child].is_leaf()) {
                         sums.clear();
                         sums.resize(1 << paths.features(leaf).len(), 0.0);
                         for (place, copies) in bins.chunks_exact(COPIES).enumerate() {

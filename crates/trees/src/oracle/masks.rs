@@ -1,7 +1,8 @@
 //! A block of explicands against the grouped background, pattern by pattern.
 //!
-//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy all features, the
-//! mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background, so with value v and weight w
+//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy
+//! all features, the mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background, so with value v
+//! and weight w
 //!
 //! ```text
 //! φ_i += w v · M(|E| − 1, |R|)   for i ∈ E,        φ_i −= w v · M(|E|, |R| − 1)   for i ∈ R.

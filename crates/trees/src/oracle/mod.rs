@@ -36,9 +36,10 @@ mod tests;
 mod walk;
 mod weights;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use apportion_games::{GameError, Rows};
+use apportion_games::{Background, Rows};
 use apportion_values::Semivalue;
 use rayon::prelude::*;
 
@@ -99,36 +100,47 @@ pub struct InterventionalOracle<'a> {
 }
 
 impl<'a> InterventionalOracle<'a> {
-    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights` has one per row.
-    /// Weights need not sum to 1. Missing values are NaN.
+    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
+    /// has one per row. Weights need not sum to 1. Missing values are NaN.
     ///
     /// Takes one prediction per background row. What a kernel needs of the background is computed when a kernel first needs it, and kept.
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`], [`GameError::Width`], [`GameError::InfiniteInput`] for the background;
-    /// [`GameError::BackgroundWeights`] for weights that are not one per row, finite, not negative and not all zero.
+    /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
+    /// [`GameError::Width`](apportion_games::GameError::Width) and
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for the background,
+    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
+    /// not negative and not all zero.
     pub fn new(
         ensemble: &'a Ensemble,
         background: Rows<'_>,
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
-        if background.is_empty() {
-            return Err(GameError::EmptyBackground.into());
+        let mut background = Background::rows(background.values(), background.columns())?;
+        check_rows(background.as_rows(), ensemble.feature_count(), "background row")?;
+        if let Some(weights) = weights {
+            background = background.with_weights(weights)?;
         }
-        check_rows(background, ensemble.feature_count(), "background row")?;
-        let weights = normalized(weights, background.len())?;
+        let (rows, weights) = (background.as_rows(), background.weights());
         let outputs = ensemble.output_count();
         let mut base = vec![0.0; outputs];
-        for (margins, weight) in ensemble.margins(background)?.chunks_exact(outputs).zip(&weights) {
+        for (margins, weight) in ensemble.margins(rows)?.chunks_exact(outputs).zip(weights) {
             for (base, margin) in base.iter_mut().zip(margins) {
                 *base += weight * margin;
             }
         }
-        let rows = background.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
-        let background = rows.flat_map(|(row, _)| row).map(|&value| ensemble.width.round(value)).collect();
-        let weights = weights.into_iter().filter(|&weight| weight > 0.0).collect();
-        Ok(Self { ensemble, background, weights, base, grouped: OnceLock::new() })
+        let counted = || rows.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        Ok(Self {
+            ensemble,
+            background: counted()
+                .flat_map(|(row, _)| row)
+                .map(|&value| ensemble.width.round(value))
+                .collect(),
+            weights: counted().map(|(_, &weight)| weight).collect(),
+            base,
+            grouped: OnceLock::new(),
+        })
     }
 
     /// v(∅) of every explicand, per output: the weighted mean margin of the background.
@@ -138,13 +150,13 @@ impl<'a> InterventionalOracle<'a> {
 
     /// The `value` of every feature, for every output and each of the rows.
     ///
-    /// Accurate to rounding: for efficient values, values and base add up to the prediction within 1e-13 of the largest. The result does
+    /// Accurate to rounding: for efficient values, values and base add up to the prediction within 1e-12 of the largest. The result does
     /// not depend on the number of threads.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// value is infinite.
+    /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features,
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite.
     pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         self.values_by(value, rows, cost::choose)
     }
@@ -164,26 +176,13 @@ impl<'a> InterventionalOracle<'a> {
         let moments = Moments::new(value, widest);
         let kernels = self.kernels(rows, choose);
         for turn in turns(&kernels) {
-            let trees = &ensemble.trees()[turn.clone()];
-            let kernels = &kernels[turn.clone()];
-            let fill = |(position, tree): (usize, &Tree)| match kernels[position] {
-                kernel @ Kernel::Tables { .. } => self
-                    .group(kernel, turn.start + position)
-                    .map(|(paths, groups)| Tables::new(ensemble.nodes_of(tree), paths, groups, &moments)),
-                Kernel::Walk | Kernel::Masks => None,
-            };
-            let tables: Vec<Option<Tables>> =
-                if kernels.iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
-                    trees.par_iter().enumerate().map(|(position, tree)| fill((position, tree))).collect()
-                } else {
-                    trees.iter().map(|_| None).collect()
-                };
+            let tables = self.tables(&kernels, turn.clone(), &moments);
             // A row's values do not depend on the rows beside it, so blocks may be cut to occupy several threads.
             let block = rows.len().div_ceil(16).clamp(1, BLOCK);
             let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
                 scratch.begin(ensemble, rows);
                 for (position, index) in turn.clone().enumerate() {
-                    let grouped = self.group(kernels[position], index);
+                    let grouped = self.group(kernels[index], index);
                     scratch.add_tree(self, index, grouped, tables[position].as_ref(), &moments);
                 }
                 scratch.end(features, outputs, values);
@@ -233,6 +232,22 @@ impl<'a> InterventionalOracle<'a> {
         ensemble.trees().iter().enumerate().map(kernel).collect()
     }
 
+    /// The tables of the trees of one turn, where their kernel wants them.
+    fn tables(&self, kernels: &[Kernel], turn: Range<usize>, moments: &Moments) -> Vec<Option<Tables>> {
+        let fill = |index: usize| {
+            let Kernel::Tables { .. } = kernels[index] else { return None };
+            let (paths, groups) = self.group(kernels[index], index)?;
+            let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[index]);
+            Some(Tables::new(nodes, paths, groups, moments))
+        };
+        // Threads are not woken where there is nothing for them to fill.
+        if kernels[turn.clone()].iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
+            turn.into_par_iter().map(fill).collect()
+        } else {
+            turn.map(|_| None).collect()
+        }
+    }
+
     /// Paths and grouped background of a tree, where its kernel wants them.
     fn group(&self, kernel: Kernel, index: usize) -> Option<&(Paths, Groups)> {
         match kernel {
@@ -274,27 +289,8 @@ impl<'a> InterventionalOracle<'a> {
     }
 }
 
-/// Weights with sum 1.
-fn normalized(weights: Option<&[f64]>, rows: usize) -> Result<Vec<f64>, GameError> {
-    let Some(weights) = weights else { return Ok(vec![1.0 / rows as f64; rows]) };
-    let refuse = |problem: String| Err(GameError::BackgroundWeights { rows, problem });
-    if weights.len() != rows {
-        return refuse(format!("{} are given", weights.len()));
-    }
-    if let Some(index) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-        return refuse(format!("weight {index} is {}", weights[index]));
-    }
-    // Divided by the largest first, so that the sum cannot overflow.
-    let largest = weights.iter().fold(0.0, |largest: f64, &weight| largest.max(weight));
-    if largest == 0.0 {
-        return refuse("all are zero".to_owned());
-    }
-    let total: f64 = weights.iter().map(|weight| weight / largest).sum();
-    Ok(weights.iter().map(|weight| weight / largest / total).collect())
-}
-
 /// Consecutive trees whose tables fit in memory together.
-fn turns(kernels: &[Kernel]) -> Vec<std::ops::Range<usize>> {
+fn turns(kernels: &[Kernel]) -> Vec<Range<usize>> {
     let mut turns = Vec::new();
     let (mut start, mut size) = (0, 0);
     for (index, kernel) in kernels.iter().enumerate() {

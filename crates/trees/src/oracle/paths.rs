@@ -1,8 +1,9 @@
 //! Which features a leaf depends on, and which of their tests a row passes.
 //!
-//! The *path features* of a node are the distinct features split on above it, in the order of their first split. The *pattern* of a row at
-//! the node has bit j set iff the row passes every test above the node on the j-th path feature. At a leaf, the pattern of a
-//! mixture of two rows says all: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature comes from.
+//! The *path features* of a node are the distinct features split on above it, in the order of their first split. The *pattern* of
+//! a row at the node has bit j set iff the row passes every test above the node on the j-th path feature. At a leaf, the pattern
+//! of a mixture of two rows says all: the leaf is reached iff every path feature's bit is set in the pattern of the row that the
+//! feature comes from.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 

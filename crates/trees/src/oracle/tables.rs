@@ -1,16 +1,16 @@
 //! A block of explicands against the grouped background, by looking up.
 //!
-//! The values on a leaf depend on the explicand only through its pattern P of the leaf's d path features, so they can be written down for all 2^d
-//! patterns once and looked up for every row. Let G_s\[C\] be the weight of background patterns M ⊇ C with |M| = s (superset sums, d·2^d
-//! additions for each s), and C = ¬P the features that only the background can satisfy. With value v,
+//! The values on a leaf depend on the explicand only through its pattern P of the leaf's d path features, so they can be written
+//! down for all 2^d patterns once and looked up for every row. Let G_s\[C\] be the weight of background patterns M ⊇ C with |M| =
+//! s (superset sums, d·2^d additions for each s), and C = ¬P the features that only the background can satisfy. With value v,
 //!
 //! ```text
 //! i ∈ P:  φ_i = v Σ_s (G_s[C] − G_s[C ∪ i]) · M(d − s − 1, |C|)
 //! i ∉ P:  φ_i = −v Σ_s G_s[C] · M(d − s, |C| − 1)
 //! ```
 //!
-//! which is the sum of [`masks`](super::masks) over M, sorted by size. One table serves both leaves below a split: its index is the pattern at
-//! the split and the split's own decision.
+//! which is the sum of [`masks`](super::masks) over M, sorted by size. One table serves both leaves below a split: its index is
+//! the pattern at the split and the split's own decision.
 
 use super::groups::Groups;
 use super::paths::{BLOCK, Columns, Paths, Patterns};

@@ -8,9 +8,9 @@
 //! φ_i += v · M(|E| − 1, |R|)   for i ∈ E,        φ_i −= v · M(|E|, |R| − 1)   for i ∈ R.
 //! ```
 //!
-//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees* (2020), the sums over all leaves
-//! below a parting are handed up, so that a leaf costs the same however many features it depends on. Partings are kept on a stack of
-//! our own: any depth and any number of features.
+//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees* (2020), the sums over
+//! all leaves below a parting are handed up, so that a leaf costs the same however many features it depends on. Partings are kept
+//! on a stack of our own: any depth and any number of features.
 
 use super::weights::Moments;
 use crate::ensemble::{Ensemble, Node};

@@ -31,8 +31,9 @@ impl Moments {
         if a + b < self.side { self.table[a * self.side + b] } else { self.value.moment(a, b) }
     }
 
-    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row satisfies gives
-    /// to each of the former, and takes from each of the latter: `M(own − 1, rest)` and `M(own, rest − 1)`, 0 where there are none.
+    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row
+    /// satisfies gives to each of the former, and takes from each of the latter: `M(own − 1, rest)` and `M(own, rest − 1)`, 0
+    /// where there are none.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

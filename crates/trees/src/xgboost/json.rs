@@ -1,9 +1,8 @@
 //! JSON, as XGBoost writes it.
 //!
 //! XGBoost writes the bare words `NaN` and `Infinity` where a number has no other spelling (1.7 does for the thresholds of categorical
-//! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust
-//! spells them (`1.`, `01`); everything else is the standard (RFC 8259). Nesting is bounded by
-//! [`MAX_DEPTH`], so that no file can exhaust the stack.
+//! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
+//! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
 
 use super::document::{MAX_DEPTH, Value, push_element};
 use crate::error::TreeError;

@@ -133,10 +133,7 @@ impl<'a> Reader<'a> {
             b'Z' => Value::Null,
             b'T' => Value::Bool(true),
             b'F' => Value::Bool(false),
-            b'C' => {
-                let length = 1;
-                Value::Text(self.text(length)?.to_owned())
-            }
+            b'C' => Value::Text(self.text(1)?.to_owned()),
             b'S' => {
                 let length = self.length()?;
                 Value::Text(self.text(length)?.to_owned())
