@@ -51,6 +51,7 @@ pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};
 pub use method::Method;
 
+/// The example of the README is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
