@@ -44,12 +44,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
-    let mut header = vec!["row".to_owned()];
-    match results.outputs {
-        1 => header.push("prediction".to_owned()),
-        outputs => header.extend((0..outputs).map(|output| format!("prediction {output}"))),
-    }
-    record(&mut table, &header)?;
+    record(&mut table, results.header())?;
     for (row, margins) in results.rows.iter().zip(results.margins.chunks_exact(results.outputs)) {
         record(&mut table, std::iter::once(row.to_string()).chain(margins.iter().copied().map(cell)))?;
     }

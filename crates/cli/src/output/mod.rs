@@ -88,6 +88,15 @@ impl Attributions {
 }
 
 impl Predictions {
+    /// The names of the columns of CSV and tables: the row, then each output.
+    fn header(&self) -> Vec<String> {
+        let predictions = match self.outputs {
+            1 => vec!["prediction".to_owned()],
+            outputs => (0..outputs).map(|output| format!("prediction {output}")).collect(),
+        };
+        std::iter::once("row".to_owned()).chain(predictions).collect()
+    }
+
     /// Writes all margins.
     pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
         match format {

@@ -59,16 +59,11 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
 }
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
-    let mut header = vec!["row".to_owned()];
-    match results.outputs {
-        1 => header.push("prediction".to_owned()),
-        outputs => header.extend((0..outputs).map(|output| format!("prediction {output}"))),
-    }
     let rows = results.rows.iter().zip(results.margins.chunks_exact(results.outputs));
     let lines = rows.map(|(row, margins)| {
         std::iter::once(row.to_string()).chain(margins.iter().copied().map(digits)).collect()
     });
-    aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>(), LastColumn::Numbers, out)
+    aligned(&std::iter::once(results.header()).chain(lines).collect::<Vec<_>>(), LastColumn::Numbers, out)
 }
 
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {

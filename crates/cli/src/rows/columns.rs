@@ -38,51 +38,60 @@ pub(super) struct Chosen {
 pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> {
     let target = target_of_header(header, wanted)?;
     let rest: Vec<usize> = (0..header.len()).filter(|&column| Some(column) != target).collect();
-    if let Some(names) = wanted.names {
-        let column_of: HashMap<&str, usize> =
-            rest.iter().map(|&column| (header[column].as_str(), column)).collect();
-        let missing: Vec<&str> =
-            names.iter().map(String::as_str).filter(|name| !column_of.contains_key(name)).collect();
-        if missing.is_empty() {
-            let columns: Vec<usize> = names.iter().map(|name| column_of[name.as_str()]).collect();
-            let chosen: HashSet<usize> = columns.iter().copied().collect();
-            let left_out: Vec<&str> = rest
-                .iter()
-                .filter(|column| !chosen.contains(column))
-                .map(|&column| header[column].as_str())
-                .collect();
-            let notes = (!left_out.is_empty()).then(|| {
-                format!("columns that are not features of the model are left out: {}", list(&left_out))
-            });
-            return Ok(Chosen { columns, notes: notes.into_iter().collect() });
-        }
-        if missing.len() < names.len() || rest.len() != wanted.count {
+    match wanted.names {
+        Some(names) => by_names_of_the_model(header, target, rest, names),
+        None if rest.len() == wanted.count => Ok(Chosen { columns: rest, notes: Vec::new() }),
+        None => {
+            let names: Vec<&str> = rest.iter().map(|&column| header[column].as_str()).collect();
             bail!(
-                "there are {} columns{}, and the model has {} features, of which the header lacks {}: {}",
+                "there are {} columns{} ({}), and the model wants {}, one per feature",
                 rest.len(),
                 beside(header, target),
-                wanted.count,
-                missing.len(),
-                list(&missing)
-            );
+                list(&names),
+                wanted.count
+            )
         }
-        let notes = vec![format!(
-            "no column has the name of a feature of the model; columns are taken in order, {:?} as {:?} and so on",
-            header[rest[0]], names[0]
-        )];
-        return Ok(Chosen { columns: rest, notes });
     }
-    if rest.len() != wanted.count {
-        let names: Vec<&str> = rest.iter().map(|&column| header[column].as_str()).collect();
+}
+
+/// Chooses among the columns `rest` those that have the model's `names`; all in order, where none has one.
+fn by_names_of_the_model(
+    header: &[String],
+    target: Option<usize>,
+    rest: Vec<usize>,
+    names: &[String],
+) -> Result<Chosen> {
+    let column_of: HashMap<&str, usize> =
+        rest.iter().map(|&column| (header[column].as_str(), column)).collect();
+    let missing: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !column_of.contains_key(name)).collect();
+    if missing.is_empty() {
+        let columns: Vec<usize> = names.iter().map(|name| column_of[name.as_str()]).collect();
+        let chosen: HashSet<usize> = columns.iter().copied().collect();
+        let left_out: Vec<&str> = rest
+            .iter()
+            .filter(|column| !chosen.contains(column))
+            .map(|&column| header[column].as_str())
+            .collect();
+        let notes = (!left_out.is_empty())
+            .then(|| format!("columns that are not features of the model are left out: {}", list(&left_out)));
+        return Ok(Chosen { columns, notes: notes.into_iter().collect() });
+    }
+    if missing.len() < names.len() || rest.len() != names.len() {
         bail!(
-            "there are {} columns{} ({}), and the model wants {}, one per feature",
+            "there are {} columns{}, and the model has {} features, of which the header lacks {}: {}",
             rest.len(),
             beside(header, target),
-            list(&names),
-            wanted.count
+            names.len(),
+            missing.len(),
+            list(&missing)
         );
     }
-    Ok(Chosen { columns: rest, notes: Vec::new() })
+    let notes = vec![format!(
+        "no column has the name of a feature of the model; columns are taken in order, {:?} as {:?} and so on",
+        header[rest[0]], names[0]
+    )];
+    Ok(Chosen { columns: rest, notes })
 }
 
 /// Chooses among columns without names.
