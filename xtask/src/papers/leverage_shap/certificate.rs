@@ -82,8 +82,8 @@ pub(crate) fn certificate(session: &Session) -> Result<Made> {
     let claim = Claim {
         claim: "the 95 % intervals φ̃ ± 1.96 se of Leverage SHAP cover the truth in 92 to 98 % of the cases".to_owned(),
         source: "target of this project".to_owned(),
-        rule: "holds if the coverage pooled over datasets, runs and players is 92 to 98 %, at m = 10n, at 20n and together; intervals without width \
-               are not counted"
+        rule: "holds if the coverage pooled over datasets, runs and players is 92 to 98 %, at m = 10n, at 20n and together; \
+               intervals without width are not counted"
             .to_owned(),
         verdict: match all.share() {
             None => Verdict::NotTested,
@@ -104,8 +104,8 @@ pub(crate) fn certificate(session: &Session) -> Result<Made> {
     };
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.push(
-        "only standard errors above zero are counted: a zero says that the value is exact (m ≥ 2^n); pooling weighs every player of every run \
-         alike, so wide datasets weigh more"
+        "only standard errors above zero are counted: a zero says that the value is exact (m ≥ 2^n); pooling weighs every \
+         player of every run alike, so wide datasets weigh more"
             .to_owned(),
     );
     Ok(Made { data, figure: None, tables: vec![table], claims: vec![claim], notes, datasets: all_datasets() })

@@ -1,6 +1,7 @@
 //! Curves: an error as a function of sample size, noise or γ, one per panel and contender.
 
 use super::contender::Contender;
+use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::statistics::Summary;
@@ -94,7 +95,7 @@ impl Curves {
         format!("{} {}", self.panels[panel], self.levels[level].label)
     }
 
-    pub(crate) fn figure(&self, look: &Look<'_>) -> Figure {
+    fn figure(&self, look: &Look<'_>) -> Figure {
         let ticks = self.levels.iter().map(|level| (level.x, level.tick.clone())).collect::<Vec<_>>();
         let contenders = self.contenders();
         let panels = self.panels.iter().enumerate().map(|(index, title)| {
@@ -150,8 +151,21 @@ impl Curves {
         }
     }
 
+    /// The figure with its data and a table of its centres; `panel` and `level` name the columns. Claims, notes and datasets are the
+    /// caller's.
+    pub(crate) fn made(&self, [panel, level]: [&str; 2], look: &Look<'_>, caption: &str) -> Made {
+        Made {
+            data: self.data(panel, level),
+            figure: Some(self.figure(look)),
+            tables: vec![self.table(caption, panel, look.centre)],
+            claims: Vec::new(),
+            notes: Vec::new(),
+            datasets: Vec::new(),
+        }
+    }
+
     /// Every number of the figure.
-    pub(crate) fn data(&self, panel: &str, level: &str) -> Table {
+    fn data(&self, panel: &str, level: &str) -> Table {
         let columns =
             [panel, "estimator", level, "runs", "mean", "first_quartile", "median", "third_quartile"];
         let mut table = Table::new("data", columns);
@@ -171,7 +185,7 @@ impl Curves {
     }
 
     /// One row per panel and contender, one column per level.
-    pub(crate) fn table(&self, caption: &str, panel: &str, centre: Centre) -> Table {
+    fn table(&self, caption: &str, panel: &str, centre: Centre) -> Table {
         let columns = [panel, "estimator"].map(str::to_owned);
         let levels = self.levels.iter().map(|level| level.label.clone());
         let mut table = Table::new(caption, columns.into_iter().chain(levels));

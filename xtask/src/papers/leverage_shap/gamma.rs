@@ -31,8 +31,9 @@ const GAMMAS: [(f64, &str, &str); 9] = [
     (100.0, "γ = 100", "100"),
 ];
 
-const GAME_NOTE: &str = "synthetic games of n = 8, 10, 12 players (the paper says only: small n); b = αAx/‖Ax‖ + βr/‖r‖ with x and r normal, r orthogonal to \
-                         the span of A, ‖b‖ = 1, β²/α² = γ, v(∅) = v(N) = 0; m = 10n; γ = ‖Aφ − b‖² / ‖Aφ‖², as in Corollary 4.1";
+const GAME_NOTE: &str = "synthetic games of n = 8, 10, 12 players (the paper says only: small n); b = αAx/‖Ax‖ + βr/‖r‖ with x and r \
+                         normal, r orthogonal to the span of A, ‖b‖ = 1, β²/α² = γ, v(∅) = v(N) = 0; m = 10n; \
+                         γ = ‖Aφ − b‖² / ‖Aφ‖², as in Corollary 4.1";
 
 fn curves(
     session: &Session,
@@ -96,14 +97,8 @@ fn error_grows(curves: &Curves, centre: Centre, claim: &str, source: &str) -> Cl
 }
 
 fn made(curves: &Curves, look: &Look<'_>, caption: &str, claims: Vec<Claim>) -> Made {
-    Made {
-        data: curves.data("players", "gamma"),
-        figure: Some(curves.figure(look)),
-        tables: vec![curves.table(caption, "players", look.centre)],
-        claims,
-        notes: vec![GAME_NOTE.to_owned()],
-        datasets: Vec::new(),
-    }
+    let made = curves.made(["players", "gamma"], look, caption);
+    Made { claims, notes: vec![GAME_NOTE.to_owned()], ..made }
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
@@ -228,8 +223,11 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         tables: vec![table],
         claims,
         notes: vec![
-            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows".to_owned(),
-            "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the explicand varies".to_owned(),
+            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows"
+                .to_owned(),
+            "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
+             explicand varies"
+                .to_owned(),
             super::NOTES[0].to_owned(),
         ],
         datasets: small_datasets(),
@@ -268,7 +266,9 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     Ok(Claim {
         claim: "‖φ̃ − φ‖² ≤ εγ‖φ‖², ε being the relative excess of the objective".to_owned(),
         source: "corollary 4.1".to_owned(),
-        rule: "holds if it holds in every run of Leverage SHAP at m = 10n whose game is not additive and whose ε is above 1e-6 (rounding shows below), to a relative 1e-6".to_owned(),
+        rule: "holds if it holds in every run of Leverage SHAP at m = 10n whose game is not additive and whose ε is above 1e-6 \
+               (rounding shows below), to a relative 1e-6"
+            .to_owned(),
         verdict: if checked == 0 { Verdict::NotTested } else { Verdict::of_truth(held == checked) },
         evidence: format!("{held} of {checked} runs; the error is at most {tightest:.3} of the bound"),
     })

@@ -30,21 +30,16 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         ),
         third_quartile_near_median(&curves, "caption of figure 4; \"generally matches\""),
     ];
-    Ok(Made {
-        data: curves.data("dataset", "sigma"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 4: error against noise on v, m = 10n",
-            x: "standard deviation σ",
-            y: "relative squared error",
-            floor: 1e-8,
-            centre: Centre::Median,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Median error by noise", "dataset", Centre::Median)],
-        claims,
-        notes: notes(),
-        datasets: all_datasets(),
-    })
+    let look = Look {
+        title: "Figure 4: error against noise on v, m = 10n",
+        x: "standard deviation σ",
+        y: "relative squared error",
+        floor: 1e-8,
+        centre: Centre::Median,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "sigma"], &look, "Median error by noise");
+    Ok(Made { claims, notes: notes(), datasets: all_datasets(), ..made })
 }
 
 /// Figure 9: mean error of all estimators.
@@ -58,21 +53,16 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         &[LeverageShap],
         Centre::Mean,
     )];
-    Ok(Made {
-        data: curves.data("dataset", "sigma"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 9: error of all estimators against noise on v, m = 10n",
-            x: "standard deviation σ",
-            y: "relative squared error",
-            floor: 1e-8,
-            centre: Centre::Mean,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Mean error by noise", "dataset", Centre::Mean)],
-        claims,
-        notes: notes(),
-        datasets: all_datasets(),
-    })
+    let look = Look {
+        title: "Figure 9: error of all estimators against noise on v, m = 10n",
+        x: "standard deviation σ",
+        y: "relative squared error",
+        floor: 1e-8,
+        centre: Centre::Mean,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "sigma"], &look, "Mean error by noise");
+    Ok(Made { claims, notes: notes(), datasets: all_datasets(), ..made })
 }
 
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
@@ -82,21 +72,16 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
     let claims = vec![error_grows(&curves), no_clear_winner(&curves)];
     let mut notes = notes();
     notes.push(OBJECTIVE_NOTE.to_owned());
-    Ok(Made {
-        data: curves.data("dataset", "sigma"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 11: linear objective error against noise on v, m = 10n",
-            x: "standard deviation σ",
-            y: "objective / least − 1",
-            floor: 1e-8,
-            centre: Centre::Mean,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Mean excess of the objective by noise", "dataset", Centre::Mean)],
-        claims,
-        notes,
-        datasets: small_datasets(),
-    })
+    let look = Look {
+        title: "Figure 11: linear objective error against noise on v, m = 10n",
+        x: "standard deviation σ",
+        y: "objective / least − 1",
+        floor: 1e-8,
+        centre: Centre::Mean,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "sigma"], &look, "Mean excess of the objective by noise");
+    Ok(Made { claims, notes, datasets: small_datasets(), ..made })
 }
 
 fn notes() -> Vec<String> {

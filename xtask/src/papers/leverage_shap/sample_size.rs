@@ -32,21 +32,16 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
         kernel_shap_is_worst(&curves),
         machine_precision(&curves),
     ];
-    Ok(Made {
-        data: curves.data("dataset", "m"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 3: error against sample size",
-            x: "evaluations m",
-            y: "relative squared error",
-            floor: 1e-8,
-            centre: Centre::Median,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Median error by sample size", "dataset", Centre::Median)],
-        claims,
-        notes: NOTES.map(str::to_owned).to_vec(),
-        datasets: all_datasets(),
-    })
+    let look = Look {
+        title: "Figure 3: error against sample size",
+        x: "evaluations m",
+        y: "relative squared error",
+        floor: 1e-8,
+        centre: Centre::Median,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "m"], &look, "Median error by sample size");
+    Ok(Made { claims, notes: NOTES.map(str::to_owned).to_vec(), datasets: all_datasets(), ..made })
 }
 
 /// The claim that the third quartile of Leverage SHAP is about the median of Optimized Kernel SHAP.
@@ -92,7 +87,8 @@ fn machine_precision(curves: &Curves) -> Claim {
         .map(|point| point.summary.third)
         .reduce(f64::max);
     Claim {
-        claim: "Optimized Kernel SHAP and Leverage SHAP achieve essentially machine precision where m reaches 2^n".to_owned(),
+        claim: "Optimized Kernel SHAP and Leverage SHAP achieve essentially machine precision where m reaches 2^n"
+            .to_owned(),
         source: "section 5".to_owned(),
         rule: "holds if their third quartiles are below 1e-20 at m ≥ 2^n".to_owned(),
         verdict: largest.map_or(Verdict::NotTested, |largest| Verdict::of_truth(largest < 1e-20)),
@@ -129,21 +125,16 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
             Centre::Mean,
         ),
     ];
-    Ok(Made {
-        data: curves.data("dataset", "m"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 8: error of all estimators against sample size",
-            x: "evaluations m",
-            y: "relative squared error",
-            floor: 1e-8,
-            centre: Centre::Mean,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Mean error by sample size", "dataset", Centre::Mean)],
-        claims,
-        notes: NOTES.map(str::to_owned).to_vec(),
-        datasets: all_datasets(),
-    })
+    let look = Look {
+        title: "Figure 8: error of all estimators against sample size",
+        x: "evaluations m",
+        y: "relative squared error",
+        floor: 1e-8,
+        centre: Centre::Mean,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "m"], &look, "Mean error by sample size");
+    Ok(Made { claims, notes: NOTES.map(str::to_owned).to_vec(), datasets: all_datasets(), ..made })
 }
 
 /// The same curves without the datasets of more than 12 players.
@@ -179,21 +170,16 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     ];
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.push(OBJECTIVE_NOTE.to_owned());
-    Ok(Made {
-        data: curves.data("dataset", "m"),
-        figure: Some(curves.figure(&Look {
-            title: "Figure 10: linear objective error against sample size",
-            x: "evaluations m",
-            y: "objective / least − 1",
-            floor: 1e-8,
-            centre: Centre::Mean,
-            columns: 4,
-        })),
-        tables: vec![curves.table("Mean excess of the objective by sample size", "dataset", Centre::Mean)],
-        claims,
-        notes,
-        datasets: small_datasets(),
-    })
+    let look = Look {
+        title: "Figure 10: linear objective error against sample size",
+        x: "evaluations m",
+        y: "objective / least − 1",
+        floor: 1e-8,
+        centre: Centre::Mean,
+        columns: 4,
+    };
+    let made = curves.made(["dataset", "m"], &look, "Mean excess of the objective by sample size");
+    Ok(Made { claims, notes, datasets: small_datasets(), ..made })
 }
 
 /// Theorem 1.1: with probability 1 − δ the excess ε satisfies m = O(n log(n/δ) + n/(εδ)). Measured: the largest `ε δ m / n` at the
@@ -229,8 +215,11 @@ fn theorem_1_1(experiment: &Experiment<'_>) -> Result<Claim> {
     Ok(Claim {
         claim: "the objective is at most 1 + ε times the least with m = O(n log(n/δ) + n/(εδ)) evaluations".to_owned(),
         source: "theorem 1.1".to_owned(),
-        rule: "holds if, at δ = 0.1, the quantile 0.9 of ε times δ m / n is at most 1 in every setting with m < 2^n".to_owned(),
-        verdict: largest.as_ref().map_or(Verdict::NotTested, |(constant, _)| Verdict::of_truth(*constant <= 1.0)),
+        rule: "holds if, at δ = 0.1, the quantile 0.9 of ε times δ m / n is at most 1 in every setting with m < 2^n"
+            .to_owned(),
+        verdict: largest
+            .as_ref()
+            .map_or(Verdict::NotTested, |(constant, _)| Verdict::of_truth(*constant <= 1.0)),
         evidence: largest.map_or("no such setting".to_owned(), |(constant, place)| {
             format!("largest constant {} ({place})", significant(constant))
         }),

@@ -22,7 +22,7 @@ const SIGMAS: [(f64, f64, &str); 7] = [
     (1.0, 1.0, "1"),
 ];
 
-/// The multiple of n at which noise, tables 1 and 4 and the certificate are measured.
+/// The multiple of n at which noise, γ and tables 1 and 4 are measured.
 pub(crate) const TABLE_MULTIPLE: usize = 10;
 
 /// How far an estimate is from the truth.

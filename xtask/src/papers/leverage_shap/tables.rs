@@ -157,8 +157,9 @@ pub(crate) fn table4(session: &Session) -> Result<Made> {
     ];
     let mut made = made(errors, claims);
     made.notes.push(
-        "the paper prints an error of 0.03 for Leverage SHAP (Unpaired) on IRIS, where m = 40 covers all 16 coalitions: its ablation must draw \
-         with replacement there; ours draws without replacement and is exact there. The paper prints no row for Leverage SHAP w/o Bernoulli"
+        "the paper prints an error of 0.03 for Leverage SHAP (Unpaired) on IRIS, where m = 40 covers all 16 coalitions: its \
+         ablation must draw with replacement there; ours draws without replacement and is exact there. The paper prints no row \
+         for Leverage SHAP w/o Bernoulli"
             .to_owned(),
     );
     Ok(made)
@@ -233,7 +234,8 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
         [Centre::Mean, Centre::Median].map(|centre| (average(centre, None), average(centre, at_table)));
     let claims = claims(averages, &curves_below_one(&curves.panels, &open, &ratio));
     let mut notes = NOTES.map(str::to_owned).to_vec();
-    notes.push("entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the paper".to_owned());
+    let left_out = "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the paper";
+    notes.push(left_out.to_owned());
     Ok(Made { data, figure: None, tables, claims, notes, datasets: all_datasets() })
 }
 
@@ -257,9 +259,11 @@ fn claims(averages: [(f64, f64); 2], ratios: &[(String, f64)]) -> Vec<Claim> {
     let verdict = |verdict| if untested { Verdict::NotTested } else { verdict };
     vec![
         Claim {
-            claim: "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction".to_owned(),
+            claim: "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction"
+                .to_owned(),
             source: "caption of table 2".to_owned(),
-            rule: "holds if the average ratio of mean errors over the entries with m < 2^n is 0.4 to 0.6, partly if it is below 1".to_owned(),
+            rule: "holds if the average ratio of mean errors over the entries with m < 2^n is 0.4 to 0.6, partly if it is below 1"
+                .to_owned(),
             verdict: verdict(match means {
                 0.4..=0.6 => Verdict::Holds,
                 means if means < 1.0 => Verdict::HoldsPartly,
@@ -277,8 +281,8 @@ fn claims(averages: [(f64, f64); 2], ratios: &[(String, f64)]) -> Vec<Claim> {
         Claim {
             claim: "Leverage SHAP's error is at most 0.75 of Optimized Kernel SHAP's".to_owned(),
             source: "target of this project".to_owned(),
-            rule: "holds if the averages of the ratios of means and of medians, over all entries with m < 2^n and over those at m = 10n, are all \
-                   at most 0.75"
+            rule: "holds if the averages of the ratios of means and of medians, over all entries with m < 2^n and over those at \
+                   m = 10n, are all at most 0.75"
                 .to_owned(),
             verdict: verdict(Verdict::of_truth(
                 [means, medians, means_at_10n, medians_at_10n].into_iter().all(|ratio| ratio <= 0.75),
