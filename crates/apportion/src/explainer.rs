@@ -27,6 +27,9 @@ pub enum NullPlayers {
 /// The game is the marginal one: v(S) is the mean prediction when the features in S are the explicand's and the others come from a row
 /// of the background, in the model's output space (margins for tree ensembles).
 ///
+/// With B background rows an explicand costs B model predictions per evaluation: as many evaluations as the budget allows, 2^n for
+/// [`Method::Exact`], none for the tree oracle.
+///
 /// Rows are explained in parallel, and the answer has the same bits on any number of threads. A row's explanation depends on the row and
 /// the seed, not on the other rows; the tree oracle chooses its kernel by the number of rows, so there that holds up to rounding.
 ///

@@ -12,7 +12,7 @@ pub(crate) struct Evaluations<'g> {
     pub(crate) empty: Vec<f64>,
     /// v(N), k numbers.
     pub(crate) full: Vec<f64>,
-    /// Evaluations so far; all of different coalitions.
+    /// Evaluations so far.
     pub(crate) count: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'g> Evaluations<'g> {
         Ok(Self { game, empty, full, count: 2 })
     }
 
-    /// v(S) − v(∅) for each row of `batch`, which must differ from all rows asked before: m × k numbers.
+    /// v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, repeated or not.
     pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
         self.game.values(batch, &mut values)?;

@@ -17,7 +17,14 @@ use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 use crate::regression::{StandardErrors, explain};
 
-/// Kernel SHAP, plain or paired. Coalitions that are drawn repeatedly are evaluated once and weigh as often as they were drawn.
+/// Kernel SHAP, plain (Lundberg and Lee, 2017) or paired (Covert and Lee, 2021).
+///
+/// ```text
+/// φ̃ = argmin_{Σx = v(N) − v(∅)} Σ_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²,   P(|z_k| = s) ∝ 1 / (s (n−s))
+/// ```
+///
+/// over coalitions `z_k` drawn with replacement. Those that are drawn repeatedly are evaluated once and weigh as often as they were
+/// drawn.
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations. No standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

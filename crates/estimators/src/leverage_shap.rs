@@ -4,10 +4,6 @@
 //!
 //! Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025, Algorithm 1, with the
 //! misprints of its lines corrected (the number of pairs is that of equation 12).
-//!
-//! The leverage score of a coalition is `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2): every *size* deserves the same number of samples. With
-//! `m = O(n log(n/δ) + n/(εδ))` evaluations the objective is within `1 + ε` of the best with probability `1 − δ` (Theorem 1.1), and
-//! `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 
 use apportion_games::Game;
 use apportion_samplers::{Bernoulli, FixedCounts, Pairing, Sampler, SizeLaw, WithReplacement};
@@ -34,7 +30,16 @@ pub enum Draws {
     WithReplacement,
 }
 
-/// Leverage SHAP and its ablations.
+/// Leverage SHAP (Musco and Witter, ICLR 2025, Algorithm 1) and its ablations.
+///
+/// ```text
+/// φ̃ = argmin_{Σx = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²     (equations 3 and 9)
+/// w_k = w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s))                          (equation 4; Algorithm 1, line 7)
+/// ```
+///
+/// over the sampled coalitions `z_k`, each of size s and in the sample with probability `π_s`. They are drawn by their leverage scores
+/// `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2): every *size* deserves the same number of samples. With `m = O(n log(n/δ) + n/(εδ))` evaluations
+/// the objective is within `1 + ε` of the least with probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 ///
 /// The answer satisfies `Σφ̃ = v(N) − v(∅)` exactly, and at a budget of `2^n` it is exact. Standard errors are estimated from the
 /// residuals of the regression for the draws without replacement; there are none where the budget is so small (below about `2n + 2`) that

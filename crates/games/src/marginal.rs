@@ -38,6 +38,13 @@ const PARALLEL_CHUNK_ROWS: usize = 64;
 
 /// The game of one explicand against a background: the players are the features.
 ///
+/// ```text
+/// v(S) = Σ_b w_b f(x_S, b_{N∖S})
+/// ```
+///
+/// The prediction where the features in S are those of the explicand x and the others those of a background row b, averaged with the
+/// weights w_b (Lundberg and Lee, 2017; also called the interventional game).
+///
 /// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and `O(m · B · n)` time beside them;
 /// memory is one chunk per thread.
 ///
