@@ -292,31 +292,9 @@ impl Ensemble {
                 }
                 order.push((child, level + 1));
             }
-            let feature = u32::try_from(parts.feature[node])
-                .ok()
-                .filter(|&feature| feature <= FEATURE && (feature as usize) < self.features);
-            let Some(feature) = feature else {
-                return Err(format!(
-                    "node {node} splits on feature {}, but there are {} features",
-                    parts.feature[node], self.features
-                ));
-            };
-            let mut tag = feature | if parts.default_left[node] { DEFAULT_LEFT } else { 0 };
-            let number = match parts.categories[node].take() {
-                Some(mut set) => {
-                    set.sort_unstable();
-                    set.dedup();
-                    tag |= CATEGORICAL;
-                    categorical = true;
-                    self.category_sets.push(set.into_boxed_slice());
-                    (self.category_sets.len() - 1) as f64
-                }
-                None => parts.number[node],
-            };
-            if !number.is_finite() {
-                return Err(format!("node {node} has the threshold {number}"));
-            }
-            self.nodes.push(Node { number, tag, left });
+            let split = self.split(&mut parts, node, left)?;
+            categorical |= split.is_categorical();
+            self.nodes.push(split);
         }
         if count - order.len() != parts.deleted {
             return Err(format!(
@@ -327,5 +305,33 @@ impl Ensemble {
         }
         self.trees.push(Tree { first, count: order.len(), output: parts.output, depth, leaves, categorical });
         Ok(())
+    }
+
+    /// Checks what a split decides by, and takes in its set of categories. Its left child has the new number `left`.
+    fn split(&mut self, parts: &mut TreeParts, node: usize, left: u32) -> Result<Node, String> {
+        let feature = u32::try_from(parts.feature[node])
+            .ok()
+            .filter(|&feature| feature <= FEATURE && (feature as usize) < self.features);
+        let Some(feature) = feature else {
+            return Err(format!(
+                "node {node} splits on feature {}, but there are {} features",
+                parts.feature[node], self.features
+            ));
+        };
+        let mut tag = feature | if parts.default_left[node] { DEFAULT_LEFT } else { 0 };
+        let number = match parts.categories[node].take() {
+            Some(mut set) => {
+                set.sort_unstable();
+                set.dedup();
+                tag |= CATEGORICAL;
+                self.category_sets.push(set.into_boxed_slice());
+                (self.category_sets.len() - 1) as f64
+            }
+            None => parts.number[node],
+        };
+        if !number.is_finite() {
+            return Err(format!("node {node} has the threshold {number}"));
+        }
+        Ok(Node { number, tag, left })
     }
 }

@@ -74,6 +74,16 @@ pub struct Attributions {
 
 /// Exact Shapley and Banzhaf values of an ensemble against a background.
 ///
+/// ```text
+/// v(S) = Σ_b w_b f(x_S, b_{N∖S})
+/// ```
+///
+/// is the game: the margin f where the features in S are those of the explicand x and the others those of a background row b, averaged
+/// with the weights w_b. Its values are sums over the leaves of the trees, by the kernel whose predicted time is least. With many rows to
+/// explain a row takes a lookup per leaf and path feature, however large the background; a single row against a single baseline takes the
+/// leaves that a mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with explainable AI for
+/// trees*, 2020, extended to background sets and semivalues).
+///
 /// ```
 /// use apportion_games::Rows;
 /// use apportion_trees::{Ensemble, InterventionalOracle};
