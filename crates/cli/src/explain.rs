@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use apportion::values::MOST_PLAYERS;
-use apportion::{Budget, Explainer, Method, Model, Rows};
+use apportion::{Budget, Explainer, Explanation, Method, Model, Rows};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -55,25 +55,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     progress.finish_and_clear();
     let explained = Instant::now();
 
-    let results = Attributions {
-        value: args.value.name().to_owned(),
-        game: args.game,
-        method: method.name().to_owned(),
-        budget,
-        seed: args.seed,
-        features: model::feature_names(&input.model, &input.table),
-        outputs: input.model.outputs(),
-        rows: input
-            .selected
-            .iter()
-            .zip(explanations?)
-            .map(|(&row, explanation)| Attribution {
-                row,
-                explicand: input.table.row(row).to_vec(),
-                explanation,
-            })
-            .collect(),
-    };
+    let results = attributions(args, &input, method, budget, explanations?);
     destination.write(|out| results.write(args.output.format, out))?;
 
     if args.timings {
@@ -86,6 +68,31 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         eprintln!("{}", serde_json::to_string(&timings)?);
     }
     Ok(())
+}
+
+/// The explanations of the selected rows, with what a reader of them must know.
+fn attributions(
+    args: &Explain,
+    input: &Input,
+    method: Method,
+    budget: Option<usize>,
+    explanations: Vec<Explanation>,
+) -> Attributions {
+    let attribution = |(&row, explanation): (&usize, Explanation)| Attribution {
+        row,
+        explicand: input.table.row(row).to_vec(),
+        explanation,
+    };
+    Attributions {
+        value: args.value.name().to_owned(),
+        game: args.game,
+        method: method.name().to_owned(),
+        budget,
+        seed: args.seed,
+        features: model::feature_names(&input.model, &input.table),
+        outputs: input.model.outputs(),
+        rows: input.selected.iter().zip(explanations).map(attribution).collect(),
+    }
 }
 
 /// Wall seconds in this process.

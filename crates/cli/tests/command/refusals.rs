@@ -77,7 +77,7 @@ fn changed(change: impl FnOnce(&mut Value)) -> Vec<u8> {
 }
 
 #[test]
-fn a_model_file_that_is_missing_empty_or_no_model() {
+fn a_model_file_that_is_missing_empty_or_no_model_is_refused() {
     let bench = Bench::new();
     bench.refuses_model(&["cannot read the model", "none.json", "No such file"], "none.json");
     bench.refuses_model(&["empty"], &bench.file("empty", ""));
@@ -87,7 +87,7 @@ fn a_model_file_that_is_missing_empty_or_no_model() {
 }
 
 #[test]
-fn a_model_file_that_is_truncated() {
+fn a_model_file_that_is_truncated_is_refused() {
     let bench = Bench::new();
     let (plain, packed) =
         (unpacked("diabetes_xgb.json.gz"), fs::read(fixture("diabetes_xgb.json.gz")).unwrap());
@@ -100,7 +100,7 @@ fn a_model_file_that_is_truncated() {
 }
 
 #[test]
-fn a_model_file_of_a_future_version_or_with_broken_trees() {
+fn a_model_file_of_a_future_version_or_with_broken_trees_is_refused() {
     let bench = Bench::new();
     let future = changed(|model| model["version"] = json!([99, 0, 0]));
     bench.refuses_model(&["XGBoost 99"], &bench.file("future.json", future));
@@ -114,7 +114,7 @@ fn a_model_file_of_a_future_version_or_with_broken_trees() {
 }
 
 #[test]
-fn rows_that_are_missing_empty_or_have_no_row() {
+fn rows_that_are_missing_empty_or_have_no_row_are_refused() {
     let bench = Bench::new();
     bench.refuses_rows(&["empty"], "");
     bench.refuses_rows(&["no rows"], "a,b\n");
@@ -129,7 +129,7 @@ fn rows_that_are_missing_empty_or_have_no_row() {
 }
 
 #[test]
-fn rows_with_the_wrong_columns() {
+fn rows_with_the_wrong_columns_are_refused() {
     let bench = Bench::new();
     bench.refuses_rows(&["2 columns", "2 features", "lacks 1: \"b\""], "a,c\n1,2\n");
     bench.refuses_rows(&["1 columns beside the target \"target\"", "lacks 1: \"b\""], "a,target\n1,2\n");
@@ -140,7 +140,7 @@ fn rows_with_the_wrong_columns() {
 }
 
 #[test]
-fn rows_with_cells_that_are_no_finite_numbers() {
+fn rows_with_cells_that_are_no_finite_numbers_are_refused() {
     let bench = Bench::new();
     bench.refuses_rows(
         &["row 1 (line 3), column 0 \"a\"", "\"tall\", which is not a number"],
@@ -151,7 +151,7 @@ fn rows_with_cells_that_are_no_finite_numbers() {
 }
 
 #[test]
-fn matrices_that_do_not_fit() {
+fn matrices_that_do_not_fit_are_refused() {
     let bench = Bench::new();
     let npy = |descr: &str, shape: &str, data: &[f64]| {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
@@ -169,7 +169,7 @@ fn matrices_that_do_not_fit() {
 }
 
 #[test]
-fn a_row_or_target_that_is_not_there() {
+fn a_row_or_target_that_is_not_there_is_refused() {
     let bench = Bench::new();
     bench.refuses_options(1, &["--select names row 442", "has 442 rows", "0 to 441"], &["--select", "3,442"]);
     bench.refuses_options(2, &["'--select <ROWS>'", "\"x\""], &["--select", "x"]);
@@ -177,7 +177,7 @@ fn a_row_or_target_that_is_not_there() {
 }
 
 #[test]
-fn a_background_that_is_empty_or_does_not_fit() {
+fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     let bench = Bench::new();
     let header = "age,sex,bmi,bp,s1,s2,s3,s4,s5,s6,target\n";
     let empty = bench.file("empty.csv", header);
@@ -201,7 +201,7 @@ fn a_background_that_is_empty_or_does_not_fit() {
 }
 
 #[test]
-fn a_budget_below_what_the_method_needs() {
+fn a_budget_below_what_the_method_needs_is_refused() {
     let bench = Bench::new();
     for method in [
         "leverage-shap",
@@ -222,7 +222,7 @@ fn a_budget_below_what_the_method_needs() {
 }
 
 #[test]
-fn names_that_are_not_known_or_not_known_yet() {
+fn names_that_are_not_known_or_not_known_yet_are_refused() {
     let bench = Bench::new();
     bench.refuses_options(
         2,
