@@ -94,8 +94,11 @@ impl Estimator for LeverageShap {
         }
     }
 
-    /// `n`, as Algorithm 1 asks, but at least 4 (∅, N and one pair) and at most `2^n`. Below about `2n` the regression is rank
-    /// deficient, which the diagnostics say.
+    /// `n`, as Algorithm 1 asks, but at least 4 (∅, N and one pair) and at most `2^n`.
+    ///
+    /// That is the least, not a recommendation. Below about `2n` the regression is rank deficient and the answer the one of least norm,
+    /// which the diagnostics say; at about `2n`, where pairs and unknowns are equally many, its error peaks, and the condition number with
+    /// it; from `3n` on it falls as the theory has it. Give `5n` or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }

@@ -172,6 +172,40 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
 }
 
 #[test]
+fn no_standard_error_is_zero_unless_the_answer_is_exact() {
+    // At m = 254 of 256, Bernoulli sampling draws every coalition for a third of the seeds, with weights of the expectation.
+    let game = random_table(8, 1, 2);
+    let truth = exact(&game, Semivalue::Shapley).unwrap().values;
+    for pairing in [Pairing::Paired, Pairing::Unpaired] {
+        let estimator = LeverageShap { draws: Draws::Bernoulli, pairing, ..LeverageShap::default() };
+        for (seed, budget) in (0..40).flat_map(|seed| [(seed, 250), (seed, 254)]) {
+            let got = estimator.estimate(&game, budget, seed).unwrap();
+            let Some(errors) = got.std_errors else { continue };
+            for ((value, truth), error) in got.values.iter().zip(&truth).zip(errors) {
+                assert!(error > 0.0 || (value - truth).abs() < 1e-10, "{} seed {seed}", estimator.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn few_permutations_have_no_standard_errors() {
+    let game = SumOfUnanimity::random(10, 40, 4, 3);
+    let errors = |budget| PermutationShap::default().estimate(&game, budget, 1).unwrap().std_errors;
+    assert!(errors(2 + 4 * 18).is_none());
+    assert!(errors(2 + 5 * 18).is_some());
+}
+
+#[test]
+fn a_budget_beyond_all_memory_is_refused() {
+    let game = SumOfUnanimity::random(64, 10, 3, 1);
+    for estimator in all().iter().filter(|estimator| estimator.name() != "permutation") {
+        let refused = estimator.estimate(&game, usize::MAX, 0).unwrap_err();
+        assert!(matches!(refused, EstimatorError::Sampler(_)), "{}: {refused}", estimator.name());
+    }
+}
+
+#[test]
 fn a_budget_below_the_least_is_refused_and_the_least_works() {
     for players in [1, 2, 3, 10, 40] {
         let game = SumOfUnanimity::random(players, 10, 3, 1);

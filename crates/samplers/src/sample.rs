@@ -154,7 +154,7 @@ pub trait Sampler {
 }
 
 /// Rows that a sample may have, so that their positions fit 32 bits with room for chance.
-const MOST_ROWS: usize = 1 << 31;
+pub const MOST_ROWS: usize = 1 << 31;
 
 /// `rows`, if a sample may have as many.
 pub(crate) fn check_rows(rows: usize) -> Result<usize, SamplerError> {
