@@ -121,9 +121,9 @@ pub(crate) struct Input {
 
 #[derive(Debug, Args)]
 pub(crate) struct Threads {
-    /// Threads to use [default: all cores; so is 0]
-    #[arg(long, default_value_t = 0, value_name = "T", hide_default_value = true)]
-    pub(crate) threads: usize,
+    /// Threads to use, at most 1024 [default: all cores; so is 0]
+    #[arg(long, default_value_t = 0, value_name = "T", hide_default_value = true, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub(crate) threads: u16,
 }
 
 #[derive(Debug, Args)]

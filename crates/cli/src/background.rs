@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use apportion::{Background, Ensemble};
+use apportion::Background;
 
 use crate::args::Explain;
 use crate::failure::Usage;
@@ -27,7 +27,7 @@ pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
         let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
         return Err(Usage(says.to_owned()).into());
     }
-    let read = file.map(|path| read(path, args, &input.model)).transpose()?;
+    let read = file.map(|path| read(path, args, input)).transpose()?;
     let (source, path) = match (&read, file) {
         (Some(table), Some(path)) => (table, path),
         _ if args.background_select.is_some() => (&input.table, args.input.rows.as_path()),
@@ -43,9 +43,14 @@ pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
     Ok(Background::rows(values, source.columns)?)
 }
 
-/// Reads a file of background rows. It need not have the target of the rows.
-fn read(path: &Path, args: &Explain, model: &Ensemble) -> Result<Table> {
-    let wanted = Wanted { target_required: false, ..model::wanted(model, args.input.target.as_deref())? };
+/// Reads a file of background rows. It need not have the target of the rows, nor the order of their columns.
+fn read(path: &Path, args: &Explain, input: &Input) -> Result<Table> {
+    let of_model = model::wanted(&input.model, args.input.target.as_deref())?;
+    let (names, named_by) = match of_model.names {
+        Some(names) => (Some(names), of_model.named_by),
+        None => (input.table.names.as_deref(), "the rows file"),
+    };
+    let wanted = Wanted { names, named_by, target_required: false, ..of_model };
     let table = rows::read(path, &wanted).context("the background cannot be used")?;
     for note in &table.notes {
         eprintln!("note: {}: {note}", path.display());

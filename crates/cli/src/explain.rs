@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use apportion::samplers::most_rows;
 use apportion::values::MOST_PLAYERS;
 use apportion::{Budget, Explainer, Explanation, Method, Model, Rows};
 use indicatif::ProgressBar;
@@ -15,9 +16,6 @@ use crate::input::Input;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::threads;
-
-/// The most evaluations that may be asked for, as many as a sample of coalitions may hold.
-const MOST_EVALUATIONS: usize = 1 << 31;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
@@ -55,7 +53,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     progress.finish_and_clear();
     let explained = Instant::now();
 
-    let results = attributions(args, &input, method, budget, explanations?);
+    let explanations = explanations?;
+    warn_of_undetermined(&explanations);
+    let results = attributions(args, &input, method, budget, explanations);
     destination.write(|out| results.write(args.output.format, out))?;
 
     if args.timings {
@@ -68,6 +68,21 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         eprintln!("{}", serde_json::to_string(&timings)?);
     }
     Ok(())
+}
+
+/// Says on standard error where the budget was too small to determine the values.
+fn warn_of_undetermined(explanations: &[Explanation]) {
+    let short = |explanation: &&Explanation| explanation.diagnostics.rank < explanation.diagnostics.unknowns;
+    let undetermined = explanations.iter().filter(short).count();
+    if let Some(Explanation { evaluations, diagnostics, .. }) = explanations.iter().find(short) {
+        let (rank, unknowns) =
+            (diagnostics.rank.unwrap_or_default(), diagnostics.unknowns.unwrap_or_default());
+        eprintln!(
+            "warning: {undetermined} of {} rows: {evaluations} evaluations determine {rank} of {unknowns} unknowns; the values are \
+             those of least norm and may be far off: give a larger --budget (5n or more)",
+            explanations.len()
+        );
+    }
 }
 
 /// The explanations of the selected rows, with what a reader of them must know.
@@ -106,8 +121,9 @@ struct Timings {
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
 fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result<Option<usize>> {
     let given = budget.map(|budget| budget.evaluations(players));
-    if let Some(given) = given.filter(|&given| given > MOST_EVALUATIONS) {
-        bail!("--budget {given} is too large: the most is {MOST_EVALUATIONS} evaluations");
+    let most = most_rows(players);
+    if let Some(given) = given.filter(|&given| given > most) {
+        bail!("--budget {given} is too large: the most is {most} evaluations for {players} features");
     }
     match (method.estimator(), given) {
         (Some(estimator), given) => {

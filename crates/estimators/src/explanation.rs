@@ -71,6 +71,9 @@ pub struct Diagnostics {
     /// least norm, and there are no standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
+    /// Unknowns of the regression: `n − 1`, as `Σφ` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknowns: Option<usize>,
     /// Condition number of the regression's Gram matrix on its range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_number: Option<f64>,

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 
 use apportion_games::{Coalition, CoalitionView, Coalitions, Game};
-use apportion_samplers::{MOST_ROWS, Pairing, Sampler, SamplerError, SizeLaw, WithReplacement, ln_choose};
+use apportion_samplers::{Pairing, Sampler, SamplerError, SizeLaw, WithReplacement, ln_choose, most_rows};
 use apportion_solvers::Design;
 
 use crate::error::EstimatorError;
@@ -60,13 +60,14 @@ fn weighted_coalitions(
     rows: usize,
     seed: u64,
 ) -> Result<(Coalitions, Vec<f64>), EstimatorError> {
-    if rows > MOST_ROWS {
-        return Err(SamplerError::TooManyRows { given: rows, most: MOST_ROWS }.into());
+    let most = most_rows(players);
+    if rows > most {
+        return Err(SamplerError::TooManyRows { given: rows, most }.into());
     }
     let plan = Plan::new(players, rows);
     let mut chosen = plan.enumerated();
     if let Some(law) = plan.remaining_law()? {
-        let draws = plan.rows_to_draw.saturating_mul(4).min(MOST_ROWS);
+        let draws = plan.rows_to_draw.saturating_mul(4).min(most);
         let drawn = WithReplacement { law, pairing: Pairing::Unpaired }.sample(draws, seed)?;
         plan.draw(&mut chosen, drawn.coalitions().iter());
     }

@@ -73,6 +73,7 @@ pub(crate) fn regress(
         seed: Some(seed),
         diagnostics: Diagnostics {
             rank: Some(solution.rank()),
+            unknowns: Some(game.players() - 1),
             condition_number: Some(solution.condition_number()),
             residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
             ..Diagnostics::default()

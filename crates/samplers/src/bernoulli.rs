@@ -47,7 +47,7 @@ impl Sampler for Bernoulli {
     /// `evaluations` is the expected number of rows.
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let allocation = Allocation::new(&self.law, self.pairing, evaluations);
-        check_rows(allocation.expected.iter().sum::<f64>() as usize)?;
+        check_rows(self.players(), allocation.expected.iter().sum::<f64>() as usize)?;
         let wanted = size_classes(&allocation, self.pairing)
             .into_iter()
             .filter(|class| class.expected > 0.0)

@@ -50,7 +50,7 @@ impl Sampler for FixedCounts {
             Pairing::Paired => evaluations - evaluations % 2,
         };
         let allocation = Allocation::new(&self.law, self.pairing, rows);
-        check_rows(allocation.expected.iter().sum::<f64>() as usize)?;
+        check_rows(self.players(), allocation.expected.iter().sum::<f64>() as usize)?;
         let classes: Vec<SizeClass> = size_classes(&allocation, self.pairing)
             .into_iter()
             .filter(|class| class.expected > 0.0)

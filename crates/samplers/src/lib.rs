@@ -58,7 +58,7 @@ pub use combinadic::{rank, unrank};
 pub use error::SamplerError;
 pub use fixed_counts::FixedCounts;
 pub use permutations::{Permutations, permutation};
-pub use sample::{MOST_ROWS, Pairing, Sample, Sampler, SizeStratum};
+pub use sample::{Pairing, Sample, Sampler, SizeStratum, most_rows};
 pub use size_law::SizeLaw;
 pub use with_replacement::WithReplacement;
 

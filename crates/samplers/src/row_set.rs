@@ -29,7 +29,7 @@ impl RowSet {
         position: usize,
         is_same: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let entry = u32::try_from(position + 1).expect("samples have at most 2^31 rows");
+        let entry = u32::try_from(position + 1).expect("samples have at most 2^27 rows");
         let mut slot = hash as usize & self.mask;
         loop {
             match self.slots[slot] {

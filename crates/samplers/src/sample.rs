@@ -1,6 +1,6 @@
 //! A sample: coalitions, with what is known of how they were drawn.
 
-use apportion_games::Coalitions;
+use apportion_games::{Coalitions, words_for};
 
 use crate::error::SamplerError;
 use crate::row_set::{RowSet, hash_words};
@@ -149,17 +149,26 @@ pub trait Sampler {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::TooManyRows`] above 2^31 rows.
+    /// [`SamplerError::TooManyRows`] above [`most_rows`].
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
 }
 
-/// Rows that a sample may have, so that their positions fit 32 bits with room for chance.
-pub const MOST_ROWS: usize = 1 << 31;
+/// The most coalitions of `players` players that a sample may hold: 1 GiB of bits, and few enough that positions fit 32 bits.
+///
+/// ```
+/// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);
+/// assert_eq!(apportion_samplers::most_rows(1000), (1 << 27) / 16);
+/// ```
+pub const fn most_rows(players: usize) -> usize {
+    const WORDS: usize = 1 << 27;
+    match WORDS.checked_div(words_for(players)) {
+        Some(rows) => rows,
+        None => WORDS,
+    }
+}
 
 /// `rows`, if a sample may have as many.
-pub(crate) fn check_rows(rows: usize) -> Result<usize, SamplerError> {
-    match rows {
-        0..=MOST_ROWS => Ok(rows),
-        _ => Err(SamplerError::TooManyRows { given: rows, most: MOST_ROWS }),
-    }
+pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
+    let most = most_rows(players);
+    if rows > most { Err(SamplerError::TooManyRows { given: rows, most }) } else { Ok(rows) }
 }

@@ -42,8 +42,8 @@ impl Sampler for WithReplacement {
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let players = self.players();
         let draws = match self.pairing {
-            Pairing::Unpaired => check_rows(evaluations)?,
-            Pairing::Paired => check_rows(evaluations)? / 2,
+            Pairing::Unpaired => check_rows(self.players(), evaluations)?,
+            Pairing::Paired => check_rows(self.players(), evaluations)? / 2,
         };
         let mut size_stream = stream(seed, Purpose::Counts, 0);
         let sizes: Vec<usize> = (0..draws).map_while(|_| self.law.draw(&mut size_stream)).collect();

@@ -13,12 +13,14 @@ const BLOCK: usize = 64;
 /// Trees deeper than this are walked row by row: the ways of lanes differ too much in length.
 const LANE_DEPTH: usize = 16;
 
-/// Refuses rows of another width than `features`, and infinite values. `what` names a row in the message.
-pub(crate) fn check_rows(rows: Rows<'_>, features: usize, what: &str) -> Result<(), GameError> {
+/// Refuses rows of another width than `ensemble` has features, and values that are infinite, or are once rounded to the width of its
+/// numbers. `what` names a row in the message.
+pub(crate) fn check_rows(rows: Rows<'_>, ensemble: &Ensemble, what: &str) -> Result<(), GameError> {
+    let features = ensemble.feature_count();
     if rows.columns() != features {
         return Err(GameError::Width { what: format!("{what} 0"), given: rows.columns(), wanted: features });
     }
-    match rows.values().iter().position(|value| value.is_infinite()) {
+    match rows.values().iter().position(|&value| ensemble.width.round(value).is_infinite()) {
         None => Ok(()),
         Some(index) => Err(GameError::InfiniteInput {
             what: format!("{what} {}", index / features),
@@ -45,7 +47,7 @@ impl Ensemble {
     }
 
     fn write_margins(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), GameError> {
-        check_rows(rows, self.feature_count(), "row")?;
+        check_rows(rows, self, "row")?;
         let (features, outputs) = (self.feature_count(), self.output_count());
         out.par_chunks_mut(4 * BLOCK * outputs)
             .zip(rows.values().par_chunks(4 * BLOCK * features))

@@ -417,3 +417,14 @@ proptest! {
         }
     }
 }
+
+/// XGBoost computes with 32 bits: 1e39 is infinite there.
+#[test]
+fn values_that_are_infinite_in_the_models_width_are_refused() {
+    let ensemble = read(&document(&[TreeSpec::leaf(0.5)], 1, &[0.0])).unwrap();
+    for value in [1e39, -1e39, f64::INFINITY] {
+        let error = ensemble.margins(Rows::new(&[1.0, value], 1)).unwrap_err().to_string();
+        assert!(error.contains("row 1") && error.contains("column 0"), "{error}");
+    }
+    assert!(ensemble.margins(Rows::new(&[3.4e38], 1)).is_ok());
+}

@@ -22,8 +22,8 @@ pub(crate) struct Reproduce {
     /// Seed of all draws
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads; all cores by default. The results do not depend on it
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads, at most 1024; all cores by default. The results do not depend on it
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Folder of the datasets that are not embedded; $APPORTION_DATA, data or ../shared by default
     #[arg(long, value_name = "DIR")]

@@ -1,9 +1,10 @@
 //! Which columns of a file are the model's features, and in which order.
 //!
-//! Where the model has names of features and the file has all of them, columns are chosen by name: their order in the file does not
-//! matter, and other columns are left out. Where the model has no names, or the file has none (`.npy`) or not a single one of
-//! the model's, the columns are taken as they stand, and their count must be the model's. A file with some of the model's names but
-//! not all is refused: that is a slip, and guessing would give wrong results quietly.
+//! Where the names of the features are known and the file has all of them, columns are chosen by name: their order in the file does not
+//! matter, and other columns are left out. Where they are not known, or the file has none (`.npy`) or not a single one of them, the
+//! columns are taken as they stand, and their count must be the model's. A file with some of the names but not all is refused: that is a
+//! slip, and guessing would give wrong results quietly. The names are the model's; where it has none, a background goes by those of the
+//! rows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +16,10 @@ const DEFAULT_TARGET: &str = "target";
 /// What is wanted of a file of rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// The model's names of features, where it has them.
+    /// The names of the features, where they are known.
     pub(crate) names: Option<&'a [String]>,
+    /// Whose names they are, for messages: the model's, or for a background those of the rows.
+    pub(crate) named_by: &'static str,
     /// Number of features of the model.
     pub(crate) count: usize,
     /// The column to set aside, by name or by index; [`DEFAULT_TARGET`] where it is `None`.
@@ -39,7 +42,7 @@ pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
     let target = target_of_header(header, wanted)?;
     let rest: Vec<usize> = (0..header.len()).filter(|&column| Some(column) != target).collect();
     match wanted.names {
-        Some(names) => by_names_of_the_model(header, target, rest, names),
+        Some(names) => by_known_names(header, target, rest, names, wanted.named_by),
         None if rest.len() == wanted.count => Ok(Chosen { columns: rest, notes: Vec::new() }),
         None => {
             let names: Vec<&str> = rest.iter().map(|&column| header[column].as_str()).collect();
@@ -54,12 +57,13 @@ pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
     }
 }
 
-/// Chooses among the columns `rest` those that have the model's `names`; all in order, where none has one.
-fn by_names_of_the_model(
+/// Chooses among the columns `rest` those that have the `names`; all in order, where none has one.
+fn by_known_names(
     header: &[String],
     target: Option<usize>,
     rest: Vec<usize>,
     names: &[String],
+    named_by: &str,
 ) -> Result<Chosen> {
     let column_of: HashMap<&str, usize> =
         rest.iter().map(|&column| (header[column].as_str(), column)).collect();
@@ -73,13 +77,14 @@ fn by_names_of_the_model(
             .filter(|column| !chosen.contains(column))
             .map(|&column| header[column].as_str())
             .collect();
-        let notes = (!left_out.is_empty())
-            .then(|| format!("columns that are not features of the model are left out: {}", list(&left_out)));
+        let notes = (!left_out.is_empty()).then(|| {
+            format!("columns that are not features of {named_by} are left out: {}", list(&left_out))
+        });
         return Ok(Chosen { columns, notes: notes.into_iter().collect() });
     }
     if missing.len() < names.len() || rest.len() != names.len() {
         bail!(
-            "there are {} columns{}, and the model has {} features, of which the header lacks {}: {}",
+            "there are {} columns{}, and {named_by} has {} features, of which the header lacks {}: {}",
             rest.len(),
             beside(header, target),
             names.len(),
@@ -88,7 +93,7 @@ fn by_names_of_the_model(
         );
     }
     let notes = vec![format!(
-        "no column has the name of a feature of the model; columns are taken in order, {:?} as {:?} and so on",
+        "no column has the name of a feature of {named_by}; columns are taken in order, {:?} as {:?} and so on",
         header[rest[0]], names[0]
     )];
     Ok(Chosen { columns: rest, notes })
@@ -160,7 +165,7 @@ mod tests {
     }
 
     fn wanted<'a>(names: Option<&'a [String]>, count: usize, target: Option<&'a str>) -> Wanted<'a> {
-        Wanted { names, count, target, target_required: true }
+        Wanted { names, named_by: "the model", count, target, target_required: true }
     }
 
     fn refusal(header: &[&str], wanted: &Wanted<'_>) -> String {

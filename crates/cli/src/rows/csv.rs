@@ -105,7 +105,8 @@ fn check_header(header: &[String]) -> Result<()> {
 mod tests {
     use super::*;
 
-    const TWO: Wanted<'_> = Wanted { names: None, count: 2, target: None, target_required: false };
+    const TWO: Wanted<'_> =
+        Wanted { names: None, named_by: "the model", count: 2, target: None, target_required: false };
 
     fn refusal(text: &str) -> String {
         format!("{:#}", read(text.as_bytes(), &TWO).unwrap_err())

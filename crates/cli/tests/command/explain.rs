@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{assert_close, assert_efficient, bytes, files, json, numbers, on, run};
+use crate::support::{assert_close, assert_efficient, bytes, files, fixture, json, numbers, on, run};
 
 const ESTIMATORS: [&str; 8] = [
     "leverage-shap",
@@ -145,6 +145,34 @@ fn the_seed_changes_an_estimate_and_nothing_else_does() {
         (json(&options("1", "5")), json(&options("1", "4,5")), json(&options("2", "5")));
     assert_eq!(first["explanations"][0], again["explanations"][1]);
     assert_ne!(first["explanations"][0]["values"], other["explanations"][0]["values"]);
+}
+
+/// The model has no names of features: the header of the rows gives them.
+#[test]
+fn columns_of_a_background_file_are_matched_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reversed.csv");
+    let rows = fs::read_to_string(fixture("iris.csv")).unwrap();
+    let reversed =
+        rows.lines().take(40).map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n");
+    fs::write(&path, reversed.collect::<String>()).unwrap();
+    let results = |options: &[&str]| {
+        let select = ["--select", "60", "--background-select", "3-30"];
+        json(&on("explain", "iris_xgb.json.gz", "iris.csv", &[&select[..], options].concat()))
+    };
+    assert_eq!(results(&["--background", path.to_str().unwrap()]), results(&[]));
+}
+
+#[test]
+fn a_budget_that_does_not_determine_the_values_is_warned_of() {
+    let of = |budget| {
+        let options = ["--select", "3", "--method", "leverage-shap", "--budget", budget];
+        let output = run(&on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &options));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(of("10").contains("determine 4 of 9 unknowns"), "{}", of("10"));
+    assert_eq!(of("100"), "");
 }
 
 #[test]

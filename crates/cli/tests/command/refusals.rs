@@ -177,6 +177,14 @@ fn a_row_or_target_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn more_threads_or_evaluations_than_any_machine_has_room_for_are_refused() {
+    let bench = Bench::new();
+    bench.refuses_options(2, &["--threads", "1024"], &["--threads", "5000"]);
+    let options = ["--method", "leverage-shap", "--budget", "2000000000"];
+    bench.refuses_options(1, &["--budget 2000000000 is too large", "134217728"], &options);
+}
+
+#[test]
 fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     let bench = Bench::new();
     let header = "age,sex,bmi,bp,s1,s2,s3,s4,s5,s6,target\n";
@@ -184,7 +192,7 @@ fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     bench.refuses_options(1, &["background", "no rows"], &["--background", &empty]);
     bench.refuses_options(
         1,
-        &["background", "4 columns", "wants 10"],
+        &["background", "4 columns", "the rows file has 10 features"],
         &["--background", &fixture("iris.csv")],
     );
     bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);

@@ -128,7 +128,7 @@ impl<'a> InterventionalOracle<'a> {
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
         let mut background = Background::rows(background.values(), background.columns())?;
-        check_rows(background.as_rows(), ensemble.feature_count(), "background row")?;
+        check_rows(background.as_rows(), ensemble, "background row")?;
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }

@@ -92,7 +92,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 ("Leverage SHAP".to_owned(), style(Contender::LeverageShap)),
             ],
             note: format!(
-                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler."
+                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every eighth size at n = 1000."
             ),
         }),
         tables: vec![table],
