@@ -1,5 +1,5 @@
 //! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in `src/bin/`, and in `rivals/` the
-//! scripts that run them against peers in one session.
+//! scripts that time them against peers in one run.
 //!
 //! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
 
