@@ -11,7 +11,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,11 +36,12 @@ struct Line {
 }
 
 impl Store {
-    /// Opens the store at `path`, or makes it; with `fresh` what it holds is forgotten.
+    /// Opens the store at `path`, or makes it; with `fresh` what it holds is forgotten. While another process has it open, waits: a run
+    /// that was killed through cargo may live on for a while, and what it finishes is there afterwards.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or written, or another process has it open.
+    /// If the file cannot be read or written.
     pub(crate) fn open(path: &Path, fresh: bool) -> Result<Self> {
         let at = || format!("the checkpoints in {}", path.display());
         if let Some(folder) = path.parent() {
@@ -55,7 +56,11 @@ impl Store {
             .with_context(at)?;
         // A file system without locks is no reason to stop.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!("another run is writing {}; wait for it, or give another --out", at());
+            eprintln!(
+                "another run is writing {}; waiting for it to end (another --out needs no waiting)",
+                at()
+            );
+            file.lock().with_context(at)?;
         }
         if fresh {
             file.set_len(0).with_context(at)?;
@@ -154,11 +159,18 @@ mod tests {
     }
 
     #[test]
-    fn two_processes_do_not_write_one_store() {
+    fn a_second_run_waits_for_the_first_and_finds_what_it_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cells.jsonl");
-        let _first = Store::open(&path, false).unwrap();
-        assert!(Store::open(&path, false).is_err());
+        let first = Store::open(&path, false).unwrap();
+        let second = std::thread::spawn({
+            let path = path.clone();
+            move || Store::open(&path, false).unwrap()
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        first.put("a".to_owned(), &1, &10).unwrap();
+        drop(first);
+        assert_eq!(second.join().unwrap().get("a"), Some(10));
     }
 
     #[test]
