@@ -37,7 +37,7 @@ struct Line {
 
 impl Store {
     /// Opens the store at `path`, or makes it; with `fresh` what it holds is forgotten. While another process has it open, waits: a run
-    /// that was killed through cargo may live on for a while, and what it finishes is there afterwards.
+    /// that was just killed takes a moment to end, and what another one finishes is there afterwards.
     ///
     /// # Errors
     ///
