@@ -104,7 +104,10 @@ pub(crate) struct Tree {
 #[derive(Debug, Clone)]
 pub struct Ensemble {
     pub(crate) nodes: Vec<Node>,
+    /// NaN where the file gives none.
     cover: Vec<f64>,
+    /// What is wrong with the first cover that does not fit, where there is one.
+    cover_problem: Option<CoverProblem>,
     trees: Vec<Tree>,
     category_sets: Vec<Box<[u32]>>,
     pub(crate) width: Width,
@@ -127,6 +130,19 @@ pub struct Origin {
     pub objective: String,
 }
 
+/// Why covers do not define the path-dependent game.
+#[derive(Debug, Clone)]
+struct CoverProblem {
+    tree: usize,
+    /// By the file's numbering.
+    node: usize,
+    problem: String,
+}
+
+/// How far the covers of two siblings may be from that of their parent, relative to it. The covers in a file are sums rounded to
+/// `f32`, which leaves 2e-7; sums that were added up in `f32` over a million rows would leave 1e-4.
+const COVER_TOLERANCE: f64 = 1e-3;
+
 /// A tree as its file states it, nodes in the file's order, not yet checked.
 pub(crate) struct TreeParts {
     pub(crate) output: usize,
@@ -137,7 +153,8 @@ pub(crate) struct TreeParts {
     /// Thresholds of splits, values of leaves.
     pub(crate) number: Vec<f64>,
     pub(crate) default_left: Vec<bool>,
-    pub(crate) cover: Vec<f64>,
+    /// `None` where the file has no covers.
+    pub(crate) cover: Option<Vec<f64>>,
     /// The set of each categorical split.
     pub(crate) categories: Vec<Option<Vec<u32>>>,
     /// Nodes that the file says are cut off from the root.
@@ -205,8 +222,24 @@ impl Ensemble {
         &self.nodes[tree.first..tree.first + tree.count]
     }
 
-    /// Training cover of every node of a tree (the sum of hessians for XGBoost).
-    #[expect(dead_code, reason = "the weights of the path-dependent game, which is yet to come")]
+    /// Refuses an ensemble whose covers do not define the path-dependent game: in every tree that splits, each node's must be there,
+    /// finite and positive, and those of two siblings must add up to their parent's within one part in a thousand.
+    ///
+    /// The constructors of that game ask this; whatever needs no covers does not. They are looked at when a model is read, so
+    /// asking takes no time.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Cover`] with the first tree and node where that is not so.
+    pub fn check_covers(&self) -> Result<(), TreeError> {
+        match self.cover_problem.clone() {
+            None => Ok(()),
+            Some(CoverProblem { tree, node, problem }) => Err(TreeError::Cover { tree, node, problem }),
+        }
+    }
+
+    /// Training cover of every node of a tree (the sum of hessians for XGBoost). Positive where [covers are
+    /// sound](Self::check_covers).
     pub(crate) fn cover_of(&self, tree: &Tree) -> &[f64] {
         &self.cover[tree.first..tree.first + tree.count]
     }
@@ -234,6 +267,7 @@ impl Ensemble {
         let mut ensemble = Self {
             nodes: Vec::new(),
             cover: Vec::new(),
+            cover_problem: None,
             trees: Vec::with_capacity(parts.trees.len()),
             category_sets: Vec::new(),
             width: parts.width,
@@ -265,11 +299,7 @@ impl Ensemble {
         let (mut depth, mut leaves, mut categorical, mut next) = (0, 0, false, 0);
         while let Some(&(node, level)) = order.get(next) {
             next += 1;
-            let cover = parts.cover[node];
-            if !cover.is_finite() || cover < 0.0 {
-                return Err(format!("node {node} has the cover {cover}; finite and not negative is wanted"));
-            }
-            self.cover.push(cover);
+            self.cover.push(parts.cover.as_ref().map_or(f64::NAN, |cover| cover[node]));
             if parts.left[node] == -1 && parts.right[node] == -1 {
                 let value = parts.number[node] * parts.scale;
                 if !value.is_finite() {
@@ -304,7 +334,46 @@ impl Ensemble {
             ));
         }
         self.trees.push(Tree { first, count: order.len(), output: parts.output, depth, leaves, categorical });
+        if self.cover_problem.is_none() {
+            let tree = self.trees.len() - 1;
+            self.cover_problem =
+                self.cover_fault(tree).map(|(at, problem)| CoverProblem { tree, node: order[at].0, problem });
+        }
         Ok(())
+    }
+
+    /// The first node of a tree whose cover does not fit, and why.
+    fn cover_fault(&self, tree: usize) -> Option<(usize, String)> {
+        let tree = &self.trees[tree];
+        let (nodes, cover) = (self.nodes_of(tree), self.cover_of(tree));
+        if nodes.len() == 1 {
+            return None; // Nothing to weigh.
+        }
+        let fault = |(at, &own): (usize, &f64)| {
+            if own.is_nan() {
+                return Some((at, "it has no cover".to_owned()));
+            }
+            if !(own.is_finite() && own > 0.0) {
+                return Some((at, format!("its cover is {own}, where a finite positive number is wanted")));
+            }
+            let node = nodes[at];
+            if node.is_leaf() {
+                return None;
+            }
+            let (left, right) = (cover[node.left()], cover[node.right()]);
+            // A child whose own cover does not fit is the one to name.
+            let sound = left > 0.0 && right > 0.0 && (left + right).is_finite();
+            (sound && (left + right - own).abs() > COVER_TOLERANCE * own).then(|| {
+                (
+                    at,
+                    format!(
+                        "its cover is {own}, but those of its children, {left} and {right}, add up to {}",
+                        left + right
+                    ),
+                )
+            })
+        };
+        cover.iter().enumerate().find_map(fault)
     }
 
     /// Checks what a split decides by, and takes in its set of categories. Its left child has the new number `left`.

@@ -81,6 +81,20 @@ pub enum TreeError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Covers that do not define the path-dependent game.
+    #[error(
+        "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \
+         its statistics, trained (or refreshed) on rows that reach every node with a positive weight, or explain it against a \
+         background, which needs no covers"
+    )]
+    Cover {
+        /// Which tree, from 0.
+        tree: usize,
+        /// Which of its nodes, by the number in the file.
+        node: usize,
+        /// What is wrong with its cover.
+        problem: String,
+    },
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]
     Game(#[from] GameError),

@@ -219,8 +219,6 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (tree("default_left"), json!([1]), "1 elements where 3"),
         (tree("default_left/0"), json!(2), "flags"),
         (tree("default_left/0"), json!("yes"), "flags"),
-        (tree("sum_hessian/0"), json!(-1.0), "cover"),
-        (tree("sum_hessian/0"), json!(1e300), "cover"),
         (tree("sum_hessian"), json!([1.0]), "1 elements where 3"),
         (tree("split_conditions/1"), json!(1e300), "value inf"),
         (tree("split_conditions/1"), json!("a"), "other things than numbers"),
@@ -287,6 +285,70 @@ fn damage_is_refused_with_the_place_and_the_reason() {
             }
         }
     }
+}
+
+#[test]
+fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node() {
+    const TREE: &str = "/learner/gradient_booster/model/trees/2";
+    let covers = |place: &str| format!("{TREE}/sum_hessian{place}");
+    // Tree 2 is a split with two leaves.
+    let cases = [
+        (covers("/0"), json!(-1.0), 0, "its cover is -1"),
+        (covers("/1"), json!(0.0), 1, "its cover is 0"),
+        (covers("/2"), json!(-2.5), 2, "its cover is -2.5"),
+        (covers("/2"), json!(1e300), 2, "its cover is inf"),
+        (covers("/0"), json!(1e300), 0, "its cover is inf"),
+        // Too small for f32.
+        (covers("/1"), json!(1e-60), 1, "its cover is 0"),
+        (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, add up to 4.5"),
+        (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
+        (covers(""), json!([]), 0, "it has no cover"),
+        (covers(""), Value::Null, 0, "it has no cover"),
+    ];
+    for (path, value, wanted, reason) in cases {
+        let mut document = sample();
+        read(&document).unwrap().check_covers().unwrap();
+        put(&mut document, &path, value.clone());
+        for bytes in [document.to_string().into_bytes(), ubj(&document)] {
+            let ensemble =
+                Ensemble::from_bytes(&bytes).unwrap_or_else(|error| panic!("{path} = {value}: {error}"));
+            let rows = Rows::new(&[1.0, 2.0, f64::NAN, 0.0, 0.0, 0.0], 3);
+            ensemble.margins(rows).unwrap();
+            let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).unwrap();
+            oracle.values(Semivalue::Shapley, rows).unwrap();
+            let error = ensemble.check_covers().unwrap_err();
+            assert!(error.to_string().contains(reason), "{path} = {value}: {error}");
+            let TreeError::Cover { tree, node, .. } = error else { panic!("{error}") };
+            assert_eq!((tree, node), (2, wanted), "{path} = {value}");
+        }
+    }
+}
+
+#[test]
+fn covers_that_differ_by_rounding_are_sound() {
+    let mut document = sample();
+    let covers = "/learner/gradient_booster/model/trees/2/sum_hessian";
+    for sums in [[5.0, 2.0, 3.0009], [1e-30, 1e-30, 1e-37], [3e38, 2e38, 1e38]] {
+        put(&mut document, covers, json!(sums));
+        read(&document).unwrap().check_covers().unwrap();
+    }
+    // A tree that is a single leaf weighs nothing.
+    put(&mut document, "/learner/gradient_booster/model/trees/3/sum_hessian", json!([0.0]));
+    read(&document).unwrap().check_covers().unwrap();
+}
+
+/// XGBoost numbers nodes in the order of their making, this crate level by level.
+#[test]
+fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
+    let mut tree = TreeSpec::leaf(0.0);
+    let [left, right] = tree.split(0, 0, 0.5, false);
+    let [deep, _] = tree.split(right, 0, 0.75, false);
+    tree.split(deep, 0, 0.6, false);
+    let [file_node, _] = tree.split(left, 0, 0.25, false);
+    assert_eq!(file_node, 7);
+    tree.cover[file_node] = 0.0;
+    let error = read(&document(&[TreeSpec::leaf(1.0), tree], 1, &[0.0])).unwrap().check_covers().unwrap_err();
+    assert!(matches!(error, TreeError::Cover { tree: 1, node: 7, .. }), "{error}");
 }
 
 #[test]

@@ -211,18 +211,20 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, T
         field.numbers_of(count)?;
         field.integers()
     };
-    let singles = |key| {
-        let numbers = tree.get(key)?.numbers_of(count)?;
+    let singles = |field: Field<'_>| {
+        let numbers = field.numbers_of(count)?;
         // Floats of the file, as the nearest f32 and then exactly as f64.
         Ok::<Vec<f64>, TreeError>(numbers.iter().map(|&number| f64::from(number as f32)).collect())
     };
+    // Only the path-dependent game needs covers, so a file may come without.
+    let cover = tree.find("sum_hessian")?.filter(|field| !field.is_empty_list());
     Ok(TreeParts {
         output,
         right: integers("right_children")?,
         feature: integers("split_indices")?,
-        number: singles("split_conditions")?,
+        number: singles(tree.get("split_conditions")?)?,
         default_left: tree.get("default_left")?.flags_of(count)?,
-        cover: singles("sum_hessian")?,
+        cover: cover.map(singles).transpose()?,
         categories: categories(tree, count)?,
         deleted: parameters.find("num_deleted")?.map(|field| field.count()).transpose()?.unwrap_or(0),
         scale,

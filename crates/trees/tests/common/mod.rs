@@ -48,6 +48,8 @@ pub struct TreeSpec {
     pub number: Vec<f32>,
     pub default_left: Vec<bool>,
     pub set: Vec<Option<Vec<u32>>>,
+    /// Of leaves; a split has the sum of what is below it.
+    pub cover: Vec<f32>,
 }
 
 impl TreeSpec {
@@ -60,6 +62,7 @@ impl TreeSpec {
             number: vec![],
             default_left: vec![],
             set: vec![],
+            cover: vec![],
         };
         tree.add_leaf(value);
         tree
@@ -72,6 +75,7 @@ impl TreeSpec {
         self.number.push(value);
         self.default_left.push(false);
         self.set.push(None);
+        self.cover.push((1 + self.left.len() * 7 % 5) as f32);
         self.left.len() - 1
     }
 
@@ -144,6 +148,41 @@ impl TreeSpec {
         f64::from(self.number[node])
     }
 
+    /// The cover of every node, as the file has it.
+    pub fn covers(&self) -> Vec<f32> {
+        let mut cover = self.cover.clone();
+        // Children have higher numbers than their parents.
+        for node in (0..cover.len()).rev().filter(|&node| self.left[node] != -1) {
+            cover[node] = cover[self.left[node] as usize] + cover[self.right[node] as usize];
+        }
+        cover
+    }
+
+    /// The path-dependent expectation of the tree where the `present` features are those of `row`, by its definition.
+    pub fn path_dependent(&self, row: &[f64], present: impl Fn(usize) -> bool + Copy) -> f64 {
+        self.expectation(0, &self.covers(), row, present)
+    }
+
+    fn expectation(
+        &self,
+        node: usize,
+        cover: &[f32],
+        row: &[f64],
+        present: impl Fn(usize) -> bool + Copy,
+    ) -> f64 {
+        if self.left[node] == -1 {
+            return f64::from(self.number[node]);
+        }
+        let children = [self.left[node] as usize, self.right[node] as usize];
+        let feature = self.feature[node];
+        if present(feature) {
+            let child = children[usize::from(!self.goes_left(node, row[feature]))];
+            return self.expectation(child, cover, row, present);
+        }
+        let share = |child: usize| f64::from(cover[child]) / f64::from(cover[node]);
+        children.map(|child| share(child) * self.expectation(child, cover, row, present)).iter().sum()
+    }
+
     fn json(&self, features: usize) -> Value {
         let count = self.left.len();
         let nodes: Vec<usize> = (0..count).filter(|&node| self.set[node].is_some()).collect();
@@ -165,7 +204,7 @@ impl TreeSpec {
             "split_conditions": self.number,
             "split_indices": self.feature,
             "split_type": self.set.iter().map(|set| u8::from(set.is_some())).collect::<Vec<_>>(),
-            "sum_hessian": vec![1.0; count],
+            "sum_hessian": self.covers(),
             "tree_param": {"num_deleted": "0", "num_feature": features.to_string(), "num_nodes": count.to_string(), "size_leaf_vector": "1"},
         })
     }
