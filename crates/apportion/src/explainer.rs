@@ -177,8 +177,8 @@ impl<'a> Explainer<'a> {
 
     /// Refuses a method that cannot do what was asked, before any work.
     fn check_method(&self) -> Result<(), ExplainError> {
-        if !self.method.computes(self.value) {
-            return Err(ExplainError::Unsupported { method: self.method, value: self.value });
+        if !self.method.computes(&self.value) {
+            return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
         }
         match (self.method, self.source) {
             (Method::Tree, Source::Model(_)) => Err(ExplainError::NotTrees),
@@ -208,11 +208,11 @@ impl<'a> Explainer<'a> {
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        let attributions = oracle.values(self.value, explicands)?;
+        let attributions = oracle.values(self.value.clone(), explicands)?;
         let outputs = ensemble.output_count();
         let per_row = ensemble.feature_count() * outputs;
         let explanations = (0..explicands.len()).map(|row| Explanation {
-            value: self.value,
+            value: self.value.clone(),
             method: Method::Tree.name().to_owned(),
             values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
             base: attributions.base.clone(),
@@ -259,8 +259,8 @@ impl<'a> Explainer<'a> {
             Some(estimator) if estimator.value() == self.value => {
                 Ok(estimator.estimate(game, budget, self.seed)?)
             }
-            Some(_) => Err(ExplainError::Unsupported { method, value: self.value }),
-            None => Ok(exact(game, self.value)?),
+            Some(_) => Err(ExplainError::Unsupported { method, value: self.value.clone() }),
+            None => Ok(exact(game, self.value.clone())?),
         }
     }
 
@@ -272,7 +272,7 @@ impl<'a> Explainer<'a> {
         game.values(&batch, &mut prediction)?;
         let length = game.players() * game.outputs();
         Ok(Explanation {
-            value: self.value,
+            value: self.value.clone(),
             method: Method::Exact.name().to_owned(),
             values: vec![0.0; length],
             base: prediction.clone(),

@@ -89,8 +89,8 @@ impl Method {
     }
 
     /// Whether the method can compute `value`.
-    pub fn computes(self, value: Semivalue) -> bool {
-        self.estimator().is_none_or(|estimator| estimator.value() == value)
+    pub fn computes(self, value: &Semivalue) -> bool {
+        self.estimator().is_none_or(|estimator| estimator.value() == *value)
     }
 }
 

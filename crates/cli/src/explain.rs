@@ -19,7 +19,7 @@ use crate::threads;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
-    if !args.method.computes(args.value) {
+    if !args.method.computes(&args.value) {
         return Err(Usage(format!(
             "--method {} estimates shapley values only; for --value {} give tree, exact or auto",
             args.method, args.value
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
     let explainer = Explainer::of_trees(&input.model, background)
-        .value(args.value)
+        .value(args.value.clone())
         .method(method)
         .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
         .seed(args.seed);
@@ -99,7 +99,7 @@ fn attributions(
         explanation,
     };
     Attributions {
-        value: args.value.name().to_owned(),
+        value: args.value.to_string(),
         game: args.game,
         method: method.name().to_owned(),
         budget,

@@ -37,7 +37,7 @@ pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, Estimator
 
 /// [`exact`], under the name of the method that a full budget turned into enumeration.
 fn exact_as(method: &str, game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
-    let enumeration = enumerate(game, value)?;
+    let enumeration = enumerate(game, value.clone())?;
     let coalitions = 1usize << game.players();
     let values = enumeration.values().to_vec();
     Ok(Explanation {

@@ -89,7 +89,7 @@ fn check_model(name: &str, file: &str, extension: &str) -> usize {
             let margin = case["margin"].as_f64().unwrap();
             let base = case[game]["base"].as_f64().unwrap();
             for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
-                let got = oracle.values(value, Rows::new(&explicand, n)).unwrap();
+                let got = oracle.values(value.clone(), Rows::new(&explicand, n)).unwrap();
                 let scale = margin.abs().max(base.abs());
                 assert_close(got.predictions[output], margin, margin.abs(), 1e-12, &what);
                 assert_close(got.base[output], base, scale, 1e-12, &what);

@@ -55,8 +55,8 @@ pub struct Enumeration {
 
 impl Enumeration {
     /// Which value this is.
-    pub fn semivalue(&self) -> Semivalue {
-        self.value
+    pub fn semivalue(&self) -> &Semivalue {
+        &self.value
     }
 
     /// Number of players `n`.
@@ -109,7 +109,7 @@ impl Enumeration {
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::Game`] if the game fails or has a value that is not finite (of
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size of another n, [`ValueError::Game`] if the game fails or has a value that is not finite (of
 /// several failures that of the lowest mask's block), [`ValueError::Overflow`] if finite values are too large to be summed.
 ///
 /// # Example
@@ -126,7 +126,7 @@ impl Enumeration {
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
 pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Enumeration, ValueError> {
-    enumerate_many(game, &[value]).map(|mut enumerations| enumerations.swap_remove(0))
+    enumerate_many(game, std::slice::from_ref(&value)).map(|mut enumerations| enumerations.swap_remove(0))
 }
 
 /// [`enumerate`] for several solution concepts in one pass: the game is asked once for each coalition, not once per concept.
@@ -151,6 +151,8 @@ pub fn enumerate_many(
         return Ok(Vec::new());
     }
 
+    values.iter().try_for_each(|value| value.check_players(players))?;
+
     // The first block is asked for first, because the others need v(∅).
     let block_bits = players.min(BLOCK_BITS);
     let first = match game.table() {
@@ -161,13 +163,13 @@ pub fn enumerate_many(
         Some(table) => &table[..outputs],
         None => &first[..outputs],
     };
-    let weights: Vec<Weights> = values.iter().map(|&value| Weights::of(value, players, block_bits)).collect();
+    let weights: Vec<Weights> = values.iter().map(|value| Weights::of(value, players, block_bits)).collect();
     let pass = Pass { game, block_bits, first: &first, base, weights: &weights };
     let folded = pass.fold(0, players)?;
 
-    let enumeration = |(&value, sums)| {
+    let enumeration = |(value, sums): (&Semivalue, _)| {
         Ok(Enumeration {
-            value,
+            value: value.clone(),
             players,
             outputs,
             values: values_of(sums, players, outputs)?,
@@ -202,7 +204,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(value: Semivalue, players: usize, block_bits: usize) -> Self {
+    fn of(value: &Semivalue, players: usize, block_bits: usize) -> Self {
         let joined = |size: usize| if size < players { value.coefficient(players, size) } else { 0.0 };
         let left = |size: usize| if size > 0 { value.coefficient(players, size - 1) } else { 0.0 };
         let laid_out = |by_size: Vec<f64>| {

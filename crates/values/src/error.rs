@@ -7,10 +7,57 @@ use apportion_games::GameError;
 #[non_exhaustive]
 pub enum ValueError {
     /// A name that is no solution concept.
-    #[error("unknown value {given:?}; known are shapley, banzhaf")]
+    #[error(
+        "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
+         mixture=T:W,T:W,…"
+    )]
     UnknownValue {
         /// The name given.
         given: String,
+    },
+    /// A probability of presence outside (0, 1).
+    #[error(
+        "a weighted Banzhaf value takes a probability of presence between 0 and 1, both excluded, not {given}"
+    )]
+    Presence {
+        /// The number given.
+        given: f64,
+    },
+    /// Parameters of Beta-Shapley that are not positive.
+    #[error("a Beta-Shapley value takes two positive and finite parameters, not {alpha} and {beta}")]
+    Beta {
+        /// The first, α.
+        alpha: f64,
+        /// The second, β.
+        beta: f64,
+    },
+    /// Weights by size that do not make a value.
+    #[error(
+        "weights by size are one weight for each size 0 to n − 1 of the coalition that a player joins, none negative, summing to one over \
+         all coalitions; {problem}"
+    )]
+    Weights {
+        /// What is wrong with them.
+        problem: WeightsProblem,
+    },
+    /// Weights by size for a game of another number of players.
+    #[error(
+        "the value has weights by size for {weights} players, the game has {players}: give one weight for each size 0 to {}",
+        players.saturating_sub(1)
+    )]
+    WeightsForOtherPlayers {
+        /// Players that the weights are for.
+        weights: usize,
+        /// Players of the game.
+        players: usize,
+    },
+    /// A mixing measure that is none.
+    #[error(
+        "a mixing measure has points in [0, 1], a weight for each, none negative, summing to one; given were {problem}"
+    )]
+    Mixture {
+        /// What is wrong with it.
+        problem: String,
     },
     /// More players than enumeration can take, or none.
     #[error(
@@ -35,4 +82,27 @@ pub enum ValueError {
     /// The game failed.
     #[error(transparent)]
     Game(#[from] GameError),
+}
+
+/// What is wrong with weights by size.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WeightsProblem {
+    /// There is none.
+    #[error("none were given")]
+    None,
+    /// One is negative or not finite.
+    #[error("the weight of size {size} is {weight}")]
+    Weight {
+        /// The size.
+        size: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// They do not sum to one.
+    #[error("they sum to {sum}")]
+    Sum {
+        /// The sum over all coalitions.
+        sum: f64,
+    },
 }

@@ -20,7 +20,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Semivalue`] | Shapley, Banzhaf: the weights of coalitions by size, in a form that is stable for thousands of players |
+//! | [`Semivalue`] | Shapley, Banzhaf, weighted Banzhaf, Beta-Shapley, your own weights by size or mixing measure: the weights of coalitions by size, in a form that is stable for thousands of players |
+//! | [`Rule`] | quadrature of the mixing measure, exact to a stated degree |
+//! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
 //! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency as predicates |
 //! | [`ValueError`] | what can go wrong |
@@ -32,12 +34,16 @@
 pub mod axioms;
 mod enumeration;
 mod error;
+mod least_squares;
+mod quadrature;
 mod semivalue;
 
 pub use axioms::Violation;
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
-pub use error::ValueError;
-pub use semivalue::Semivalue;
+pub use error::{ValueError, WeightsProblem};
+pub use least_squares::LeastSquaresForm;
+pub use quadrature::Rule;
+pub use semivalue::{BetaLaw, Mixture, Presence, Semivalue, SizeWeights};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -6,7 +6,16 @@ use apportion_games::{Game, TabulatedGame};
 use apportion_values::{Semivalue, axioms, enumerate};
 use proptest::prelude::*;
 
-const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
+/// One value of each kind.
+fn all() -> Vec<Semivalue> {
+    vec![
+        Semivalue::Shapley,
+        Semivalue::Banzhaf,
+        Semivalue::weighted_banzhaf(0.2).unwrap(),
+        Semivalue::beta_shapley(4.0, 1.0).unwrap(),
+        Semivalue::mixture(&[0.1, 0.6, 1.0], &[0.3, 0.5, 0.2]).unwrap(),
+    ]
+}
 
 /// On random games of these sizes the worst seen in thousands is 10 times ε; 60 leaves room.
 const TOLERANCE: f64 = 60.0 * f64::EPSILON;
@@ -75,7 +84,7 @@ proptest! {
         let (first, second) = (a % game.players(), b % game.players());
         let game = made_symmetric(&game, first, second);
         prop_assert!(axioms::are_symmetric(&game, first, second, 0.0));
-        for value in BOTH {
+        for value in all() {
             axioms::symmetry(&game, &values(&game, value), TOLERANCE).unwrap();
         }
     }
@@ -85,7 +94,7 @@ proptest! {
         let player = at % (game.players() + 1);
         let game = with_dummy(&game, player, 0.0);
         prop_assert!(axioms::is_null(&game, player, 0.0));
-        for value in BOTH {
+        for value in all() {
             axioms::null_player(&game, &values(&game, value), TOLERANCE).unwrap();
         }
     }
@@ -95,7 +104,7 @@ proptest! {
         let player = at % (game.players() + 1);
         let game = with_dummy(&game, player, amount);
         prop_assert!(axioms::is_dummy(&game, player, TOLERANCE));
-        for value in BOTH {
+        for value in all() {
             axioms::dummy(&game, &values(&game, value), TOLERANCE).unwrap();
         }
     }
@@ -104,8 +113,8 @@ proptest! {
     fn values_are_linear((v, w) in two_games(), alpha in -3.0..3.0f64, beta in -3.0..3.0f64) {
         let table = v.values_in_order().iter().zip(w.values_in_order()).map(|(v, w)| alpha * v + beta * w);
         let both = TabulatedGame::new(table.collect(), v.outputs()).unwrap();
-        for value in BOTH {
-            let (of_v, of_w) = (values(&v, value), values(&w, value));
+        for value in all() {
+            let (of_v, of_w) = (values(&v, value.clone()), values(&w, value.clone()));
             // Values may cancel where the games do not: 10 is the size of the games, the values are smaller.
             axioms::linearity(&[(alpha, &of_v), (beta, &of_w)], &values(&both, value), 1e-11).unwrap();
         }

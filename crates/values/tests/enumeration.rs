@@ -8,9 +8,24 @@ use apportion_games::{
     Additive, Airport, ClosedForm, Coalitions, Cooking, Counted, Game, GameError, Glove, SumOfUnanimity,
     TabulatedGame, WeightedVoting,
 };
-use apportion_values::{Enumeration, Semivalue, ValueError, enumerate, enumerate_many};
+use apportion_values::{Enumeration, LeastSquaresForm, Semivalue, ValueError, enumerate, enumerate_many};
 
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
+
+/// One value of each kind, for games of `players`.
+fn all(players: usize) -> Vec<Semivalue> {
+    let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
+    let law: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
+    vec![
+        Semivalue::Shapley,
+        Semivalue::Banzhaf,
+        Semivalue::weighted_banzhaf(0.2).unwrap(),
+        Semivalue::beta_shapley(4.0, 1.0).unwrap(),
+        Semivalue::beta_shapley(0.5, 3.0).unwrap(),
+        Semivalue::by_size_law(&law).unwrap(),
+        Semivalue::mixture(&[0.1, 0.6, 1.0], &[0.3, 0.5, 0.2]).unwrap(),
+    ]
+}
 
 /// A table of numbers in [−1, 1) beside `offset`, from the upper bits of a linear congruence (Knuth's multiplier).
 fn random_game(players: usize, outputs: usize, offset: f64) -> TabulatedGame {
@@ -28,7 +43,7 @@ fn asked(game: &TabulatedGame) -> Counted<&TabulatedGame> {
 }
 
 /// The slow twin: the definition, player by player and coalition by coalition.
-fn by_definition(game: &TabulatedGame, value: Semivalue) -> Vec<f64> {
+fn by_definition(game: &TabulatedGame, value: &Semivalue) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut values = vec![0.0; players * outputs];
     for player in 0..players {
@@ -76,14 +91,15 @@ fn values_are_those_of_the_definition() {
     for players in [1, 2, 3, 7, 8, 12, 13, 14] {
         for outputs in [1, 3] {
             let game = random_game(players, outputs, 0.0);
-            for (value, got) in BOTH.into_iter().zip(enumerate_many(&game, &BOTH).unwrap()) {
+            let values = all(players);
+            for (value, got) in values.iter().zip(enumerate_many(&game, &values).unwrap()) {
                 let what = format!("{value}, {players} players, {outputs} outputs");
                 assert_close(got.values(), &by_definition(&game, value), 1e-14, &what);
                 assert_eq!((got.semivalue(), got.players(), got.outputs()), (value, players, outputs));
                 assert_eq!(got.base(), game.value(0));
                 assert_eq!(got.full(), game.value((1 << players) - 1));
                 assert_eq!(got.value(players - 1), &got.values()[(players - 1) * outputs..]);
-                assert_eq!(enumerate(&game, value).unwrap(), got, "{what}: alone or together");
+                assert_eq!(enumerate(&game, value.clone()).unwrap(), got, "{what}: alone or together");
             }
         }
     }
@@ -105,8 +121,8 @@ fn a_large_constant_changes_nothing() {
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
     for value in BOTH {
-        let (got, wanted) = (enumerate(&shifted, value).unwrap(), enumerate(&back, value).unwrap());
-        assert_close(got.values(), wanted.values(), 1e-15, value.name());
+        let (got, wanted) = (enumerate(&shifted, value.clone()).unwrap(), enumerate(&back, value).unwrap());
+        assert_close(got.values(), wanted.values(), 1e-15, &got.semivalue().to_string());
     }
 }
 
@@ -273,4 +289,52 @@ fn no_players_and_too_many_are_refused_before_any_work() {
 fn a_game_behind_a_pointer_is_a_game() {
     let game: &dyn Game = &Cooking;
     assert_close(enumerate(game, Semivalue::Banzhaf).unwrap().values(), &[6.0, 5.0, 4.0], 1e-14, "dyn");
+}
+
+#[test]
+fn weights_by_size_are_refused_for_games_of_other_players() {
+    let value = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
+    let refused = enumerate(&random_game(3, 1, 0.0), value).unwrap_err();
+    assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
+}
+
+/// The gradient of the regression over all coalitions vanishes at the value.
+#[test]
+fn values_solve_their_least_squares_problem_over_all_coalitions() {
+    for players in [2, 3, 5, 6] {
+        let game = random_game(players, 1, 0.0);
+        for value in all(players) {
+            let Some(form) = value.least_squares() else { continue };
+            let phi = enumerate(&game, value.clone()).unwrap().values().to_vec();
+            let (centre, start) = match form {
+                LeastSquaresForm::Centred { p } => (p, mean_of(&game, form)),
+                _ => (0.0, game.value(0)[0]),
+            };
+            // Σ_S w(S) residual(S) (z_i − centre), the gradient: zero for every player, or, under the constraint, alike for all.
+            let gradient: Vec<f64> = (0..players)
+                .map(|player| {
+                    let term = |mask: u64| {
+                        let weight = form.ln_weight(players, mask.count_ones() as usize).exp();
+                        let z = |i: usize| (mask >> i & 1) as f64 - centre;
+                        let fitted: f64 = (0..players).map(|i| z(i) * phi[i]).sum();
+                        weight * (game.value(mask)[0] - start - fitted) * z(player)
+                    };
+                    (0..1u64 << players).map(term).sum()
+                })
+                .collect();
+            let mean = match form {
+                LeastSquaresForm::Centred { .. } => 0.0,
+                _ => gradient.iter().sum::<f64>() / players as f64,
+            };
+            assert!(gradient.iter().all(|g| (g - mean).abs() < 1e-13), "{value}, {players}: {gradient:?}");
+        }
+    }
+}
+
+/// Σ w(S) v(S), the intercept.
+fn mean_of(game: &TabulatedGame, form: LeastSquaresForm) -> f64 {
+    let players = game.players();
+    let weight = |mask: u64| form.ln_weight(players, mask.count_ones() as usize).exp();
+    let total: f64 = (0..1u64 << players).map(weight).sum();
+    (0..1u64 << players).map(|mask| weight(mask) * game.value(mask)[0]).sum::<f64>() / total
 }

@@ -253,7 +253,7 @@ mod tests {
     fn superset_sums_and_direct_sums_fill_the_same_table() {
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
             for features in 1..=7 {
-                let moments = Moments::new(value, features);
+                let moments = Moments::new(value.clone(), features);
                 let groups: Vec<(u64, f64)> = (0..1u64 << features)
                     .filter(|pattern| pattern % 3 != 1)
                     .map(|pattern| (pattern, 0.01 + (pattern * 7 % 5) as f64))

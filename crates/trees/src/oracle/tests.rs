@@ -73,9 +73,10 @@ impl Case {
             InterventionalOracle::new(&self.ensemble, self.background(), Some(&self.weights)).unwrap();
         let size = self.features * self.outputs;
         for value in VALUES {
-            let wanted: Vec<f64> = self.explicands().iter().flat_map(|row| twin(self, value, row)).collect();
+            let wanted: Vec<f64> =
+                self.explicands().iter().flat_map(|row| twin(self, value.clone(), row)).collect();
             for (name, choose) in CHOICES {
-                let got = oracle.values_by(value, self.explicands(), choose).unwrap();
+                let got = oracle.values_by(value.clone(), self.explicands(), choose).unwrap();
                 for (index, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
                     let close = (got - wanted).abs() < 1e-12;
                     assert!(close, "{what}, {value}, {name}: number {index}: {got} != {wanted}");

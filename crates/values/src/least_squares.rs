@@ -1,0 +1,47 @@
+//! Semivalues as solutions of weighted least squares over all coalitions.
+
+/// The regression whose solution a semivalue is in every game. Of the semivalues only these have one whose weights depend on the size
+/// alone and whose coefficients are the values themselves.
+///
+/// With z ∈ {0,1}^n the membership of a coalition of size s and sums over all 2^n coalitions,
+///
+/// ```text
+/// Shapley:             min Σ w(s) (⟨z, x⟩ − (v(z) − v(∅)))²  subject to  Σx = v(N) − v(∅),  w(s) = 1 / (C(n,s) s (n−s)), 0 < s < n
+/// weighted Banzhaf(p): min Σ w(s) (c + ⟨z − p, x⟩ − v(z))²  over c and x,                   w(s) = p^s (1−p)^(n−s)
+/// ```
+///
+/// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, which is p = ½.) The second holds because under the weights the columns
+/// z_i − p have mean 0, are uncorrelated and have variance p (1 − p): x_i is the covariance of v and z_i over that variance, which is
+/// E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept c is orthogonal, so that leaving it out changes nothing at full enumeration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum LeastSquaresForm {
+    /// Rows z; the coefficients sum to v(N) − v(∅); the empty and the full coalition have no row.
+    SumConstrained,
+    /// Rows z − p, with an intercept or without.
+    Centred {
+        /// What the columns are centred at: the probability of presence.
+        p: f64,
+    },
+}
+
+impl LeastSquaresForm {
+    /// `ln w(s)`; −∞ where coalitions of `size` have no row.
+    ///
+    /// # Panics
+    ///
+    /// If `size` exceeds `players`.
+    pub fn ln_weight(self, players: usize, size: usize) -> f64 {
+        assert!(size <= players, "a coalition of {size} in a game of {players}");
+        let (present, absent) = (size as f64, (players - size) as f64);
+        match self {
+            Self::SumConstrained if size == 0 || size == players => f64::NEG_INFINITY,
+            Self::SumConstrained => {
+                let ln_factorial = |k: usize| statrs::function::factorial::ln_factorial(k as u64);
+                let ln_choose = ln_factorial(players) - ln_factorial(size) - ln_factorial(players - size);
+                -(ln_choose + present.ln() + absent.ln())
+            }
+            Self::Centred { p } => present * p.ln() + absent * (-p).ln_1p(),
+        }
+    }
+}

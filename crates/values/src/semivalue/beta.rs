@@ -1,0 +1,57 @@
+//! A Beta law of presence: Beta-Shapley values.
+
+use statrs::function::gamma::ln_gamma;
+
+use super::size_law;
+use crate::error::ValueError;
+
+/// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t has the law Beta(β, α).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BetaLaw {
+    alpha: f64,
+    beta: f64,
+}
+
+impl BetaLaw {
+    pub(crate) fn new(alpha: f64, beta: f64) -> Result<Self, ValueError> {
+        let legal = |parameter: f64| parameter > 0.0 && parameter.is_finite();
+        if legal(alpha) && legal(beta) {
+            Ok(Self { alpha, beta })
+        } else {
+            Err(ValueError::Beta { alpha, beta })
+        }
+    }
+
+    /// α: how much absence counts.
+    pub fn alpha(self) -> f64 {
+        self.alpha
+    }
+
+    /// β: how much presence counts.
+    pub fn beta(self) -> f64 {
+        self.beta
+    }
+
+    /// `B(a + β, b + α) / B(β, α) = Π_{k<a} (β + k)/(α + β + k) · Π_{k<b} (α + k)/(α + β + a + k)`: all factors are below 1, so that
+    /// nothing underflows but a result that does.
+    pub(crate) fn moment(self, a: usize, b: usize) -> f64 {
+        let Self { alpha, beta } = self;
+        let present = (0..a).map(|k| (beta + k as f64) / (alpha + beta + k as f64));
+        let absent = (0..b).map(|k| (alpha + k as f64) / (alpha + beta + (a + k) as f64));
+        present.chain(absent).product()
+    }
+
+    pub(crate) fn ln_moment(self, a: usize, b: usize) -> f64 {
+        let ln_beta = |x: f64, y: f64| ln_gamma(x) + ln_gamma(y) - ln_gamma(x + y);
+        ln_beta(self.beta + a as f64, self.alpha + b as f64) - ln_beta(self.beta, self.alpha)
+    }
+
+    /// The beta-binomial law on `0..players`.
+    pub(crate) fn size_law(self, players: usize) -> Vec<f64> {
+        let others = players.saturating_sub(1) as f64;
+        size_law::from_ratios(players, |size| {
+            let s = size as f64;
+            (others - s) / (s + 1.0) * (self.beta + s) / (self.alpha + (others - 1.0 - s))
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Laws of the size of the coalition that a player joins, from the ratios of neighbouring sizes.
+
+/// The law on `0..players` with `P(s + 1) / P(s) = ratio(s)`.
+///
+/// Starts from the most likely size, so that everything else is a product of ratios that can only underflow, and divides by the sum: the
+/// relative error is about that of one rounding for each size from there.
+pub(crate) fn from_ratios(players: usize, ratio: impl Fn(usize) -> f64) -> Vec<f64> {
+    let (mut most, mut ln_most, mut ln) = (0, 0.0, 0.0);
+    for size in 1..players {
+        ln += ratio(size - 1).ln();
+        if ln > ln_most {
+            (most, ln_most) = (size, ln);
+        }
+    }
+    let mut law = vec![1.0; players];
+    for size in (0..most).rev() {
+        law[size] = law[size + 1] / ratio(size);
+    }
+    for size in most + 1..players {
+        law[size] = law[size - 1] * ratio(size - 1);
+    }
+    let total: f64 = law.iter().sum();
+    law.iter_mut().for_each(|weight| *weight /= total);
+    law
+}
+
+/// The binomial law of `players − 1` others who are present with probability p = 1 − q.
+pub(crate) fn binomial(players: usize, p: f64, q: f64) -> Vec<f64> {
+    // All mass on one end, where ratios would be 0 or infinite.
+    if p == 0.0 || q == 0.0 {
+        let mut law = vec![0.0; players];
+        let end = if p == 0.0 { law.first_mut() } else { law.last_mut() };
+        if let Some(end) = end {
+            *end = 1.0;
+        }
+        return law;
+    }
+    let others = players.saturating_sub(1);
+    from_ratios(players, |size| (others - size) as f64 / (size + 1) as f64 * (p / q))
+}
