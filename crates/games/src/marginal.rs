@@ -140,8 +140,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     ///
     /// [`SubGame::expand`] puts them back as zeros. Where no player can matter the game has no players.
     pub fn without_null_players(&self) -> SubGame<&Self> {
-        let keep = self.null_players().view().complement().view().members().collect();
-        SubGame::of_checked(self, keep)
+        SubGame::without(self, self.null_players().view())
     }
 
     /// Writes the values of the whole coalitions `first..first + out.len() / k`, whose rows fit in one chunk.

@@ -9,7 +9,7 @@
 //! v_K(S) = v(S ∪ R)    the rest present
 //! ```
 
-use crate::coalition::Coalition;
+use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
@@ -66,8 +66,19 @@ impl<G: Game> SubGame<G> {
         Ok(Self::of_checked(game, keep.to_vec()))
     }
 
+    /// The game among the players that are not in `absent`, in ascending order.
+    ///
+    /// # Panics
+    ///
+    /// If `absent` is a coalition of a game with another number of players.
+    pub fn without(game: G, absent: CoalitionView<'_>) -> Self {
+        assert_eq!(absent.players(), game.players(), "a coalition of another game");
+        let keep = absent.complement().view().members().collect();
+        Self::of_checked(game, keep)
+    }
+
     /// The game among distinct players that exist.
-    pub(crate) fn of_checked(game: G, keep: Vec<usize>) -> Self {
+    fn of_checked(game: G, keep: Vec<usize>) -> Self {
         let others = Coalition::empty(game.players());
         Self { game, keep, others }
     }
@@ -146,7 +157,7 @@ impl<G: Game> Game for SubGame<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SumOfUnanimity, TabulatedGame};
+    use crate::{Additive, SumOfUnanimity, TabulatedGame};
 
     fn table_of(game: &impl Game) -> Vec<f64> {
         TabulatedGame::from_game(game).unwrap().values_in_order().to_vec()
@@ -166,6 +177,16 @@ mod tests {
         let sub = SubGame::new(&game, &[199, 5, 70, 3]).unwrap();
         let veto = |mask: usize| f64::from(u8::from(mask & 0b1101 == 0b1101));
         assert_eq!(table_of(&sub), (0..16).map(veto).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn taking_players_out_keeps_the_others() {
+        for players in [1, 3, 64, 130] {
+            let game = Additive::new(vec![1.0; players]).unwrap();
+            let absent = Coalition::from_members(players, (0..players).step_by(2));
+            let kept: Vec<usize> = (1..players).step_by(2).collect();
+            assert_eq!(SubGame::without(&game, absent.view()).keep(), kept, "{players} players");
+        }
     }
 
     #[test]
