@@ -7,6 +7,7 @@
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact Shapley and Banzhaf values of the marginal game, for one baseline or a background set |
+//! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`TreeError`] | why a file or rows were refused |
 //!
 //! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ, gzipped or not: boosters `gbtree` and `dart`, any number of
@@ -53,12 +54,14 @@ mod common;
 mod ensemble;
 mod error;
 mod file;
+mod game;
 mod oracle;
 mod predict;
 mod xgboost;
 
 pub use ensemble::{Ensemble, Origin};
 pub use error::TreeError;
+pub use game::PathDependentGame;
 pub use oracle::{Attributions, InterventionalOracle};
 
 /// The example of the README is a test.
