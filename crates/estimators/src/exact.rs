@@ -1,7 +1,7 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
 use apportion_games::Game;
-use apportion_values::{MOST_PLAYERS, Semivalue, enumerate};
+use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, enumerate_many};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
@@ -17,34 +17,46 @@ pub(crate) fn exact_if_affordable(
     budget: usize,
     full_budget: FullBudget,
 ) -> Result<Option<Explanation>, EstimatorError> {
+    let exact = exact_many_if_affordable(estimator, &[estimator.value()], game, budget, full_budget)?;
+    Ok(exact.map(|mut explanations| explanations.swap_remove(0)))
+}
+
+/// [`exact_if_affordable`] for several values in one pass, instead of the estimator's own.
+pub(crate) fn exact_many_if_affordable(
+    estimator: &dyn Estimator,
+    values: &[Semivalue],
+    game: &dyn Game,
+    budget: usize,
+    full_budget: FullBudget,
+) -> Result<Option<Vec<Explanation>>, EstimatorError> {
     check_budget(estimator, game, budget)?;
     let players = game.players();
+    values.iter().try_for_each(|value| value.check_players(players))?;
     let affordable = players <= MOST_PLAYERS && budget >= 1 << players;
     if players == 1 || affordable && full_budget == FullBudget::Enumerate {
-        return exact_as(estimator.name(), game, estimator.value()).map(Some);
+        return exact_as(estimator.name(), game, values).map(Some);
     }
     Ok(None)
 }
 
-/// The exact `value` of `game`, from all `2^n` coalitions in one pass (see [`enumerate`]).
+/// The exact `value` of `game`, from all `2^n` coalitions in one pass (see [`apportion_values::enumerate`]).
 ///
 /// # Errors
 ///
 /// [`EstimatorError::Value`] for no players or more than 25, and whatever the game reports.
 pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
-    exact_as("exact", game, value)
+    Ok(exact_as("exact", game, &[value])?.swap_remove(0))
 }
 
-/// [`exact`], under the name of the method that a full budget turned into enumeration.
-fn exact_as(method: &str, game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
-    let enumeration = enumerate(game, value.clone())?;
+/// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
+fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>, EstimatorError> {
+    let enumerations = enumerate_many(game, values)?;
     let coalitions = 1usize << game.players();
-    let values = enumeration.values().to_vec();
-    Ok(Explanation {
-        value,
+    let explanation = |(enumeration, value): (Enumeration, &Semivalue)| Explanation {
+        value: value.clone(),
         method: method.to_owned(),
-        std_errors: Some(vec![0.0; values.len()]),
-        values,
+        std_errors: Some(vec![0.0; enumeration.values().len()]),
+        values: enumeration.values().to_vec(),
         base: enumeration.base().to_vec(),
         prediction: enumeration.full().to_vec(),
         evaluations: coalitions,
@@ -52,5 +64,6 @@ fn exact_as(method: &str, game: &dyn Game, value: Semivalue) -> Result<Explanati
         model_rows: coalitions * game.rows_per_coalition(),
         seed: None,
         diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-    })
+    };
+    Ok(enumerations.into_iter().zip(values).map(explanation).collect())
 }
