@@ -1,0 +1,58 @@
+//! Neural networks in ONNX files as models of games.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Network`] | a network read from its file; a [`Model`](apportion_games::Model) |
+//! | [`NetworkOptions`] | the output to take of several, the shape of a row where the file leaves it open |
+//! | [`OnnxError`] | why a file or rows were refused |
+//!
+//! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any size or a fixed one) and
+//! whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`, token ids `[N, 48]`. Weights are inside the file. The
+//! operators are those of the pure-Rust runtime [rten](rten); one that it does not have is refused by name when the file is read, tree
+//! ensembles (`ai.onnx.ml`) among them.
+//!
+//! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
+//! missing values.
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_games::{Background, Coalitions, Game, MarginalGame};
+//! use apportion_onnx::Network;
+//!
+//! let network = Network::from_bytes(include_bytes!("../tests/fixtures/iris_mlp.onnx"))?;
+//! assert_eq!((network.feature_count(), network.output_count()), (4, 3));
+//!
+//! // What the four measurements of a flower say about its kind, against a typical flower.
+//! let background = Background::baseline([5.8, 3.0, 4.4, 1.3])?;
+//! let game = MarginalGame::new(&network, &[5.1, 3.5, 1.4, 0.2], &background)?;
+//! let mut logits = [0.0; 6];
+//! game.values(&Coalitions::from_masks(4, [0b0000, 0b1111]), &mut logits)?;
+//! let (typical, explained) = logits.split_at(3);
+//! assert!(typical[1] > typical[0], "not the first kind, until its petals are known");
+//! assert!(explained[0] > explained[1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Accuracy and speed
+//!
+//! ACCURACY
+//!
+//! This crate does not train, and knows no estimators.
+
+mod error;
+mod network;
+mod options;
+mod runtime;
+mod signature;
+
+pub use error::OnnxError;
+pub use network::Network;
+pub use options::NetworkOptions;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

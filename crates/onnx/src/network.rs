@@ -1,0 +1,264 @@
+//! A network as a model.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use apportion_games::{BoxError, GameError, Model, Rows};
+
+use crate::error::OnnxError;
+use crate::options::NetworkOptions;
+use crate::runtime::{Failure, Refusal, Runtime, Worker};
+use crate::signature::{Element, Signature};
+
+/// Cells of a batch, where the file leaves its rows open.
+const BATCH_CELLS: usize = 1 << 13;
+/// The most rows of a batch: as many as a game sends at once.
+const BATCH_ROWS: usize = 64;
+/// Cells that are handed to a thread at once.
+const REQUEST_CELLS: usize = 1 << 18;
+
+/// A neural network read from an ONNX file; a [`Model`] of games.
+///
+/// The features are the elements of one row of the input, row-major: for an input `[N, 12]` the 12 columns, for images `[N, 1, 28, 28]`
+/// the 784 pixels, for texts `[N, 48]` of integers the 48 token ids. The outputs are the elements of one row of the output, as the
+/// network gives them: no link function is applied.
+///
+/// Values are rounded to `f32`, the network computes in `f32`, outputs are widened to `f64`. A row's prediction is the same bits
+/// whatever other rows are predicted with it and however many threads there are; it may differ in the last bits between processors,
+/// whose instructions round differently.
+///
+/// Each thread that predicts at the same time as others takes a thread of the runtime; they end with the network.
+#[derive(Debug)]
+pub struct Network {
+    runtime: Arc<Runtime>,
+    input: String,
+    output: String,
+    outputs: usize,
+    features: usize,
+    /// Threads of the runtime that nobody uses now.
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl Network {
+    /// Reads an ONNX file with one input and one output. [`NetworkOptions`] reads others.
+    ///
+    /// # Errors
+    ///
+    /// [`OnnxError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, OnnxError> {
+        NetworkOptions::new().from_path(path)
+    }
+
+    /// Reads the content of an ONNX file with one input and one output, and runs it once on zeros. [`NetworkOptions`] reads others.
+    ///
+    /// # Errors
+    ///
+    /// [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
+    /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
+    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
+    /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not
+    /// give each row its own output, [`OnnxError::Thread`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
+        NetworkOptions::new().from_bytes(bytes)
+    }
+
+    /// Makes a network of a loaded file, and tries it.
+    pub(crate) fn new(model: rten::Model, signature: Signature) -> Result<Self, OnnxError> {
+        let node = |name: &str| {
+            model
+                .find_node(name)
+                .ok_or_else(|| OnnxError::Load { problem: format!("{name} is not part of the graph") })
+        };
+        let (input, output) = (node(&signature.input)?, node(&signature.output)?);
+        let features =
+            signature.row_shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        let Some(features) = features.filter(|&features| features <= isize::MAX as usize / 8 / BATCH_ROWS)
+        else {
+            let shape = signature.row_shape;
+            return Err(OnnxError::Load { problem: format!("rows of shape {shape:?} fit in no memory") });
+        };
+        let fitting = (BATCH_CELLS / features).clamp(1, BATCH_ROWS);
+        let batch = signature.batch.unwrap_or(1 << fitting.ilog2());
+        let shape = [&[batch], &signature.row_shape[..]].concat();
+        let runtime = Arc::new(Runtime { model, input, output, element: signature.element, shape });
+        let mut network = Self {
+            runtime,
+            input: signature.input,
+            output: signature.output,
+            outputs: 0,
+            features,
+            idle: Mutex::default(),
+        };
+        network.outputs = network.trial()?;
+        Ok(network)
+    }
+
+    /// Runs a batch of zeros, and one with another last row, which must change nothing in the first. Returns the number of outputs.
+    fn trial(&self) -> Result<usize, OnnxError> {
+        let batch = self.runtime.batch();
+        let worker = self.worker()?;
+        let mut rows = vec![0.0; batch * self.features];
+        let zeros = worker.ask(&rows).map_err(|failure| match self.error(failure, 0) {
+            OnnxError::Run { problem, .. } => OnnxError::Trial { problem },
+            error => error,
+        })?;
+        let outputs = zeros.len() / batch;
+        if outputs == 0 {
+            return Err(OnnxError::OutputShape { output: self.output.clone(), given: vec![batch, 0], batch });
+        }
+        if batch > 1 {
+            rows[(batch - 1) * self.features..].fill(1.0);
+            // A row of ones may be no legal input; that says nothing about the network.
+            if let Ok(mixed) = worker.ask(&rows) {
+                let changed = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-3 * a.abs().max(b.abs());
+                if zeros[..outputs].iter().zip(&mixed).any(changed) {
+                    return Err(OnnxError::RowsMixed { output: self.output.clone() });
+                }
+            }
+        }
+        self.idle().push(worker);
+        Ok(outputs)
+    }
+
+    /// Number of features: the elements of one row of the input.
+    pub fn feature_count(&self) -> usize {
+        self.features
+    }
+
+    /// Number of outputs: the elements of one row of the output.
+    pub fn output_count(&self) -> usize {
+        self.outputs
+    }
+
+    /// The shape of one row of the input, without the batch: `[12]`, `[1, 28, 28]`.
+    pub fn row_shape(&self) -> &[usize] {
+        &self.runtime.shape[1..]
+    }
+
+    /// The input's name.
+    pub fn input_name(&self) -> &str {
+        &self.input
+    }
+
+    /// The output's name.
+    pub fn output_name(&self) -> &str {
+        &self.output
+    }
+
+    /// The outputs of rows: rows × outputs, row-major.
+    ///
+    /// Rows run in batches of one size: the file's own, else 64 rows or 8192 cells, whichever is less. The last batch is filled up, so a
+    /// single row costs as much as a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] where rows have another number of columns than the network has features, [`GameError::InfiniteInput`] where
+    /// a value is infinite or beyond `f32`, [`OnnxError::Missing`] where it is NaN, [`OnnxError::NotWhole`] where the input takes
+    /// integers, [`OnnxError::Run`] where the network fails, [`OnnxError::NotFinite`] where a prediction is infinite or NaN.
+    pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, OnnxError> {
+        let mut out = vec![0.0; rows.len() * self.outputs];
+        self.write_predictions(rows, &mut out)?;
+        Ok(out)
+    }
+
+    fn write_predictions(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), OnnxError> {
+        if rows.columns() != self.features {
+            let (given, wanted) = (rows.columns(), self.features);
+            return Err(GameError::Width { what: "row 0".to_owned(), given, wanted }.into());
+        }
+        if let Some(index) = rows.values().iter().position(|&value| !self.is_legal(value)) {
+            return Err(self.refuse(rows.values()[index], index));
+        }
+        let worker = self.worker()?;
+        // Whole batches, so that only the last one is filled up.
+        let batch = self.runtime.batch();
+        let request = (REQUEST_CELLS / self.features / batch).max(1) * batch;
+        for (number, (cells, out)) in rows
+            .values()
+            .chunks(request * self.features)
+            .zip(out.chunks_mut(request * self.outputs))
+            .enumerate()
+        {
+            let first = number * request;
+            let values = worker.ask(cells).map_err(|failure| self.error(failure, first))?;
+            if values.len() != out.len() {
+                let given = vec![values.len()];
+                return Err(OnnxError::OutputShape { output: self.output.clone(), given, batch });
+            }
+            for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
+                let value = f64::from(value);
+                if !value.is_finite() {
+                    let (row, output) = (first + index / self.outputs, index % self.outputs);
+                    return Err(OnnxError::NotFinite { row, output, value });
+                }
+                *out = value;
+            }
+        }
+        self.idle().push(worker);
+        Ok(())
+    }
+
+    /// Whether the input takes a value.
+    fn is_legal(&self, value: f64) -> bool {
+        match self.runtime.element {
+            Element::Float => (value as f32).is_finite(),
+            Element::Whole => f64::from(value as i32) == value,
+        }
+    }
+
+    /// Why the input does not take the value at `index`.
+    fn refuse(&self, value: f64, index: usize) -> OnnxError {
+        let (row, column) = (index / self.features, index % self.features);
+        if value.is_nan() {
+            OnnxError::Missing { row, column }
+        } else if self.runtime.element == Element::Whole {
+            OnnxError::NotWhole { row, column, value }
+        } else {
+            GameError::InfiniteInput { what: format!("row {row}"), column, value }.into()
+        }
+    }
+
+    /// What a failure means on rows of which the first has this number.
+    fn error(&self, failure: Failure, first: usize) -> OnnxError {
+        match failure.refusal {
+            Refusal::Failed(problem) => OnnxError::Run { row: first + failure.row, problem },
+            Refusal::Element(given) => OnnxError::ElementType {
+                what: format!("output {}", self.output),
+                given,
+                wanted: "FLOAT, DOUBLE or FLOAT16",
+            },
+            Refusal::Shape(given) => {
+                let batch = self.runtime.batch();
+                OnnxError::OutputShape { output: self.output.clone(), given, batch }
+            }
+        }
+    }
+
+    /// A thread of the runtime for one caller: an idle one, else a new one.
+    fn worker(&self) -> Result<Worker, OnnxError> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| Worker::start(Arc::clone(&self.runtime)).map_err(OnnxError::Thread), Ok)
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Network {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.features)
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        self.write_predictions(rows, out).map_err(|error| match error {
+            // A game takes its own errors as they are.
+            OnnxError::Game(error) => error.into(),
+            error => error.into(),
+        })
+    }
+}

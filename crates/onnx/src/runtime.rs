@@ -1,0 +1,152 @@
+//! The runtime on threads of our own, one batch at a time.
+//!
+//! The runtime computes in a thread pool, and may cut sums differently where the pool has more threads. Each [`Worker`] is a pool of one
+//! thread that never changes: results do not depend on threads, and what calls [`Worker::ask`] sleeps meanwhile, so that `t` callers
+//! keep `t` cores busy. (Handing work directly to another pool would set the caller, if it is a thread of rayon, to other work of its
+//! own: one caller would soon keep many cores busy.)
+//!
+//! Rows are run in batches of one size, the last one filled up. The kernels of matrix products are other ones for one row than for
+//! many, with other roundings; so a row's prediction is the same bits whatever rows are beside it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rten::{NodeId, RunOptions, ThreadPool, Value, ValueOrView};
+use rten_tensor::Tensor;
+use rten_tensor::prelude::*;
+
+use crate::signature::Element;
+
+/// A loaded network, ready to run on batches of one size.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) model: rten::Model,
+    pub(crate) input: NodeId,
+    pub(crate) output: NodeId,
+    pub(crate) element: Element,
+    /// Shape of the input, the batch first.
+    pub(crate) shape: Vec<usize>,
+}
+
+/// Why the runtime gave no numbers.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// What the runtime said.
+    Failed(String),
+    /// The output has another type of elements.
+    Element(String),
+    /// The output has this shape, not one row per row.
+    Shape(Vec<usize>),
+}
+
+/// A refusal and the row of the request that is the cause.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) row: usize,
+    pub(crate) refusal: Refusal,
+}
+
+impl Runtime {
+    /// Rows of a batch.
+    pub(crate) fn batch(&self) -> usize {
+        self.shape[0]
+    }
+
+    fn features(&self) -> usize {
+        self.shape[1..].iter().product()
+    }
+
+    /// The outputs of any number of rows.
+    fn rows(&self, rows: &[f64], options: &RunOptions) -> Result<Vec<f32>, Failure> {
+        let (batch, features) = (self.batch(), self.features());
+        let mut outputs = Vec::new();
+        for (number, rows) in rows.chunks(batch * features).enumerate() {
+            let count = rows.len() / features;
+            let mut filled = rows.to_vec();
+            for _ in count..batch {
+                filled.extend_from_slice(&rows[rows.len() - features..]);
+            }
+            match self.one_batch(&filled, options) {
+                Ok(values) => outputs.extend_from_slice(&values[..count * values.len() / batch]),
+                Err(refusal) => return Err(self.blame(number * batch, rows, refusal, options)),
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Finds the row of a refused batch that is refused by itself.
+    fn blame(&self, first: usize, rows: &[f64], refusal: Refusal, options: &RunOptions) -> Failure {
+        for (index, row) in rows.chunks(self.features()).enumerate() {
+            if let Err(refusal) = self.one_batch(&row.repeat(self.batch()), options) {
+                return Failure { row: first + index, refusal };
+            }
+        }
+        Failure { row: first, refusal }
+    }
+
+    fn one_batch(&self, rows: &[f64], options: &RunOptions) -> Result<Vec<f32>, Refusal> {
+        let input: ValueOrView<'_> = match self.element {
+            Element::Float => self.tensor(rows, |value| value as f32).into(),
+            Element::Whole => self.tensor(rows, |value| value as i32).into(),
+        };
+        let run = || self.model.run(vec![(self.input, input)], &[self.output], Some(options.clone()));
+        let values = caught(run)
+            .and_then(|values| values.map_err(|error| error.to_string()))
+            .map_err(Refusal::Failed)?;
+        match values.into_iter().next() {
+            Some(Value::FloatTensor(values)) if values.shape().first() == Some(&self.batch()) => {
+                Ok(values.to_vec())
+            }
+            Some(Value::FloatTensor(values)) => Err(Refusal::Shape(values.shape().to_vec())),
+            Some(other) => Err(Refusal::Element(other.dtype().to_string())),
+            None => Err(Refusal::Failed("it gave no output".to_owned())),
+        }
+    }
+
+    fn tensor<T>(&self, rows: &[f64], number: impl Fn(f64) -> T) -> Tensor<T> {
+        Tensor::from_data(&self.shape, rows.iter().map(|&value| number(value)).collect::<Vec<T>>())
+    }
+}
+
+/// Runs what may panic on a graph that no sound program writes.
+pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run))
+        .map_err(|_| "the runtime panicked, as the graph is not sound".to_owned())
+}
+
+/// One thread of the runtime; it ends when the worker is dropped.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    requests: Sender<Vec<f64>>,
+    answers: Receiver<Result<Vec<f32>, Failure>>,
+}
+
+impl Worker {
+    /// Starts a thread that runs `runtime`.
+    pub(crate) fn start(runtime: Arc<Runtime>) -> std::io::Result<Self> {
+        let (requests, incoming) = channel::<Vec<f64>>();
+        let (outgoing, answers) = channel();
+        std::thread::Builder::new().name("onnx".to_owned()).spawn(move || {
+            let pool = Arc::new(ThreadPool::with_num_threads(1));
+            let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
+            // Inside of its pool the runtime computes on this thread, without handing over at every batch.
+            pool.run(move || {
+                for rows in incoming {
+                    if outgoing.send(runtime.rows(&rows, &options)).is_err() {
+                        return;
+                    }
+                }
+            });
+        })?;
+        Ok(Self { requests, answers })
+    }
+
+    /// The outputs of rows of values that were checked; rows × outputs, row-major.
+    pub(crate) fn ask(&self, rows: &[f64]) -> Result<Vec<f32>, Failure> {
+        // The thread ends before the worker only if starting it failed half-way.
+        let ended = || Failure { row: 0, refusal: Refusal::Failed("its thread has ended".to_owned()) };
+        self.requests.send(rows.to_vec()).map_err(|_| ended())?;
+        self.answers.recv().map_err(|_| ended())?
+    }
+}

@@ -1,0 +1,151 @@
+//! What goes into a network and what comes out, as its file states it.
+
+use rten_onnx::onnx::{DataType, Dimension, GraphProto, ModelProto, ValueInfoProto};
+
+use crate::error::OnnxError;
+
+/// The numbers that an input takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// Floating point, rounded to 32 bits.
+    Float,
+    /// Whole numbers of 32 bits.
+    Whole,
+}
+
+/// The one input and the chosen output of a network.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    pub(crate) input: String,
+    pub(crate) element: Element,
+    /// Sizes of the input's dimensions after the batch.
+    pub(crate) row_shape: Vec<usize>,
+    /// Rows that a batch must have, where the file fixes them.
+    pub(crate) batch: Option<usize>,
+    pub(crate) output: String,
+}
+
+impl Signature {
+    /// The signature of a file, with the output and the shape of a row that the user asked for.
+    pub(crate) fn read(
+        file: &ModelProto,
+        output: Option<&str>,
+        row_shape: Option<&[usize]>,
+    ) -> Result<Self, OnnxError> {
+        let Some(graph) = file.graph.as_ref().filter(|_| file.ir_version.is_some()) else {
+            return Err(OnnxError::NotOnnx { problem: "it holds no network".to_owned() });
+        };
+        let input = only_input(graph)?;
+        let output = chosen_output(graph, output)?;
+        let element = match element_type(input) {
+            Some(DataType::FLOAT | DataType::DOUBLE | DataType::FLOAT16) => Element::Float,
+            Some(DataType::INT64 | DataType::INT32) => Element::Whole,
+            given => {
+                return Err(wrong_type("input", input, given, "FLOAT, DOUBLE, FLOAT16, INT64 or INT32"));
+            }
+        };
+        // Where an output's type is not stated, the trial run shows it.
+        if let given @ Some(given_type) = element_type(output)
+            && !matches!(given_type, DataType::FLOAT | DataType::DOUBLE | DataType::FLOAT16)
+        {
+            return Err(wrong_type("output", output, given, "FLOAT, DOUBLE or FLOAT16"));
+        }
+        let (batch, row_shape) = shape(input, row_shape)?;
+        Ok(Self { input: name(input), element, row_shape, batch, output: name(output) })
+    }
+}
+
+fn name(value: &ValueInfoProto) -> String {
+    value.name.clone().unwrap_or_default()
+}
+
+fn names<'a>(values: impl IntoIterator<Item = &'a ValueInfoProto>) -> Vec<String> {
+    values.into_iter().map(name).collect()
+}
+
+/// Files of old versions list the weights among the inputs; those are none.
+fn only_input(graph: &GraphProto) -> Result<&ValueInfoProto, OnnxError> {
+    let is_weight = |value: &ValueInfoProto| graph.initializer.iter().any(|weight| weight.name == value.name);
+    let inputs: Vec<_> = graph.input.iter().filter(|value| !is_weight(value)).collect();
+    match inputs[..] {
+        [input] => Ok(input),
+        _ => Err(OnnxError::Inputs { names: names(inputs) }),
+    }
+}
+
+fn chosen_output<'a>(graph: &'a GraphProto, wanted: Option<&str>) -> Result<&'a ValueInfoProto, OnnxError> {
+    match (wanted, &graph.output[..]) {
+        (Some(given), outputs) => outputs
+            .iter()
+            .find(|output| output.name.as_deref() == Some(given))
+            .ok_or_else(|| OnnxError::UnknownOutput { given: given.to_owned(), names: names(outputs) }),
+        (None, [output]) => Ok(output),
+        (None, outputs) => Err(OnnxError::Outputs { names: names(outputs) }),
+    }
+}
+
+fn element_type(value: &ValueInfoProto) -> Option<DataType> {
+    value.r#type.as_ref()?.tensor_type.as_ref()?.elem_type
+}
+
+fn wrong_type(
+    kind: &str,
+    value: &ValueInfoProto,
+    given: Option<DataType>,
+    wanted: &'static str,
+) -> OnnxError {
+    let given = given.map_or_else(|| "not stated".to_owned(), |given| given.to_string());
+    OnnxError::ElementType { what: format!("{kind} {}", name(value)), given, wanted }
+}
+
+/// The batch, where it is fixed, and the shape of a row.
+fn shape(
+    input: &ValueInfoProto,
+    row_shape: Option<&[usize]>,
+) -> Result<(Option<usize>, Vec<usize>), OnnxError> {
+    let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
+    let stated = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dim[..]);
+    let (batch, row) = match (stated, row_shape) {
+        (Some([batch, row @ ..]), _) if !row.is_empty() => (fixed(batch), row),
+        (Some(_), _) | (None, None | Some([])) => {
+            let given =
+                stated.map_or_else(|| "no shape".to_owned(), |stated| format!("the shape {}", words(stated)));
+            return Err(OnnxError::Rank { input: name(input), given });
+        }
+        (None, Some(row_shape)) => return Ok((None, row_shape.to_vec())),
+    };
+    if let Some(given) = row_shape {
+        let agrees =
+            |(given, stated): (&usize, &Dimension)| fixed(stated).is_none_or(|stated| stated == *given);
+        if given.len() != row.len() || given.contains(&0) || !given.iter().zip(row).all(agrees) {
+            return Err(OnnxError::RowShape {
+                input: name(input),
+                given: given.to_vec(),
+                wanted: words(stated.unwrap_or_default()),
+            });
+        }
+        return Ok((batch, given.to_vec()));
+    }
+    let size = |(axis, dimension): (usize, &Dimension)| {
+        fixed(dimension).ok_or_else(|| OnnxError::DynamicDimension {
+            input: name(input),
+            axis: axis + 1,
+            dimension: word(dimension),
+        })
+    };
+    Ok((batch, row.iter().enumerate().map(size).collect::<Result<_, _>>()?))
+}
+
+/// The size of a dimension, where it has one.
+fn fixed(dimension: &Dimension) -> Option<usize> {
+    dimension.dim_value.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0)
+}
+
+fn word(dimension: &Dimension) -> String {
+    let name = dimension.dim_param.clone().filter(|name| !name.is_empty());
+    fixed(dimension).map(|size| size.to_string()).or(name).unwrap_or_else(|| "unnamed".to_owned())
+}
+
+fn words(shape: &[Dimension]) -> String {
+    format!("[{}]", shape.iter().map(word).collect::<Vec<_>>().join(", "))
+}
