@@ -1,4 +1,5 @@
-//! Times the solver on paired designs with uniform sizes, as Leverage SHAP draws them: one weight per size.
+//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as Leverage SHAP draws them;
+//! and with sizes about n/2 and equal weights about ½, as Kernel Banzhaf does.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
@@ -19,9 +20,13 @@ fn main() {
         [players, rows] => vec![(players, rows)],
         _ => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
     };
-    println!("       n        m   check    popcount      panels  certificate");
-    for (players, rows) in cases {
-        let (coalitions, weights) = paired_design(players, rows / 2);
+    println!("  value         n        m   check    popcount      panels  certificate");
+    let values = [("shapley", true), ("banzhaf", false)];
+    for (value, constrained, (players, rows)) in values
+        .into_iter()
+        .flat_map(|(value, constrained)| cases.iter().map(move |&case| (value, constrained, case)))
+    {
+        let (coalitions, weights) = paired_design(players, rows / 2, constrained);
         let targets: Vec<f64> = coalitions
             .iter()
             .map(|row| row.members().map(|player| (player as f64).sqrt()).sum::<f64>().sin())
@@ -29,9 +34,13 @@ fn main() {
         let repeats = (40_000_000 / (players * rows)).clamp(1, 200);
         // A hundred times faster than the solve, so repeated more often for the same clock.
         let check = least(100 * repeats, || Design::paired(black_box(&coalitions), &weights).expect("pairs"));
-        let design = Design::paired(&coalitions, &weights).expect("pairs");
+        let mut design = Design::paired(&coalitions, &weights).expect("pairs");
+        let mut constraint = Constraint::Sum(&[1.0]);
+        if !constrained {
+            design = design.centred_at(0.5).expect("finite").with_intercept();
+            constraint = Constraint::None;
+        }
         let solve = |kernel| {
-            let constraint = Constraint::Sum(&[1.0]);
             least_squares_with(&design, &targets, 1, constraint, &Options { kernel }).expect("solvable")
         };
         let [popcount, panels] =
@@ -40,7 +49,7 @@ fn main() {
         let free = vec![1.0; weights.len()];
         let certificate = least(repeats, || fit.certificate(&free));
         println!(
-            "{players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {certificate:12.3}   auto: {:?}, {:?}, condition {:.3}",
+            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {certificate:12.3}   auto: {:?}, {:?}, condition {:.3}",
             fit.kernel(),
             fit.factorization(),
             fit.condition_number()
@@ -48,13 +57,19 @@ fn main() {
     }
 }
 
-/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size.
-fn paired_design(players: usize, pairs: usize) -> (Coalitions, Vec<f64>) {
+/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs of equal weights.
+fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);
     let mut weights = Vec::with_capacity(pairs);
     let mut order: Vec<usize> = (0..players).collect();
     for pair in 0..pairs {
+        if !evenly {
+            coalitions.push_members((0..players).filter(|_| rng.random_bool(0.5)));
+            coalitions.push_complement(2 * pair);
+            weights.push(1.0);
+            continue;
+        }
         let size = 1 + pair * (players / 2) / pairs;
         for position in 0..size {
             order.swap(position, rng.random_range(position..players));

@@ -1,4 +1,4 @@
-//! The design of a regression: rows of bits, a weight for each.
+//! The design of a regression: rows of bits, a weight for each, and how the bits become columns.
 
 use apportion_games::Coalitions;
 
@@ -7,6 +7,9 @@ use crate::error::SolverError;
 /// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either each on its own or in complementary pairs.
 ///
 /// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts for nothing.
+///
+/// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) moves their zero or
+/// [`with_intercept`](Self::with_intercept) adds a constant one.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -23,7 +26,20 @@ use crate::error::SolverError;
 pub struct Design<'a> {
     pub(crate) coalitions: &'a Coalitions,
     pub(crate) weights: &'a [f64],
-    pub(crate) paired: bool,
+    pub(crate) pairs: Pairs,
+    pub(crate) centre: f64,
+    pub(crate) intercept: bool,
+}
+
+/// How rows belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// Each on its own.
+    None,
+    /// Rows 2k and 2k + 1 are complements of each other and share a weight.
+    Alike,
+    /// Rows 2k and 2k + 1 are complements of each other and have a weight each.
+    Apart,
 }
 
 impl<'a> Design<'a> {
@@ -34,33 +50,46 @@ impl<'a> Design<'a> {
     /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that are negative or not
     /// finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
-        Self { coalitions, weights, paired: false }.checked()
+        Self { coalitions, weights, pairs: Pairs::None, centre: 0.0, intercept: false }.checked()
     }
 
     /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`: m / 2 weights.
     ///
-    /// Under the constraint a pair acts as one row, and half of the work is saved.
+    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, and half of the work is saved.
     ///
     /// # Errors
     ///
     /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking takes `O(m n / 64)`
     /// word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
-        if !coalitions.len().is_multiple_of(2) {
-            return Err(SolverError::OddRows { rows: coalitions.len() });
-        }
-        let design = Self { coalitions, weights, paired: true }.checked()?;
-        let width = coalitions.words_per_row();
-        let pairs = coalitions.words().chunks_exact(2 * width).zip(coalitions.sizes().chunks_exact(2));
-        for (pair, (words, sizes)) in pairs.enumerate() {
-            let (first, second) = words.split_at(width);
-            // Without a player in common, and of n players together.
-            let common = first.iter().zip(second).fold(0, |common, (a, b)| common | (a & b));
-            if common != 0 || (sizes[0] + sizes[1]) as usize != coalitions.players() {
-                return Err(SolverError::BrokenPair { pair });
-            }
-        }
-        Ok(design)
+        Self { coalitions, weights, pairs: Pairs::Alike, centre: 0.0, intercept: false }.checked()
+    }
+
+    /// Rows in pairs as in [`paired`](Self::paired), but with a weight for each row: m weights. The two are rows of their own that
+    /// were drawn together, which is what the [certificate](crate::LeastSquares::certificate) must know.
+    ///
+    /// # Errors
+    ///
+    /// As [`paired`](Self::paired).
+    pub fn paired_apart(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
+        Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
+    }
+
+    /// The same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*, Algorithm 1), p for weighted
+    /// Banzhaf values. With an intercept this moves nothing but the intercept. Not together with a constraint on the sum.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError::Centre`] if `p` is not finite.
+    pub fn centred_at(self, p: f64) -> Result<Self, SolverError> {
+        if p.is_finite() { Ok(Self { centre: p, ..self }) } else { Err(SolverError::Centre { value: p }) }
+    }
+
+    /// The same rows with a constant column beside the others. It does not count in the
+    /// [rank](crate::LeastSquares::rank), and minimum norm does not concern its coefficient. Not together with a constraint on the
+    /// sum.
+    pub fn with_intercept(self) -> Self {
+        Self { intercept: true, ..self }
     }
 
     /// The rows.
@@ -68,28 +97,55 @@ impl<'a> Design<'a> {
         self.coalitions
     }
 
-    /// The weights: one for each row, or for each pair.
+    /// The weights: one for each row, or for each pair whose rows share theirs.
     pub fn weights(&self) -> &'a [f64] {
         self.weights
     }
 
     /// Whether the rows come in complementary pairs.
     pub fn is_paired(&self) -> bool {
-        self.paired
+        self.pairs != Pairs::None
+    }
+
+    /// Whether there is a constant column.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
     }
 
     fn checked(self) -> Result<Self, SolverError> {
+        let rows = self.coalitions.len();
+        if self.is_paired() && !rows.is_multiple_of(2) {
+            return Err(SolverError::OddRows { rows });
+        }
         if self.coalitions.players() == 0 {
             return Err(SolverError::NoPlayers);
         }
-        let rows = self.coalitions.len();
-        let (wanted, unit) = if self.paired { (rows / 2, "pair of rows") } else { (rows, "row") };
+        let (wanted, unit) = match self.pairs {
+            Pairs::Alike => (rows / 2, "pair of rows"),
+            Pairs::None | Pairs::Apart => (rows, "row"),
+        };
         if self.weights.len() != wanted {
             return Err(SolverError::WeightCount { given: self.weights.len(), wanted, unit });
         }
-        match self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            Some(index) => Err(SolverError::Weight { index, value: self.weights[index] }),
+        if let Some(index) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            return Err(SolverError::Weight { index, value: self.weights[index] });
+        }
+        match self.is_paired().then(|| self.broken_pair()).flatten() {
+            Some(pair) => Err(SolverError::BrokenPair { pair }),
             None => Ok(self),
         }
+    }
+
+    /// The first pair whose rows are not complements of each other.
+    fn broken_pair(&self) -> Option<usize> {
+        let width = self.coalitions.words_per_row();
+        let mut pairs =
+            self.coalitions.words().chunks_exact(2 * width).zip(self.coalitions.sizes().chunks_exact(2));
+        pairs.position(|(words, sizes)| {
+            let (first, second) = words.split_at(width);
+            // Complements have no player in common, and of n players together.
+            let common = first.iter().zip(second).fold(0, |common, (a, b)| common | (a & b));
+            common != 0 || (sizes[0] + sizes[1]) as usize != self.coalitions.players()
+        })
     }
 }

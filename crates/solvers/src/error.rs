@@ -40,6 +40,17 @@ pub enum SolverError {
         /// Which pair: rows `2·pair` and `2·pair + 1`.
         pair: usize,
     },
+    /// A centre that is not finite.
+    #[error("the columns are to be centred at {value}; the centre must be finite")]
+    Centre {
+        /// What was given.
+        value: f64,
+    },
+    /// A constraint on the sum for columns that are centred or have a constant one beside them.
+    #[error(
+        "a constraint on the sum takes the rows as they are; leave out the centre and the intercept, or the constraint"
+    )]
+    ConstrainedColumns,
     /// No outputs to fit.
     #[error("the targets have no outputs; at least one is wanted")]
     NoOutputs,
@@ -91,8 +102,10 @@ pub enum SolverError {
         /// Order of the matrix.
         players: usize,
     },
-    /// Another number of free fractions than rows (pairs) of the regression.
-    #[error("{given} free fractions were given, {wanted} are wanted: one for each residual")]
+    /// Another number of free fractions, or of draws, than rows (pairs, in a paired design).
+    #[error(
+        "{given} free fractions or numbers of draws were given, {wanted} are wanted: one for each row, or pair"
+    )]
     FreeCount {
         /// Fractions given.
         given: usize,
@@ -113,15 +126,9 @@ pub enum SolverError {
          certificate; draw more coalitions"
     )]
     Saturated {
-        /// Index of the row (of the pair, where pairs act as one row).
+        /// Index of the row (of the pair, in a paired design).
         row: usize,
         /// Its hat value, 1 up to rounding.
         hat_value: f64,
     },
-    /// A certificate was asked of an unconstrained paired regression.
-    #[error(
-        "no certificate for complementary pairs without the constraint: their two rows are drawn together but do not act as one; \
-         use the constraint, or an unpaired design"
-    )]
-    PairsWithoutConstraint,
 }

@@ -29,9 +29,9 @@ const ZERO: Strip = Strip([0.0; SIDE]);
 /// Sums of the rows of `Q` over the subsets of four players, for eight times four players.
 type Table = [Strip; SUBSETS * SIDE / BITS];
 
-/// Rows in a block: their images take at most 8 MiB, up to n = 16 000.
+/// Rows in a block: their images take at most 8 MiB, up to n = 16 000. Even, so that pairs stay together.
 fn block_rows(strips: usize) -> usize {
-    ((1 << 20) / (strips * SIDE)).clamp(64, 1024)
+    ((1 << 20) / (strips * SIDE)).clamp(64, 1024) & !1
 }
 
 /// Images of a block of rows.
@@ -45,10 +45,11 @@ pub(crate) struct Images<'a> {
     capacity: usize,
 }
 
-/// Calls `visit` with the images `Q z_k` of all rows, a block at a time, in order. Stops at the first error.
+/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first error.
 pub(crate) fn for_each_block<E>(
     rows: &BitRows,
     matrix: &Mat<f64>,
+    shift: &[f64],
     mut visit: impl FnMut(Images<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let (n, width) = (rows.players, rows.width);
@@ -61,7 +62,10 @@ pub(crate) fn for_each_block<E>(
         let count = words.len() / width;
         for (strip, images) in images.chunks_exact_mut(capacity).enumerate() {
             let images = &mut images[..count];
-            images.fill(ZERO);
+            let mut start = ZERO;
+            let part = &shift[strip * SIDE..(strip * SIDE + SIDE).min(n)];
+            start.0[..part.len()].copy_from_slice(part);
+            images.fill(start);
             for half in 0..n.div_ceil(SIDE) {
                 // Q is symmetric: its rows are its columns.
                 for (lane, line) in square.iter_mut().enumerate() {
@@ -88,20 +92,43 @@ pub(crate) fn for_each_block<E>(
 }
 
 impl Images<'_> {
-    /// `z_kᵀ Q z_k` for every row of the block.
-    pub(crate) fn quadratic_forms(&self) -> Vec<f64> {
+    /// For every row of the block, what it has of its own image: `z_kᵀ (Q z_k + shift)`.
+    pub(crate) fn own_forms(&self) -> Vec<f64> {
+        self.forms(self.words)
+    }
+
+    /// For every second row of the block, what it has of the next row's image: `z_kᵀ (Q z_{k+1} + shift)`.
+    pub(crate) fn neighbour_forms(&self) -> Vec<f64> {
+        let mut swapped = self.words.to_vec();
+        for pair in swapped.chunks_exact_mut(2 * self.width) {
+            let (first, second) = pair.split_at_mut(self.width);
+            second.copy_from_slice(first);
+        }
+        self.forms(&swapped).into_iter().skip(1).step_by(2).collect()
+    }
+
+    fn forms(&self, words: &[u64]) -> Vec<f64> {
         let mut forms = vec![0.0; self.rows.len()];
         for (index, images) in self.strips.chunks_exact(self.capacity).enumerate() {
-            add_members(images, self.words, self.width, index, &mut forms);
+            add_members(images, words, self.width, index, &mut forms);
         }
         forms
     }
 
-    /// Adds `Σ_k factor_k (Q z_k)_i²` to `out[i]` for every player.
+    /// Adds `Σ_k factor_k image_ki²` to `out[i]` for every player.
     pub(crate) fn add_squares(&self, factors: &[f64], out: &mut [f64]) {
+        self.add(factors, out, add_squares);
+    }
+
+    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for every player.
+    pub(crate) fn add_squares_of_pairs(&self, factors: &[f64], out: &mut [f64]) {
+        self.add(factors, out, add_squares_of_pairs);
+    }
+
+    fn add(&self, factors: &[f64], out: &mut [f64], kernel: fn(&[Strip], &[f64], &mut Strip)) {
         for (images, out) in self.strips.chunks_exact(self.capacity).zip(out.chunks_mut(SIDE)) {
             let mut sums = ZERO;
-            add_squares(&images[..factors.len()], factors, &mut sums);
+            kernel(&images[..factors.len()], factors, &mut sums);
             for (out, sum) in out.iter_mut().zip(sums.0) {
                 *out += sum;
             }
@@ -176,6 +203,19 @@ multiversioned! {
     }
 }
 
+multiversioned! {
+    fn add_squares_of_pairs(images: &[Strip], factors: &[f64], sums: &mut Strip) {
+        let mut total = *sums;
+        for (images, factors) in images.chunks_exact(2).zip(factors.chunks_exact(2)) {
+            for lane in 0..SIDE {
+                let change = factors[0] * images[0].0[lane] + factors[1] * images[1].0[lane];
+                total.0[lane] += change * change;
+            }
+        }
+        *sums = total;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,26 +228,41 @@ mod tests {
             for rows in [1, 5, 1025] {
                 let (bits, factors) = random(players, rows, 7, 4);
                 let matrix = Mat::from_fn(players, players, |i, j| ((i * j + i + j) % 11) as f64 - 5.0);
-                let mut forms = Vec::new();
-                let mut squares = vec![0.0; players];
-                for_each_block(&bits, &matrix, |images| {
-                    forms.extend(images.quadratic_forms());
+                let shift: Vec<f64> = (0..players).map(|i| (i % 3) as f64).collect();
+                let (mut forms, mut neighbours) = (Vec::new(), Vec::new());
+                let (mut squares, mut pairs) = (vec![0.0; players], vec![0.0; players]);
+                for_each_block(&bits, &matrix, &shift, |images| {
+                    forms.extend(images.own_forms());
+                    neighbours.extend(images.neighbour_forms());
                     images.add_squares(&factors[images.rows.clone()], &mut squares);
+                    images.add_squares_of_pairs(&factors[images.rows.clone()], &mut pairs);
                     Ok::<(), Infallible>(())
                 })
                 .unwrap();
-                let mut wanted = vec![0.0; players];
+                let (mut wanted, mut wanted_pairs) = (vec![0.0; players], vec![0.0; players]);
+                let mut last: Option<(Vec<usize>, Vec<f64>)> = None;
                 for row in 0..rows {
                     let members: Vec<usize> =
                         (0..players).filter(|i| bits.row(row)[i / 64] >> (i % 64) & 1 == 1).collect();
-                    let image: Vec<f64> =
-                        (0..players).map(|j| members.iter().map(|&i| matrix[(i, j)]).sum()).collect();
+                    let image =
+                        (0..players).map(|j| shift[j] + members.iter().map(|&i| matrix[(i, j)]).sum::<f64>());
+                    let image: Vec<f64> = image.collect();
                     assert_eq!(forms[row], members.iter().map(|&i| image[i]).sum::<f64>());
-                    for (wanted, value) in wanted.iter_mut().zip(image) {
+                    for (wanted, value) in wanted.iter_mut().zip(&image) {
                         *wanted += factors[row] * value * value;
                     }
+                    match last.take() {
+                        None => last = Some((members, image)),
+                        Some((before, image_before)) => {
+                            assert_eq!(neighbours[row / 2], before.iter().map(|&i| image[i]).sum::<f64>());
+                            for (i, wanted) in wanted_pairs.iter_mut().enumerate() {
+                                *wanted +=
+                                    (factors[row - 1] * image_before[i] + factors[row] * image[i]).powi(2);
+                            }
+                        }
+                    }
                 }
-                for (got, want) in squares.iter().zip(wanted) {
+                for (got, want) in squares.iter().chain(&pairs).zip(wanted.iter().chain(&wanted_pairs)) {
                     assert!((got - want).abs() <= 1e-12 * want, "{players} players, {rows} rows");
                 }
             }

@@ -1,7 +1,8 @@
 //! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
 //!
 //! Shapley values are the solution of a regression on coalitions, under the constraint that all players together get
-//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); on sampled coalitions it estimates them. Rows are bits
+//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values that of one about ½ (Kernel Banzhaf, Theorem 3.2), weighted ones about p. On
+//! sampled coalitions it estimates them. Rows are bits
 //! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table
 //! entries, and a dense m × n matrix is never made.
 //!
@@ -9,7 +10,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Design`] | rows and their weights, each on its own or in complementary pairs |
+//! | [`Design`] | rows and their weights, each on its own or in complementary pairs; columns about a centre, with an intercept |
 //! | [`Constraint`] | nothing, or `Σφ = c` for each output |
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
@@ -55,6 +56,7 @@
 //! ```
 
 mod bits;
+mod certificate;
 mod design;
 mod error;
 mod factor;

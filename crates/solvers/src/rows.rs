@@ -1,4 +1,4 @@
-//! What is regressed: the rows of a design in the form that the constraint gives them.
+//! What is regressed: the rows of a design in the form that columns and constraint give them.
 //!
 //! # Notation
 //!
@@ -6,38 +6,45 @@
 //!
 //! # Forms
 //!
-//! *Zero-one*: without constraint, the rows `z` themselves.
+//! Without constraint the rows are `a = z − ρ`, with an *origin* ρ.
 //!
-//! *Centred*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets `b = y − (s/n) c`. Such
-//! rows are antisymmetric: the complement has row `−a`. Two things follow.
+//! *About a centre*: without intercept ρ = p 1, the centre of the design; 0 for the bits themselves.
 //!
-//! - Instead of a row its complement may be used, with the opposite sign. The smaller of the two is: it has fewer ones, and
-//!   centring it loses fewer digits.
-//! - A pair (y, ȳ) acts as one row. With `d = (b − b̄)/2` and `q = (b + b̄)/2`,
-//!   `w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²`, where `d = (y − ȳ)/2 − (2s − n)/(2n) c` and `q = (y + ȳ − c)/2`:
-//!   one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common drops out of
-//!   `d` before it costs digits.
+//! *About the mean*: an intercept is fitted by taking the weighted means z̄ and ȳ off rows and targets, so that ρ = z̄ whatever the
+//! centre. Minimum norm then concerns the coefficients alone.
 //!
-//! Other antisymmetric forms (rows `z − ½`, as for Banzhaf values) would be further variants of [`Form`]: they differ in
-//! [`Form::is_antisymmetric`], in the targets and in the rank-one terms that turn the Gram matrix of bits into theirs.
+//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets `b = y − (s/n) c`. Instead
+//! of a row its complement may be used, with the opposite sign. The smaller of the two is: it has fewer ones, and centring it loses
+//! fewer digits.
+//!
+//! # Pairs as one row
+//!
+//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the mean where every row has
+//! its complement with the same weight, as the mean is ½ then. A pair (y, ȳ) acts as one row: with `d = (b − b̄)/2` and
+//! `q = (b + b̄)/2`,
+//!
+//! ```text
+//! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
+//! projected:  d = (y − ȳ)/2 − (2s − n)/(2n) c,   q = (y + ȳ − c)/2
+//! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  less its mean where there is an intercept
+//! ```
+//!
+//! one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common drops out of `d`
+//! before it costs digits.
 
 use crate::bits::BitRows;
-use crate::design::Design;
+use crate::design::{Design, Pairs};
 use crate::gram::Groups;
 
 /// What a row of bits stands for in the regression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// `z`
-    ZeroOne,
+    /// `z − p 1`
+    AboutCentre(f64),
+    /// `z − z̄`
+    AboutMean,
     /// `P z`
-    Centred,
-}
-
-impl Form {
-    pub(crate) fn is_antisymmetric(self) -> bool {
-        self == Self::Centred
-    }
+    Projected,
 }
 
 /// The rows of the regression. Where pairs act as one row, there is one for each pair.
@@ -53,6 +60,8 @@ pub(crate) struct Rows {
     /// Whether the bits are those of the complement; empty where that cannot be.
     flipped: Vec<bool>,
     pub(crate) form: Form,
+    /// The centre that the intercept belongs to, where there is one.
+    pub(crate) intercept_at: Option<f64>,
     /// Whether a row stands for a pair.
     pub(crate) pairs: bool,
     /// Whether the members of pairs are rows of their own.
@@ -63,52 +72,59 @@ pub(crate) struct Rows {
 pub(crate) struct Targets {
     /// What is to be fitted, without the offset.
     pub(crate) values: Vec<f64>,
-    /// What the targets have in common, where [`Rows::drift`] says how it enters. Kept apart because it may be much larger than
-    /// what distinguishes the targets.
+    /// What the targets have in common. Kept apart because it may be much larger than what distinguishes the targets. About the
+    /// mean, and in pairs with an intercept, it is what the intercept explains; else [`Rows::drift`] says how it enters.
     pub(crate) offset: f64,
     /// The part of the residual sum of squares that no coefficients change, for scaled weights.
     pub(crate) rest: f64,
 }
 
 impl Rows {
-    pub(crate) fn new(design: &Design<'_>, form: Form) -> Self {
+    /// `constrained`: whether the sum of the coefficients is given.
+    pub(crate) fn new(design: &Design<'_>, constrained: bool) -> Self {
         let coalitions = design.coalitions;
         let (players, width) = (coalitions.players(), coalitions.words_per_row());
-        let pairs = design.paired && form.is_antisymmetric();
+        let alike = design.pairs == Pairs::Alike;
+        let (form, antisymmetric) = match (constrained, design.intercept) {
+            (true, _) => (Form::Projected, true),
+            (false, true) if alike => (Form::AboutCentre(0.5), true),
+            (false, true) => (Form::AboutMean, false),
+            (false, false) => (Form::AboutCentre(design.centre), design.centre == 0.5),
+        };
+        let pairs = alike && antisymmetric;
         let largest = design.weights.iter().copied().fold(0.0, f64::max);
         let scale = if largest > 0.0 { power_of_two_below(largest).recip() } else { 1.0 };
-        let weights: Vec<f64> = match (design.paired, pairs) {
+        let weights: Vec<f64> = match (alike, pairs) {
             (true, true) => design.weights.iter().map(|weight| 2.0 * (weight * scale)).collect(),
             (true, false) => design.weights.iter().flat_map(|weight| [weight * scale; 2]).collect(),
             (false, _) => design.weights.iter().map(|weight| weight * scale).collect(),
         };
         let mut words = Vec::with_capacity(weights.len() * width);
         let mut flipped = Vec::new();
-        if form.is_antisymmetric() {
-            let stride = if pairs { 2 } else { 1 };
-            let last = u64::MAX >> (64 * width - players);
-            for index in (0..coalitions.len()).step_by(stride) {
-                let row = coalitions.row(index).words();
-                let flip = 2 * coalitions.sizes()[index] as usize > players;
-                flipped.push(flip);
-                words.extend(row.iter().map(|word| if flip { !word } else { *word }));
-                if flip && let Some(word) = words.last_mut() {
-                    *word &= last;
-                }
+        let last = u64::MAX >> (64 * width - players);
+        for index in (0..coalitions.len()).step_by(if pairs { 2 } else { 1 }) {
+            let row = coalitions.row(index).words();
+            if form != Form::Projected {
+                words.extend_from_slice(row);
+                continue;
             }
-        } else {
-            words.extend_from_slice(coalitions.words());
+            let flip = 2 * coalitions.sizes()[index] as usize > players;
+            flipped.push(flip);
+            words.extend(row.iter().map(|word| if flip { !word } else { *word }));
+            if flip && let Some(word) = words.last_mut() {
+                *word &= last;
+            }
         }
-        let bits = BitRows { players, width, words };
         Self {
-            bits,
+            bits: BitRows { players, width, words },
             weights,
             scale,
             sizes: coalitions.sizes().to_vec(),
             flipped,
             form,
+            intercept_at: (design.intercept && !constrained).then_some(design.centre),
             pairs,
-            pairs_apart: design.paired && !pairs,
+            pairs_apart: design.is_paired() && !pairs,
         }
     }
 
@@ -116,52 +132,74 @@ impl Rows {
         self.weights.len()
     }
 
+    /// What was drawn together: rows, or pairs of them.
+    pub(crate) fn units(&self) -> usize {
+        if self.pairs_apart { self.len() / 2 } else { self.len() }
+    }
+
     /// 1, or −1 where the bits are those of the complement.
     pub(crate) fn sign(&self, row: usize) -> f64 {
         if self.flipped.get(row).copied().unwrap_or(false) { -1.0 } else { 1.0 }
     }
 
+    /// The origin ρ, given the weight of all rows and for each player that of the rows which hold it.
+    pub(crate) fn origin(&self, total: f64, held: impl Iterator<Item = f64>) -> Vec<f64> {
+        match self.form {
+            Form::AboutCentre(centre) => vec![centre; self.bits.players],
+            Form::AboutMean if total > 0.0 => held.map(|weight| weight / total).collect(),
+            Form::AboutMean | Form::Projected => vec![0.0; self.bits.players],
+        }
+    }
+
     /// The targets of one output for the rows as they are stored; `sum` is `c` of that output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);
-        let (mut offset, mut rest) = (0.0, 0.0);
-        let values = match (self.form, self.pairs) {
-            (Form::ZeroOne, _) => (0..self.len()).map(targets).collect(),
-            (Form::Centred, false) => {
-                offset = (0..self.len()).map(&targets).sum::<f64>() / self.len().max(1) as f64;
-                let value = |row: usize| targets(row) - offset - f64::from(self.sizes[row]) / n * sum;
-                (0..self.len()).map(|row| self.sign(row) * value(row)).collect()
-            }
-            (Form::Centred, true) => (0..self.len())
-                .map(|row| {
-                    let (first, second) = (targets(2 * row), targets(2 * row + 1));
-                    let tilt = (2.0 * f64::from(self.sizes[2 * row]) - n) / (2.0 * n);
-                    rest += self.weights[row] * (0.5 * (first + second - sum)).powi(2);
-                    self.sign(row) * (0.5 * (first - second) - tilt * sum)
-                })
-                .collect(),
+        if !self.pairs {
+            let offset = self.mean(&(0..self.len()).map(&targets).collect::<Vec<f64>>());
+            let share = if self.form == Form::Projected { sum / n } else { 0.0 };
+            let value = |row: usize| targets(row) - offset - f64::from(self.sizes[row]) * share;
+            let values = (0..self.len()).map(|row| self.sign(row) * value(row)).collect();
+            return Targets { values, offset, rest: 0.0 };
+        }
+        let pair = |row: usize| (targets(2 * row), targets(2 * row + 1));
+        let tilt = |row: usize| match self.form {
+            Form::Projected => (2.0 * f64::from(self.sizes[2 * row]) - n) / (2.0 * n),
+            Form::AboutCentre(_) | Form::AboutMean => 0.0,
         };
+        let difference = |row: usize| 0.5 * (pair(row).0 - pair(row).1);
+        let values =
+            (0..self.len()).map(|row| self.sign(row) * (difference(row) - tilt(row) * sum)).collect();
+        let common: Vec<f64> = (0..self.len()).map(|row| 0.5 * (pair(row).0 + pair(row).1 - sum)).collect();
+        let offset = if self.intercept_at.is_some() { self.mean(&common) } else { 0.0 };
+        let squares = common.iter().map(|common| (common - offset).powi(2));
+        let rest = self.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum();
         Targets { values, offset, rest }
+    }
+
+    /// The weighted mean of one value for each row; 0 where there is no weight.
+    fn mean(&self, values: &[f64]) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        let sum: f64 = self.weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
     }
 
     /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it should be small. No
     /// digits of small values are lost.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
-        let common = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).sum::<f64>()
-            / values.len().max(1) as f64;
-        let moved = targets.offset + common;
+        let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
+        let moved = targets.offset + self.mean(&signed);
         let change = moved - targets.offset;
         values.iter_mut().enumerate().for_each(|(row, value)| *value -= self.sign(row) * change);
         targets.offset = moved;
     }
 
-    /// `Σ_k w_k σ_k P z_k` with the signs σ: what a common offset of all targets adds to the right-hand side. Counted in integers
-    /// for each group of equal weights, so that it is exactly zero where every group is symmetric in the players.
+    /// `Σ_k w_k σ_k a_k` with the signs σ: what a common offset of all targets adds to the right-hand side. Counted in integers for
+    /// each group of equal weights, so that it is exactly zero where every group is symmetric in the players, or in rows about ½.
     ///
-    /// `None` where offsets do not enter: in pairs they cancel, and without the constraint they are a signal like any other.
+    /// `None` where offsets do not enter: in pairs they cancel, and an intercept explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
-        if self.form != Form::Centred || self.pairs {
+        if self.pairs || self.intercept_at.is_some() {
             return None;
         }
         let players = self.bits.players;
@@ -169,8 +207,9 @@ impl Rows {
         let mut counts = vec![0_i64; players];
         for group in &groups.groups {
             counts.fill(0);
-            for &row in &groups.order[group.start..group.end] {
-                let step = if self.flipped[row as usize] { -1 } else { 1 };
+            let rows = &groups.order[group.start..group.end];
+            for &row in rows {
+                let step = if self.flipped.get(row as usize) == Some(&true) { -1 } else { 1 };
                 for (index, &word) in self.bits.row(row as usize).iter().enumerate() {
                     let mut rest = word;
                     while rest != 0 {
@@ -179,9 +218,12 @@ impl Rows {
                     }
                 }
             }
-            let mean = counts.iter().sum::<i64>() as f64 / players as f64;
+            let middle = match self.form {
+                Form::AboutCentre(centre) => centre * rows.len() as f64,
+                Form::AboutMean | Form::Projected => counts.iter().sum::<i64>() as f64 / players as f64,
+            };
             for (drift, &count) in drift.iter_mut().zip(&counts) {
-                *drift += group.weight * (count as f64 - mean);
+                *drift += group.weight * (count as f64 - middle);
             }
         }
         Some(drift)

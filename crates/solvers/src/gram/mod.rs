@@ -66,6 +66,11 @@ impl Groups {
         Self { order, groups }
     }
 
+    /// The weight of all rows.
+    pub(crate) fn total(&self) -> f64 {
+        self.groups.iter().map(|group| group.weight * (group.end - group.start) as f64).sum()
+    }
+
     /// Words that the transposed columns take.
     fn words(&self) -> usize {
         self.groups.iter().map(|group| (group.end - group.start).div_ceil(64)).sum()
@@ -120,6 +125,22 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
+/// The Gram matrix of rows `z − ρ` from that of the rows `z`, in place: `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii`
+/// is the weight of the rows that hold player i (bits are their own squares) and W that of all rows.
+pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
+    let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
+    // Zero about the mean.
+    let left: Vec<f64> = held.iter().zip(origin).map(|(held, origin)| held - total * origin).collect();
+    for column in 0..matrix.ncols() {
+        let (origin_j, held_j) = (origin[column], held[column]);
+        let entries = &mut matrix.col_as_slice_mut(column)[..=column];
+        for ((entry, origin_i), left_i) in entries.iter_mut().zip(origin).zip(&left) {
+            *entry -= origin_i * held_j + left_i * origin_j;
+        }
+    }
+    mirror(matrix);
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -163,6 +184,22 @@ pub(crate) mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_moved_origin_gives_the_gram_matrix_of_the_moved_rows() {
+        for (players, rows) in [(1, 3), (7, 40), (65, 300)] {
+            let (bits, weights) = random(players, rows, 4, 2);
+            let origin: Vec<f64> = (0..players).map(|i| 0.1 + (i % 5) as f64 / 10.0).collect();
+            let moved = |row: usize, i: usize| (bits.row(row)[i / 64] >> (i % 64) & 1) as f64 - origin[i];
+            let want = Mat::from_fn(players, players, |i, j| -> f64 {
+                weights.iter().enumerate().map(|(row, weight)| weight * moved(row, i) * moved(row, j)).sum()
+            });
+            let groups = Groups::new(&weights);
+            let mut got = gram(&bits, &groups, Kernel::Popcount);
+            move_origin(&mut got, &origin, groups.total());
+            assert!((&got - &want).norm_max() < 1e-12 * want.norm_max(), "{players} players");
         }
     }
 

@@ -77,6 +77,55 @@ fn targets_and_sums_must_be_counted_and_finite() {
 }
 
 #[test]
+fn columns_with_a_centre_or_an_intercept_take_no_constraint() {
+    let rows = three_rows();
+    let design = Design::new(&rows, &[1.0; 3]).unwrap();
+    assert!(matches!(design.centred_at(f64::NAN).unwrap_err(), SolverError::Centre { .. }));
+    assert_eq!(design.centred_at(f64::INFINITY).unwrap_err(), SolverError::Centre { value: f64::INFINITY });
+    for design in [design.with_intercept(), design.centred_at(0.5).unwrap()] {
+        let error = least_squares(&design, &[1.0; 3], 1, Constraint::Sum(&[1.0])).unwrap_err();
+        assert_eq!(error, SolverError::ConstrainedColumns);
+    }
+}
+
+#[test]
+fn pairs_of_two_weights_are_checked_as_others_are() {
+    let rows = Coalitions::from_masks(3, [1, 6, 2, 5]);
+    assert!(Design::paired_apart(&rows, &[1.0, 2.0, 0.0, 1.0]).is_ok());
+    let error = |weights: &[f64]| Design::paired_apart(&rows, weights).unwrap_err();
+    assert_eq!(error(&[1.0; 2]), SolverError::WeightCount { given: 2, wanted: 4, unit: "row" });
+    let broken = Coalitions::from_masks(3, [1, 6, 2, 4]);
+    assert_eq!(Design::paired_apart(&broken, &[1.0; 4]).unwrap_err(), SolverError::BrokenPair { pair: 1 });
+}
+
+#[test]
+fn one_row_and_an_intercept_say_nothing_of_the_players() {
+    let rows = Coalitions::from_masks(3, [5]);
+    let design = Design::new(&rows, &[2.0]).unwrap().with_intercept();
+    let fit = least_squares(&design, &[7.0], 1, Constraint::None).unwrap();
+    assert_eq!((fit.coefficients(), fit.rank()), ([0.0; 3].as_slice(), 0));
+    assert_eq!(fit.intercepts(), Some([7.0].as_slice()));
+    assert_eq!((fit.residuals(), fit.hat_values()), (vec![0.0], vec![1.0]));
+    assert!(matches!(fit.certificate(&[1.0]), Err(SolverError::Saturated { row: 0, .. })));
+}
+
+#[test]
+fn rows_of_no_weight_give_nothing() {
+    let rows = Coalitions::from_masks(2, [1, 2]);
+    for (design, intercept) in [
+        (Design::new(&rows, &[0.0; 2]).unwrap(), true),
+        (Design::new(&rows, &[0.0; 2]).unwrap().centred_at(0.5).unwrap(), false),
+        (Design::paired(&rows, &[0.0]).unwrap(), true),
+    ] {
+        let design = if intercept { design.with_intercept() } else { design };
+        let fit = least_squares(&design, &[3.0, 4.0], 1, Constraint::None).unwrap();
+        assert_eq!((fit.coefficients(), fit.rank()), ([0.0; 2].as_slice(), 0));
+        assert_eq!(fit.intercepts(), intercept.then_some([0.0].as_slice()));
+        assert!(fit.hat_values().iter().all(|&hat| hat == 0.0));
+    }
+}
+
+#[test]
 fn targets_that_overflow_are_an_error_and_not_an_infinity() {
     let rows = three_rows();
     let design = Design::new(&rows, &[1.0; 3]).unwrap();

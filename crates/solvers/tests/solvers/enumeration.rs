@@ -1,4 +1,5 @@
-//! All coalitions with Shapley kernel weights: the regression is the Shapley value itself (Leverage SHAP, Lemma 2.1).
+//! All coalitions: the regression is the value itself. With Shapley kernel weights that of Shapley (Leverage SHAP, Lemma 2.1), about ½
+//! with equal weights that of Banzhaf (Kernel Banzhaf, Theorem 3.2), about p with weights `p^s (1−p)^(n−s)` the weighted one of Banzhaf.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
@@ -96,5 +97,83 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
         let size = size as usize;
         let want = 1.0 / choose(n, size);
         assert!((hat - want).abs() < 1e-13, "size {size}: {hat} instead of {want}");
+    }
+}
+
+/// `φ_i = Σ_S p^s (1 − p)^(n−1−s) [v(S ∪ i) − v(S)]`
+fn weighted_banzhaf(n: usize, p: f64, values: &[f64]) -> Vec<f64> {
+    (0..n)
+        .map(|i| {
+            let term = |mask: usize| {
+                let size = mask.count_ones() as i32;
+                p.powi(size) * (1.0 - p).powi(n as i32 - 1 - size) * (values[mask | 1 << i] - values[mask])
+            };
+            (0..1_usize << n).filter(|mask| mask >> i & 1 == 0).map(term).sum()
+        })
+        .collect()
+}
+
+/// Every way to regress all coalitions about `p`: rows alone, in pairs, in pairs of two weights; with an intercept and without.
+fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f64) {
+    let values = random_game(n, offset);
+    let want = weighted_banzhaf(n, p, &values);
+    let scale = want.iter().fold(0.0_f64, |scale, value| scale.max(value.abs()));
+    let full = (1_u64 << n) - 1;
+    let masks: Vec<u64> = (0..=full / 2).flat_map(|mask| [mask, full ^ mask]).collect();
+    let coalitions = Coalitions::from_masks(n, masks.iter().copied());
+    let targets: Vec<f64> = masks.iter().map(|&mask| values[mask as usize]).collect();
+    let weight = |&size: &u32| p.powi(size as i32) * (1.0 - p).powi(n as i32 - size as i32);
+    let weights: Vec<f64> = coalitions.sizes().iter().map(weight).collect();
+    let of_pairs: Vec<f64> = weights.iter().copied().step_by(2).collect();
+    let mut designs = vec![
+        Design::new(&coalitions, &weights).unwrap(),
+        Design::paired_apart(&coalitions, &weights).unwrap(),
+    ];
+    if p == 0.5 {
+        designs.push(Design::paired(&coalitions, &of_pairs).unwrap());
+    }
+    for design in designs {
+        for &intercept in intercepts {
+            let centred = design.centred_at(p).unwrap();
+            let design = if intercept { centred.with_intercept() } else { centred };
+            for kernel in [Kernel::Popcount, Kernel::Panels] {
+                let fit =
+                    least_squares_with(&design, &targets, 1, Constraint::None, &Options { kernel }).unwrap();
+                let name = format!("{n} players, {p}, offset {offset}, intercept {intercept}, {design:?}");
+                assert_eq!((fit.rank(), fit.factorization()), (n, Factorization::Cholesky), "{name}");
+                // Observation 3.1: the Gram matrix is a multiple of the identity.
+                assert!((fit.condition_number() - 1.0).abs() < 1e-12, "{name}");
+                for (got, want) in fit.coefficients().iter().zip(&want) {
+                    assert!((got - want).abs() < tolerance * scale, "{name}: {got} instead of {want}");
+                }
+                if let Some(&[intercept]) = fit.intercepts() {
+                    let mean: f64 =
+                        weights.iter().zip(&targets).map(|(weight, target)| weight * target).sum();
+                    assert!(
+                        (intercept - mean).abs() < 1e-13 * (1.0 + mean.abs()),
+                        "{name}: {intercept} {mean}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn full_enumeration_about_a_half_gives_banzhaf_values_to_twelve_digits_whatever_the_offset() {
+    for n in 1..=12 {
+        check_about(n, 0.5, 0.0, &[false, true], 1e-12);
+        check_about(n, 0.5, f64::from(1 << 30), &[false, true], 1e-12);
+    }
+}
+
+#[test]
+fn full_enumeration_about_p_gives_weighted_banzhaf_values_to_twelve_digits() {
+    for n in 1..=12 {
+        for p in [0.1, 0.3, 0.45, 0.8] {
+            check_about(n, p, 0.0, &[false, true], 1e-12);
+            // Without intercept a common offset of the targets is a signal: that rows cancel under the weights is up to rounding.
+            check_about(n, p, f64::from(1 << 20), &[true], 1e-12);
+        }
     }
 }

@@ -6,13 +6,20 @@ use proptest::prelude::*;
 use crate::twin::{Problem, words};
 
 fn problems() -> impl Strategy<Value = Problem> {
-    (1..80_usize, 0..60_usize, 1..40_usize, any::<u64>(), any::<bool>(), any::<bool>(), 1..4_usize).prop_map(
-        |(players, rows, distinct, seed, paired, constrained, outputs)| {
-            let rows = if constrained { rows } else { rows + 1 };
+    (1..80_usize, 0..60_usize, 1..40_usize, any::<u64>(), 0..3_usize, 0..5_usize, 1..4_usize).prop_map(
+        |(players, rows, distinct, seed, pairs, columns, outputs)| {
+            let rows = if columns == 0 { rows } else { rows + 1 };
             let problem = Problem::random(players, rows, distinct, seed);
-            let problem = if paired { problem.with_complements() } else { problem };
+            let problem = if pairs > 0 { problem.with_complements() } else { problem };
+            let problem = if pairs > 1 { problem.with_weights_apart() } else { problem };
             let problem = problem.with_outputs(outputs);
-            if constrained { problem.constrained() } else { problem }
+            match columns {
+                0 => problem.constrained(),
+                1 => problem,
+                2 => problem.with_columns(0.5, false),
+                3 => problem.with_columns(0.2, false),
+                _ => problem.with_columns(0.7, true),
+            }
         },
     )
 }
@@ -24,7 +31,8 @@ fn size(values: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The gradient of the objective vanishes; under the constraint all its entries are equal, and the coefficients sum to c.
+    /// The gradient of the objective vanishes, that in the intercept too; under the constraint all its entries are equal, and the
+    /// coefficients sum to c.
     #[test]
     fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
         let fit = problem.solve();
@@ -32,11 +40,15 @@ proptest! {
         for output in 0..k {
             let phi: Vec<f64> = fit.coefficients().iter().skip(output).step_by(k).copied().collect();
             let mut gradient = vec![0.0; n];
-            let mut scale = 1.0;
+            let (mut in_intercept, mut scale) = (0.0, 1.0);
+            let constant = fit.intercepts().map_or(0.0, |intercepts| intercepts[output])
+                - problem.columns.centre * phi.iter().sum::<f64>();
             for (row, coalition) in problem.coalitions.iter().enumerate() {
-                let fitted: f64 = coalition.members().map(|i| phi[i]).sum();
+                let fitted: f64 = constant + coalition.members().map(|i| phi[i]).sum::<f64>();
                 let error = problem.row_weight(row) * (fitted - problem.targets[row * k + output]);
+                gradient.iter_mut().for_each(|entry| *entry -= problem.columns.centre * error);
                 coalition.members().for_each(|i| gradient[i] += error);
+                in_intercept += error;
                 scale += error.abs();
             }
             let common = match &problem.sums {
@@ -48,6 +60,7 @@ proptest! {
                 }
             };
             let tolerance = 1e-10 * scale * size(&phi);
+            prop_assert!(fit.intercepts().is_none() || in_intercept.abs() < tolerance, "{}", in_intercept);
             prop_assert!(gradient.iter().all(|entry| (entry - common).abs() < tolerance), "{gradient:?}");
         }
     }
@@ -60,7 +73,9 @@ proptest! {
         let tolerance = 1e-13 * (100.0 + fit.condition_number());
         prop_assert!(hat_values.iter().all(|hat| (-tolerance..1.0 + tolerance).contains(hat)));
         let sum: f64 = hat_values.iter().sum();
-        prop_assert!((sum - fit.rank() as f64).abs() < tolerance * (1 + fit.rank()) as f64);
+        let intercept = problem.columns.intercept && !problem.pairs_act_as_one_row();
+        let rank = fit.rank() + usize::from(intercept);
+        prop_assert!((sum - rank as f64).abs() < tolerance * (1 + rank) as f64);
     }
 
     /// Renaming the players renames the coefficients.

@@ -5,16 +5,29 @@ use faer::Mat;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A problem that owns its parts. `weights` has one entry per row, or per pair.
+/// A problem that owns its parts. `weights` has one entry per row, or per pair whose rows share theirs.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) coalitions: Coalitions,
     pub(crate) weights: Vec<f64>,
     pub(crate) paired: bool,
+    /// Whether the rows of pairs have a weight each.
+    pub(crate) apart: bool,
+    pub(crate) columns: Columns,
     pub(crate) targets: Vec<f64>,
     pub(crate) outputs: usize,
     pub(crate) sums: Option<Vec<f64>>,
 }
+
+/// What stands beside the bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Columns {
+    pub(crate) centre: f64,
+    pub(crate) intercept: bool,
+}
+
+/// The bits alone.
+pub(crate) const BITS: Columns = Columns { centre: 0.0, intercept: false };
 
 impl Problem {
     /// Random rows with weights of which `distinct` are different.
@@ -28,7 +41,16 @@ impl Problem {
         let weights =
             (0..rows).map(|_| 0.2 + rng.random_range(0..distinct) as f64 / distinct as f64).collect();
         let targets = (0..rows).map(|_| rng.random_range(-2.0..2.0)).collect();
-        Self { coalitions, weights, paired: false, targets, outputs: 1, sums: None }
+        Self {
+            coalitions,
+            weights,
+            paired: false,
+            apart: false,
+            columns: BITS,
+            targets,
+            outputs: 1,
+            sums: None,
+        }
     }
 
     /// The same rows, each followed by its complement.
@@ -41,6 +63,19 @@ impl Problem {
         self.coalitions = paired;
         self.paired = true;
         self.with_outputs(1)
+    }
+
+    /// The same pairs, with a weight for each row.
+    pub(crate) fn with_weights_apart(mut self) -> Self {
+        self.weights =
+            self.weights.iter().flat_map(|&weight| [weight, 0.3 + 0.7 * weight * weight]).collect();
+        self.apart = true;
+        self
+    }
+
+    pub(crate) fn with_columns(mut self, centre: f64, intercept: bool) -> Self {
+        self.columns = Columns { centre, intercept };
+        self
     }
 
     /// New random targets.
@@ -70,11 +105,38 @@ impl Problem {
 
     pub(crate) fn design(&self) -> apportion_solvers::Design<'_> {
         use apportion_solvers::Design;
-        if self.paired {
-            Design::paired(&self.coalitions, &self.weights).unwrap()
-        } else {
-            Design::new(&self.coalitions, &self.weights).unwrap()
-        }
+        let design = match (self.paired, self.apart) {
+            (false, _) => Design::new(&self.coalitions, &self.weights),
+            (true, false) => Design::paired(&self.coalitions, &self.weights),
+            (true, true) => Design::paired_apart(&self.coalitions, &self.weights),
+        };
+        let design = design.unwrap().centred_at(self.columns.centre).unwrap();
+        if self.columns.intercept { design.with_intercept() } else { design }
+    }
+
+    /// Whether a pair is one row of the regression.
+    pub(crate) fn pairs_act_as_one_row(&self) -> bool {
+        let Columns { centre, intercept } = self.columns;
+        self.paired && !self.apart && (self.sums.is_some() || intercept || centre == 0.5)
+    }
+
+    /// Rows of the design that were drawn together as unit `unit`.
+    pub(crate) fn rows_of(&self, unit: usize) -> std::ops::Range<usize> {
+        let rows = if self.paired { 2 } else { 1 };
+        unit * rows..(unit + 1) * rows
+    }
+
+    pub(crate) fn units(&self) -> usize {
+        self.coalitions.len() / self.rows_of(0).len()
+    }
+
+    /// The problem without one unit.
+    pub(crate) fn without(&self, unit: usize) -> Self {
+        let mut left = self.clone();
+        let own = left.weights.len() == left.coalitions.len();
+        let indices = if own { self.rows_of(unit) } else { unit..unit + 1 };
+        indices.for_each(|index| left.weights[index] = 0.0);
+        left
     }
 
     pub(crate) fn constraint(&self) -> apportion_solvers::Constraint<'_> {
@@ -88,25 +150,44 @@ impl Problem {
     }
 
     pub(crate) fn row_weight(&self, row: usize) -> f64 {
-        self.weights[if self.paired { row / 2 } else { row }]
+        self.weights[if self.paired && !self.apart { row / 2 } else { row }]
     }
 
-    fn entry(&self, row: usize, player: usize) -> f64 {
+    fn total_weight(&self) -> f64 {
+        (0..self.coalitions.len()).map(|row| self.row_weight(row)).sum()
+    }
+
+    fn bit(&self, row: usize, player: usize) -> f64 {
         f64::from(u8::from(self.coalitions.row(row).contains(player)))
+    }
+
+    /// The weighted mean over the rows of what `value` says of each, where there is an intercept; else 0.
+    fn mean(&self, value: impl Fn(usize) -> f64) -> f64 {
+        if !self.columns.intercept {
+            return 0.0;
+        }
+        let sum: f64 = (0..self.coalitions.len()).map(|row| self.row_weight(row) * value(row)).sum();
+        sum / self.total_weight()
     }
 }
 
-/// The solution by singular values of √W Z (under the constraint: of √W Z N, with the columns of N an orthonormal basis of the
-/// vectors that sum to zero).
+/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an orthonormal basis of the
+/// vectors that sum to zero), A having the rows `z − p 1`; with an intercept their weighted mean is taken off, as that of the targets.
 pub(crate) struct Twin {
     /// n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
     pub(crate) rank: usize,
     /// Of the Gram matrix: the square of the ratio of singular values.
     pub(crate) condition: f64,
-    /// Per row of the design.
+    /// One for each output; 0 where there is none.
+    pub(crate) intercepts: Vec<f64>,
+    /// Per row of the design, without the intercept's share.
     pub(crate) hat_values: Vec<f64>,
-    /// `y − zᵀφ` per row of the design, m × k.
+    /// The intercept's share per row of the design.
+    pub(crate) intercept_shares: Vec<f64>,
+    /// A without what the intercept takes off.
+    pub(crate) rows: Mat<f64>,
+    /// `y − β − aᵀφ` per row of the design, m × k.
     pub(crate) residuals: Vec<f64>,
     pub(crate) sums_of_squares: Vec<f64>,
     /// `G⁺`, n × n.
@@ -122,17 +203,23 @@ pub(crate) fn solve(problem: &Problem) -> Twin {
     };
     let share = |output: usize| problem.sums.as_ref().map_or(0.0, |sums| sums[output] / n as f64);
     let root = |row: usize| problem.row_weight(row).sqrt();
-    let plain = Mat::from_fn(m, n, |row, i| root(row) * problem.entry(row, i));
+    let column_means: Vec<f64> =
+        (0..n).map(|i| problem.mean(|row| problem.bit(row, i) - problem.columns.centre)).collect();
+    let rows = Mat::from_fn(m, n, |row, i| problem.bit(row, i) - problem.columns.centre - column_means[i]);
+    let plain = Mat::from_fn(m, n, |row, i| root(row) * rows[(row, i)]);
     let scaled = &plain * &basis;
+    let target_means: Vec<f64> =
+        (0..k).map(|output| problem.mean(|row| problem.targets[row * k + output])).collect();
     let right = Mat::from_fn(m, k, |row, output| {
         let size = problem.coalitions.row(row).size() as f64;
-        root(row) * (problem.targets[row * k + output] - size * share(output))
+        root(row) * (problem.targets[row * k + output] - target_means[output] - size * share(output))
     });
     let svd = scaled.thin_svd().unwrap();
     let singular: Vec<f64> = svd.S().column_vector().iter().copied().collect();
     let largest = singular.first().copied().unwrap_or(0.0);
-    // What the basis turns to zero is rounding of the rows themselves.
-    let rank = singular.iter().filter(|&&value| value > 1e-9 * largest.max(plain.norm_l2())).count();
+    // What the basis, or the mean, turns to zero is rounding of the rows themselves.
+    let rank =
+        singular.iter().filter(|&&value| value > 1e-9 * largest.max(problem.total_weight().sqrt())).count();
     let (u, v) = (svd.U().subcols(0, rank), svd.V().subcols(0, rank));
     let divided = |power: i32| Mat::from_fn(v.nrows(), rank, |i, j| v[(i, j)] / singular[j].powi(power));
     let solution = &basis * (divided(1) * (u.transpose() * right));
@@ -143,16 +230,33 @@ pub(crate) fn solve(problem: &Problem) -> Twin {
     let residuals: Vec<f64> = (0..m * k)
         .map(|index| {
             let (row, output) = (index / k, index % k);
-            let fitted: f64 = (0..n).map(|i| problem.entry(row, i) * coefficients[i * k + output]).sum();
-            problem.targets[index] - fitted
+            let fitted: f64 = (0..n).map(|i| rows[(row, i)] * coefficients[i * k + output]).sum();
+            problem.targets[index] - target_means[output] - fitted
         })
         .collect();
+    let of_means =
+        |output: usize| -> f64 { (0..n).map(|i| column_means[i] * coefficients[i * k + output]).sum() };
+    let intercepts = (0..k).map(|output| target_means[output] - of_means(output)).collect();
+    let intercept_share = |row: usize| problem.row_weight(row) / problem.total_weight();
+    let intercept_shares =
+        (0..m).map(|row| if problem.columns.intercept { intercept_share(row) } else { 0.0 }).collect();
     let sums_of_squares = (0..k)
         .map(|output| (0..m).map(|row| problem.row_weight(row) * residuals[row * k + output].powi(2)).sum())
         .collect();
     let hat_values = (0..m).map(|row| (0..rank).map(|j| u[(row, j)].powi(2)).sum()).collect();
     let condition = if rank == 0 { 1.0 } else { (largest / singular[rank - 1]).powi(2) };
-    Twin { coefficients, rank, condition, hat_values, residuals, sums_of_squares, inverse }
+    Twin {
+        coefficients,
+        rank,
+        condition,
+        intercepts,
+        hat_values,
+        intercept_shares,
+        rows,
+        residuals,
+        sums_of_squares,
+        inverse,
+    }
 }
 
 /// Orthonormal columns that sum to zero, n × (n − 1).

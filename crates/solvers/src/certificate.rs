@@ -1,0 +1,235 @@
+//! Hat values, and variances of the coefficients over the draw of the coalitions.
+//!
+//! # Notation
+//!
+//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G, `g_kl = a_kᵀ G⁺ a_l` (with an intercept that is
+//! fitted by the mean: and 1/Σw), hat values `h_k = w_k g_kk`.
+//!
+//! # Leaving something out
+//!
+//! Without row k the coefficients lose `w_k (G⁺ a_k) e_k / (1 − h_k)`. Without rows k and l together they lose
+//! `w_k (G⁺ a_k) e'_k + w_l (G⁺ a_l) e'_l`, where the residuals that the other rows would leave them solve
+//!
+//! ```text
+//! e'_k = e_k + w_k g_kk e'_k + w_l g_kl e'_l        e'_l = e_l + w_k g_kl e'_k + w_l g_ll e'_l
+//! ```
+//!
+//! Where a row stands for t independent draws, one of them has the t-th part of its weight.
+
+use crate::error::SolverError;
+use crate::images::{Images, for_each_block};
+use crate::least_squares::{LeastSquares, dot};
+use crate::rows::Form;
+
+/// A hat value this close to 1 means that the row alone determines some coefficient.
+const SATURATED: f64 = 1e-9;
+
+/// What is known of how a row, or a pair of rows of their own, came into the design.
+#[derive(Debug, Clone, Copy)]
+struct Drawn {
+    /// f: 0 where it is there for certain.
+    free: f64,
+    /// t: independent draws that met it.
+    times: f64,
+}
+
+/// The forms g of a block of rows.
+struct Forms {
+    /// `g_kk` of every row.
+    own: Vec<f64>,
+    /// `g_kl` of every two neighbours, where pairs are left out together.
+    between: Vec<f64>,
+}
+
+impl LeastSquares {
+    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0 and 1; they sum to the
+    /// [`rank`](Self::rank). Rows on their own have `w_k / Σw` more with an intercept, and sum to one more.
+    ///
+    /// Where a pair acts as one row: the sum of both members' hat values, without the intercept's. Takes `O(n³ + m' n²/4)` additions
+    /// the first time, and is remembered.
+    pub fn hat_values(&self) -> Vec<f64> {
+        let compute = || {
+            let mut hat_values = Vec::with_capacity(self.rows());
+            let _: Result<(), SolverError> = self.for_each_block_of_images(|images, forms| {
+                hat_values.extend(self.hats(&images, &forms));
+                Ok(())
+            });
+            hat_values
+        };
+        self.hat_values.get_or_init(compute).clone()
+    }
+
+    /// Estimated variances of the coefficients over the draw of the coalitions: n × k, row-major.
+    ///
+    /// ```text
+    /// V_i = Σ_k f_k (w_k (G⁺ a_k)_i e_k / (1 − h_k))²
+    /// ```
+    ///
+    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G;
+    /// `w_k (G⁺ a_k)_i e_k / (1 − h_k)` is exactly what coefficient i loses when row k is left out. Where the members of pairs are rows
+    /// of their own, its place is taken by what the coefficient loses when the pair is left out: pairs are drawn, not rows. `free`
+    /// holds, for each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 where a class is
+    /// enumerated, so that the certificate of a full enumeration is 0.
+    ///
+    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a row (pair) with `f_k > 0`
+    /// and hat value 1: its error cannot be estimated, the budget is too small.
+    pub fn certificate(&self, free: &[f64]) -> Result<Vec<f64>, SolverError> {
+        if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
+            return Err(SolverError::Free { index, value: free[index] });
+        }
+        self.variances(free.iter().map(|&free| Drawn { free, times: 1.0 }).collect())
+    }
+
+    /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times and has the weight of all
+    /// of these draws together:
+    ///
+    /// ```text
+    /// V_i = Σ_k t_k (w_k/t_k · (G⁺ a_k)_i e_k / (1 − h_k/t_k))²
+    /// ```
+    ///
+    /// the squares of what coefficient i loses when one draw is left out, over all draws.
+    ///
+    /// # Errors
+    ///
+    /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts for nothing.
+    pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Vec<f64>, SolverError> {
+        let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
+        self.variances(times.iter().map(drawn).collect())
+    }
+
+    /// `Σ (f/t) (t · what leaving out one draw changes)²`
+    fn variances(&self, drawn: Vec<Drawn>) -> Result<Vec<f64>, SolverError> {
+        if drawn.len() != self.rows.units() {
+            return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
+        }
+        let n = self.rows.bits.players;
+        let mut variances = vec![vec![0.0; n]; self.outputs];
+        let mut hat_values = Vec::with_capacity(self.rows());
+        self.for_each_block_of_images(|images, forms| {
+            let hats: Vec<f64> = self.hats(&images, &forms).collect();
+            if self.rows.pairs_apart {
+                self.add_pairs(&images, &hats, &forms, &drawn, &mut variances)?;
+            } else {
+                self.add_rows(&images, &hats, &drawn, &mut variances)?;
+            }
+            hat_values.extend(hats);
+            Ok(())
+        })?;
+        self.hat_values.get_or_init(|| hat_values);
+        let by_player = |player: usize| variances.iter().map(move |variances| variances[player]);
+        Ok((0..n).flat_map(by_player).collect())
+    }
+
+    fn add_rows(
+        &self,
+        images: &Images<'_>,
+        hats: &[f64],
+        drawn: &[Drawn],
+        variances: &mut [Vec<f64>],
+    ) -> Result<(), SolverError> {
+        let range = images.rows.clone();
+        let mut factors = vec![0.0; hats.len()];
+        for (index, (factor, hat)) in factors.iter_mut().zip(hats).enumerate() {
+            let row = range.start + index;
+            let (weight, Drawn { free, times }) = (self.rows.weights[row], drawn[row]);
+            if free > 0.0 && weight > 0.0 {
+                let others = 1.0 - hat / times;
+                if others < SATURATED {
+                    return Err(SolverError::Saturated { row, hat_value: hat / times });
+                }
+                *factor = (free / times).sqrt() * weight / others;
+            }
+        }
+        for (errors, variances) in self.errors.iter().zip(variances) {
+            let squares =
+                errors[range.clone()].iter().zip(&factors).map(|(error, factor)| (factor * error).powi(2));
+            images.add_squares(&squares.collect::<Vec<f64>>(), variances);
+        }
+        Ok(())
+    }
+
+    fn add_pairs(
+        &self,
+        images: &Images<'_>,
+        hats: &[f64],
+        forms: &Forms,
+        drawn: &[Drawn],
+        variances: &mut [Vec<f64>],
+    ) -> Result<(), SolverError> {
+        let range = images.rows.clone();
+        let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
+        // Factors of both images for both residuals.
+        let mut factors = vec![[[0.0; 2]; 2]; weights.len()];
+        let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
+        for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {
+            let pair = range.start / 2 + index;
+            let Drawn { free, times } = drawn[pair];
+            if free > 0.0 && w + v > 0.0 {
+                let (h, k) = (h / times, k / times);
+                let (beside_w, beside_v) = (w * between / times, v * between / times);
+                // The larger eigenvalue of the two rows' part of the hat matrix.
+                let hat_value = 0.5 * (h + k + (h - k).hypot(2.0 * (beside_w * beside_v).sqrt()));
+                if 1.0 - hat_value < SATURATED {
+                    return Err(SolverError::Saturated { row: pair, hat_value });
+                }
+                let share = (free / times).sqrt() / ((1.0 - h) * (1.0 - k) - beside_w * beside_v);
+                *factors = [
+                    [share * w * (1.0 - k), share * w * beside_v],
+                    [share * v * beside_w, share * v * (1.0 - h)],
+                ];
+            }
+        }
+        for (errors, variances) in self.errors.iter().zip(variances) {
+            let pairs = errors[range.clone()].as_chunks::<2>().0.iter().zip(&factors);
+            let of_images = pairs.flat_map(|(&[e, d], &[first, second])| {
+                [first[0] * e + first[1] * d, second[0] * e + second[1] * d]
+            });
+            images.add_squares_of_pairs(&of_images.collect::<Vec<f64>>(), variances);
+        }
+        Ok(())
+    }
+
+    fn hats(&self, images: &Images<'_>, forms: &Forms) -> impl Iterator<Item = f64> {
+        self.rows.weights[images.rows.clone()].iter().zip(&forms.own).map(|(weight, form)| weight * form)
+    }
+
+    /// Calls `visit` with the images `G⁺ a_k` of all rows and their forms, a block at a time.
+    fn for_each_block_of_images(
+        &self,
+        mut visit: impl FnMut(Images<'_>, Forms) -> Result<(), SolverError>,
+    ) -> Result<(), SolverError> {
+        let inverse = self.factor.pseudo_inverse();
+        // Under the constraint `G⁺ 1 = 0`, so that z stands for the projected row.
+        let of_origin: Vec<f64> = inverse
+            .col_iter()
+            .map(|column| column.iter().zip(&self.origin).map(|(entry, origin)| entry * origin).sum())
+            .collect();
+        let mut constant = dot(&of_origin, &self.origin);
+        if self.rows.form == Form::AboutMean && self.total > 0.0 {
+            constant += self.total.recip();
+        }
+        let mut beside = vec![0.0; self.rows()];
+        self.rows.bits.times(&of_origin, &mut beside);
+        let shift: Vec<f64> = of_origin.iter().map(|entry| -entry).collect();
+        for_each_block(&self.rows.bits, &inverse, &shift, |images| {
+            let beside = &beside[images.rows.clone()];
+            let about_origin = |(form, beside): (f64, &f64)| form - beside + constant;
+            let own = images.own_forms().into_iter().zip(beside).map(about_origin).collect();
+            let between = if self.rows.pairs_apart {
+                images
+                    .neighbour_forms()
+                    .into_iter()
+                    .zip(beside.iter().skip(1).step_by(2))
+                    .map(about_origin)
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            visit(images, Forms { own, between })
+        })
+    }
+}
