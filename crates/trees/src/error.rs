@@ -1,6 +1,7 @@
 //! What can go wrong when a model file is read or an oracle is asked.
 
 use apportion_games::GameError;
+use apportion_values::ValueError;
 
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]
@@ -98,4 +99,7 @@ pub enum TreeError {
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]
     Game(#[from] GameError),
+    /// A value that is not defined for as many features: weights by size that are for another number.
+    #[error(transparent)]
+    Value(#[from] ValueError),
 }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
 //! | [`Origin`] | which library, format and objective a model comes from |
-//! | [`InterventionalOracle`], [`Attributions`] | exact Shapley and Banzhaf values of the marginal game, for one baseline or a background set |
+//! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set and every semivalue |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`TreeError`] | why a file or rows were refused |
 //!

@@ -72,7 +72,7 @@ pub struct Attributions {
     pub predictions: Vec<f64>,
 }
 
-/// Exact Shapley and Banzhaf values of an ensemble against a background.
+/// Exact values of an ensemble against a background, for every semivalue.
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
@@ -166,7 +166,8 @@ impl<'a> InterventionalOracle<'a> {
     /// # Errors
     ///
     /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features,
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite.
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite,
+    /// [`TreeError::Value`] for weights by size of another number of players than the model has features.
     pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         self.values_by(value, rows, cost::choose)
     }
@@ -179,6 +180,7 @@ impl<'a> InterventionalOracle<'a> {
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
         let ensemble = self.ensemble;
+        value.check_players(ensemble.feature_count())?;
         let predictions = ensemble.margins(rows)?;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let mut values = vec![0.0; rows.len() * features * outputs];

@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn superset_sums_and_direct_sums_fill_the_same_table() {
-        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+        let others = [Semivalue::weighted_banzhaf(0.2).unwrap(), Semivalue::beta_shapley(4.0, 0.5).unwrap()];
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf].into_iter().chain(others) {
             for features in 1..=7 {
                 let moments = Moments::new(value.clone(), features);
                 let groups: Vec<(u64, f64)> = (0..1u64 << features)

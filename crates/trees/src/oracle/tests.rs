@@ -1,14 +1,29 @@
 //! Every kernel against the definition, and against each other.
 
 use apportion_games::{GameError, Rows};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, ValueError};
 
 use super::cost::{self, Choose, Kernel};
 use super::{InterventionalOracle, tables};
 use crate::common::{Random, TreeSpec, by_enumeration, by_leaves, document, read};
 use crate::{Ensemble, TreeError};
 
-const VALUES: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
+/// Every kind of semivalue, for games of `players`.
+fn semivalues(players: usize) -> Vec<Semivalue> {
+    // No mixing measure has these weights: sizes in the middle do not occur.
+    let law: Vec<f64> =
+        (0..players).map(|size| f64::from(u8::from(size == 0 || size + 1 == players))).collect();
+    let total: f64 = law.iter().sum();
+    vec![
+        Semivalue::Shapley,
+        Semivalue::Banzhaf,
+        Semivalue::weighted_banzhaf(0.1).unwrap(),
+        Semivalue::beta_shapley(16.0, 1.0).unwrap(),
+        Semivalue::beta_shapley(0.5, 3.5).unwrap(),
+        Semivalue::mixture(&[0.0, 0.3, 0.8, 1.0], &[0.125, 0.25, 0.5, 0.125]).unwrap(),
+        Semivalue::by_size_law(&law.iter().map(|weight| weight / total).collect::<Vec<_>>()).unwrap(),
+    ]
+}
 
 /// Each kernel wherever it can be used, and the choice that users get.
 const CHOICES: [(&str, Choose); 4] = [
@@ -72,7 +87,7 @@ impl Case {
         let oracle =
             InterventionalOracle::new(&self.ensemble, self.background(), Some(&self.weights)).unwrap();
         let size = self.features * self.outputs;
-        for value in VALUES {
+        for value in semivalues(self.features) {
             let wanted: Vec<f64> =
                 self.explicands().iter().flat_map(|row| twin(self, value.clone(), row)).collect();
             for (name, choose) in CHOICES {
@@ -188,6 +203,14 @@ fn deep_trees_need_no_deep_stack() {
     let got = oracle.values(Semivalue::Shapley, Rows::new(&high, 5000)).unwrap();
     let total: f64 = got.values.iter().sum();
     assert!((total + got.base[0] - got.predictions[0]).abs() < 1e-12);
+    // Beyond the table, moments are computed one by one.
+    let uniform = Semivalue::beta_shapley(1.0, 1.0).unwrap();
+    for (a, b) in oracle.values(uniform, Rows::new(&high, 5000)).unwrap().values.iter().zip(&got.values) {
+        assert!((a - b).abs() < 1e-14, "{a} != {b}");
+    }
+    let skewed = Semivalue::beta_shapley(0.3, 40.0).unwrap();
+    let got = oracle.values(skewed, Rows::new(&high, 5000)).unwrap();
+    assert!(got.values.iter().all(|value| value.is_finite()));
 }
 
 #[test]
@@ -217,7 +240,7 @@ fn one_player_gets_everything() {
     (tree.number[left], tree.number[right]) = (3.0, 10.0);
     let ensemble = read(&document(&[tree], 1, &[0.0])).unwrap();
     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[f64::NAN], 1), None).unwrap();
-    for value in VALUES {
+    for value in semivalues(1) {
         let got = oracle.values(value, Rows::new(&[1.0, 0.0], 1)).unwrap();
         assert_eq!((got.values, got.base, got.predictions), (vec![7.0, 0.0], vec![3.0], vec![10.0, 3.0]));
     }
@@ -302,6 +325,9 @@ fn bad_rows_and_weights_are_refused_by_name() {
         matches!(error, GameError::InfiniteInput { column: 0, .. }) && error.to_string().contains("row 2"),
         "{error}"
     );
+    let three = Semivalue::by_size_law(&[0.5, 0.0, 0.5]).unwrap();
+    let error = oracle.values(three, Rows::new(&[0.0; 2], 2)).unwrap_err();
+    assert!(matches!(error, TreeError::Value(ValueError::WeightsForOtherPlayers { .. })), "{error}");
     let none = oracle.values(Semivalue::Shapley, Rows::new(&[], 2)).unwrap();
     assert!(none.values.is_empty() && none.predictions.is_empty());
 }

@@ -2,10 +2,11 @@
 
 use apportion_values::Semivalue;
 
-/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for.
+/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for, which takes
+/// O(a + b) time, and for weights by size of n players O(n (a + b)).
 const MOST: usize = 256;
 
-/// `M(a, b)` of a semivalue for `a + b` up to a limit.
+/// `M(a, b)` of a semivalue for `a + b` below a limit.
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
     value: Semivalue,
@@ -14,12 +15,19 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    pub(crate) fn new(value: Semivalue, most: usize) -> Self {
-        let side = most.min(MOST) + 1;
+    /// For trees with up to `widest` path features, whose values take moments of all but one of them.
+    pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
+        let side = widest.clamp(1, MOST);
         let mut table = vec![0.0; side * side];
-        for a in 0..side {
-            for b in 0..side - a {
-                table[a * side + b] = value.moment(a, b);
+        for a in (0..side).rev() {
+            for b in (0..side - a).rev() {
+                table[a * side + b] = match value {
+                    // Each takes long, so only those of all players are asked for: one player less is present or absent.
+                    Semivalue::SizeWeights(_) if a + b + 1 < side => {
+                        table[(a + 1) * side + b] + table[a * side + b + 1]
+                    }
+                    _ => value.moment(a, b),
+                };
             }
         }
         Self { value, side, table }
@@ -47,11 +55,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_beyond_the_table_are_those_of_the_semivalue() {
-        let moments = Moments::new(Semivalue::Shapley, 1000);
-        for (a, b) in [(0, 0), (3, 5), (256, 0), (0, 256), (256, 1), (400, 2)] {
-            assert_eq!(moments.get(a, b), Semivalue::Shapley.moment(a, b), "M({a}, {b})");
+    fn moments_in_the_table_and_beyond_are_those_of_the_semivalue() {
+        let law: Vec<f64> = (0..1000).map(|size| (size % 7) as f64 / 2997.0).collect();
+        for value in [
+            Semivalue::Shapley,
+            Semivalue::beta_shapley(0.5, 4.0).unwrap(),
+            Semivalue::by_size_law(&law).unwrap(),
+        ] {
+            for widest in [0, 1, 2, 40, 1000] {
+                let moments = Moments::new(value.clone(), widest);
+                for (a, b) in [(0, 0), (3, 5), (39, 0), (0, 40), (255, 0), (0, 255), (256, 1), (400, 2)] {
+                    let (got, wanted) = (moments.get(a, b), value.moment(a, b));
+                    assert!(
+                        (got - wanted).abs() <= 1e-13 * wanted,
+                        "{value}, M({a}, {b}): {got} != {wanted}"
+                    );
+                }
+            }
         }
-        assert_eq!(Moments::new(Semivalue::Banzhaf, 0).get(0, 0), 1.0);
+    }
+
+    #[test]
+    fn weights_by_size_are_asked_for_no_more_players_than_they_have() {
+        let value = Semivalue::by_size_law(&[0.25, 0.75]).unwrap();
+        assert_eq!(Moments::new(value.clone(), 2).shares(1, 1), (0.25, 0.75));
+        assert_eq!(Moments::new(value, 1).shares(1, 0), (1.0, 0.0));
     }
 }
