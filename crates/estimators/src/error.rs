@@ -3,7 +3,7 @@
 use apportion_games::GameError;
 use apportion_samplers::SamplerError;
 use apportion_solvers::SolverError;
-use apportion_values::ValueError;
+use apportion_values::{Semivalue, ValueError};
 
 /// Why an estimator gave no explanation.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,16 @@ pub enum EstimatorError {
         least: usize,
         /// Players of the game.
         players: usize,
+    },
+    /// A value that the method's regression does not have for a solution.
+    #[error(
+        "{method} estimates the Banzhaf value and weighted Banzhaf values, not {value}; ask for one of those, or use monte-carlo or msr"
+    )]
+    OtherValue {
+        /// Name of the method.
+        method: &'static str,
+        /// The value that was asked for.
+        value: Semivalue,
     },
     /// The game could not say what a coalition is worth.
     #[error(transparent)]

@@ -41,6 +41,29 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
+    /// v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not asked again; every other row counts as an
+    /// evaluation.
+    pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+        let (players, outputs) = (batch.players(), self.game.outputs());
+        let mut asked = Coalitions::with_capacity(players, batch.len());
+        let is_known = |size: u32| size == 0 || size as usize == players;
+        batch
+            .iter()
+            .zip(batch.sizes())
+            .filter(|(_, size)| !is_known(**size))
+            .for_each(|(row, _)| asked.push(row));
+        let mut answers = vec![0.0; asked.len() * outputs];
+        self.game.values(&asked, &mut answers)?;
+        self.count += asked.len();
+        let mut answers = answers.chunks_exact(outputs);
+        let mut values = Vec::with_capacity(batch.len() * outputs);
+        for &size in batch.sizes() {
+            let known = if size == 0 { &self.empty } else { &self.full };
+            values.extend(if is_known(size) { known } else { answers.next().unwrap_or(known) });
+        }
+        Ok(values)
+    }
+
     /// v(N) − v(∅), k numbers.
     pub(crate) fn total(&self) -> Vec<f64> {
         self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()

@@ -6,7 +6,9 @@
 //! misprints of its lines corrected (the number of pairs is that of equation 12).
 
 use apportion_games::Game;
-use apportion_samplers::{Bernoulli, FixedCounts, Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
+};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
@@ -28,6 +30,25 @@ pub enum Draws {
     Bernoulli,
     /// With replacement: the ablation "Leverage SHAP w/o Bernoulli". Repeated coalitions are evaluated once.
     WithReplacement,
+}
+
+impl Draws {
+    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli)), all different.
+    pub(crate) fn sample(
+        self,
+        law: SizeLaw,
+        pairing: Pairing,
+        rows: usize,
+        seed: u64,
+    ) -> Result<Sample, SamplerError> {
+        match self {
+            Self::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
+            Self::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+            Self::WithReplacement => {
+                Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
+            }
+        }
+    }
 }
 
 /// Leverage SHAP (Musco and Witter, ICLR 2025, Algorithm 1) and its ablations.
@@ -108,16 +129,11 @@ impl Estimator for LeverageShap {
             return Ok(explanation);
         }
         let players = game.players();
-        let (law, pairing) = (SizeLaw::leverage(players)?, self.pairing);
-        let (sample, standard_errors) = match self.draws {
-            Draws::FixedCounts => {
-                (FixedCounts { law, pairing }.sample(budget - 2, seed)?, self.standard_errors)
-            }
-            Draws::Bernoulli => (Bernoulli { law, pairing }.sample(budget - 2, seed)?, self.standard_errors),
-            Draws::WithReplacement => {
-                let sample = WithReplacement { law, pairing }.sample(budget - 2, seed)?;
-                (sample.merge_duplicates(), StandardErrors::Omitted)
-            }
+        let law = SizeLaw::leverage(players)?;
+        let sample = self.draws.sample(law, self.pairing, budget - 2, seed)?;
+        let standard_errors = match self.draws {
+            Draws::FixedCounts | Draws::Bernoulli => self.standard_errors,
+            Draws::WithReplacement => StandardErrors::Omitted,
         };
         explain(self.name(), game, &sample, standard_errors, seed)
     }

@@ -6,6 +6,7 @@
 //! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | no |
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
+//! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! All of them implement [`Estimator`], take a [`Game`](apportion_games::Game), a budget of evaluations and a seed, and answer with an
@@ -32,6 +33,7 @@ mod evaluations;
 mod exact;
 mod explanation;
 mod full_budget;
+mod kernel_banzhaf;
 mod kernel_shap;
 mod leverage_shap;
 mod maximum_sample_reuse;
@@ -47,6 +49,7 @@ pub use estimator::Estimator;
 pub use exact::exact;
 pub use explanation::{Diagnostics, Explanation};
 pub use full_budget::FullBudget;
+pub use kernel_banzhaf::KernelBanzhaf;
 pub use kernel_shap::KernelShap;
 pub use leverage_shap::{Draws, LeverageShap};
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};

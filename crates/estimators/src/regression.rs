@@ -41,14 +41,7 @@ pub(crate) fn explain(
     };
     let (mut explanation, solution) = regress(method, game, &design, seed)?;
     explanation.diagnostics.exact = sample_is_complete(sample);
-    if standard_errors == StandardErrors::Estimated && solution.rank() == game.players() - 1 {
-        explanation.std_errors = match solution.certificate(&free_shares(sample)) {
-            Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
-            // A row that the regression cannot do without leaves no residual to judge it by.
-            Err(SolverError::Saturated { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
-    }
+    explanation.judge(standard_errors, || solution.certificate(&free_shares(sample)))?;
     Ok(explanation)
 }
 
@@ -63,30 +56,64 @@ pub(crate) fn regress(
     let gains = evaluations.gains(design.coalitions())?;
     let total = evaluations.total();
     let solution = least_squares(design, &gains, game.outputs(), Constraint::Sum(&total))?;
-    let explanation = Explanation {
-        value: Semivalue::Shapley,
-        method: method.to_owned(),
-        values: solution.coefficients().to_vec(),
-        std_errors: None,
-        evaluations: evaluations.count,
-        distinct_coalitions: evaluations.count,
-        model_rows: evaluations.model_rows(),
-        seed: Some(seed),
-        diagnostics: Diagnostics {
-            rank: Some(solution.rank()),
-            unknowns: Some(game.players() - 1),
-            condition_number: Some(solution.condition_number()),
-            residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
-            ..Diagnostics::default()
-        },
-        base: evaluations.empty,
-        prediction: evaluations.full,
-    };
+    let unknowns = game.players() - 1;
+    let explanation =
+        Explanation::of_regression(method, Semivalue::Shapley, evaluations, &solution, unknowns, seed);
     Ok((explanation, solution))
 }
 
+impl Explanation {
+    /// The solution of a regression on different coalitions, without standard errors.
+    pub(crate) fn of_regression(
+        method: &'static str,
+        value: Semivalue,
+        evaluations: Evaluations<'_>,
+        solution: &LeastSquares,
+        unknowns: usize,
+        seed: u64,
+    ) -> Self {
+        Self {
+            value,
+            method: method.to_owned(),
+            values: solution.coefficients().to_vec(),
+            std_errors: None,
+            evaluations: evaluations.count,
+            distinct_coalitions: evaluations.count,
+            model_rows: evaluations.model_rows(),
+            seed: Some(seed),
+            diagnostics: Diagnostics {
+                rank: Some(solution.rank()),
+                unknowns: Some(unknowns),
+                condition_number: Some(solution.condition_number()),
+                residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
+                ..Diagnostics::default()
+            },
+            base: evaluations.empty,
+            prediction: evaluations.full,
+        }
+    }
+
+    /// Adds standard errors where they are wanted and the regression determines the values.
+    pub(crate) fn judge(
+        &mut self,
+        standard_errors: StandardErrors,
+        certificate: impl FnOnce() -> Result<Vec<f64>, SolverError>,
+    ) -> Result<(), EstimatorError> {
+        if standard_errors == StandardErrors::Omitted || self.diagnostics.rank != self.diagnostics.unknowns {
+            return Ok(());
+        }
+        self.std_errors = match certificate() {
+            Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
+            // A row that the regression cannot do without leaves no residual to judge it by.
+            Err(SolverError::Saturated { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(())
+    }
+}
+
 /// First rows of the pairs, or all rows.
-fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
+pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     let step = match sample.pairing() {
         Pairing::Paired => 2,
         Pairing::Unpaired => 1,
@@ -117,14 +144,14 @@ fn row_weights(sample: &Sample) -> Vec<f64> {
 ///
 /// Not `1 − drawn/available`: by chance Bernoulli sampling may draw a whole size, but its weights are those of the expectation, so that
 /// the answer is not exact (8 players, m = 254: a third of the seeds drew everything, with errors of 1e-4).
-fn free_shares(sample: &Sample) -> Vec<f64> {
+pub(crate) fn free_shares(sample: &Sample) -> Vec<f64> {
     let by_size: Vec<f64> =
         sample.strata().iter().map(|stratum| (1.0 - stratum.inclusion_probability()).max(0.0)).collect();
     representatives(sample).map(|row| by_size[sample.coalitions().sizes()[row] as usize]).collect()
 }
 
 /// Whether the sample holds every coalition but ∅ and N.
-fn sample_is_complete(sample: &Sample) -> bool {
+pub(crate) fn sample_is_complete(sample: &Sample) -> bool {
     let players = sample.coalitions().players();
     (1..players).all(|size| sample.strata()[size].is_exhausted())
 }

@@ -18,7 +18,7 @@ use crate::random::unit;
 /// | [`leverage`](Self::leverage) | 1 | 1..=n−1 | Leverage SHAP |
 /// | [`kernel`](Self::kernel) | 1 / (s (n − s)) | 1..=n−1 | Kernel SHAP |
 /// | [`binomial`](Self::binomial) | C(n, s) | 0..=n | Kernel Banzhaf: every coalition alike |
-/// | [`custom`](Self::custom) | as given | 0..=n | |
+/// | [`custom`](Self::custom), [`from_logarithms`](Self::from_logarithms) | as given | 0..=n | |
 ///
 /// With one player the first two have no size at all: every probability is zero and samples are empty.
 ///
@@ -94,6 +94,32 @@ impl SizeLaw {
             return Err(SamplerError::NoWeight { sizes: weights.len() });
         }
         Ok(Self::normalized(weights.iter().map(|weight| weight.ln()).collect()))
+    }
+
+    /// A law in proportion to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a size that is never drawn. For weights that
+    /// under- or overflow, as binomials of a thousand players do.
+    ///
+    /// # Errors
+    ///
+    /// As [`custom`](Self::custom), of the exponentials: infinite and undefined logarithms are refused, but for −∞.
+    ///
+    /// ```
+    /// use apportion_samplers::SizeLaw;
+    ///
+    /// let law = SizeLaw::from_logarithms(&[2000.0, f64::NEG_INFINITY, 2000.0])?;
+    /// assert_eq!(law.probability(0), 0.5);
+    /// # Ok::<(), apportion_samplers::SamplerError>(())
+    /// ```
+    pub fn from_logarithms(ln_weights: &[f64]) -> Result<Self, SamplerError> {
+        check_players(ln_weights.len().saturating_sub(1))?;
+        let refused = |ln_weight: f64| ln_weight.is_nan() || ln_weight == f64::INFINITY;
+        if let Some((size, ln_weight)) = ln_weights.iter().enumerate().find(|(_, ln)| refused(**ln)) {
+            return Err(SamplerError::Weight { size, weight: ln_weight.exp() });
+        }
+        if ln_weights.iter().all(|&ln_weight| ln_weight == f64::NEG_INFINITY) {
+            return Err(SamplerError::NoWeight { sizes: ln_weights.len() });
+        }
+        Ok(Self::normalized(ln_weights.to_vec()))
     }
 
     /// A law on `1..=n−1` in proportion to `exp(ln_weight(s))`.
@@ -245,6 +271,25 @@ mod tests {
                 assert!((given - wanted).abs() < 1e-13, "scale {scale}: {probabilities:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_law_by_logarithms_is_that_of_the_weights() {
+        for players in [1, 7, 1000, 5000] {
+            let binomial = SizeLaw::binomial(players).unwrap();
+            let ln_weights: Vec<f64> = (0..=players).map(|size| ln_choose(players, size)).collect();
+            let law = SizeLaw::from_logarithms(&ln_weights).unwrap();
+            for size in 0..=players {
+                let difference = law.ln_coalition_probability(size) - binomial.ln_coalition_probability(size);
+                assert!(difference.abs() < 1e-11, "n = {players}, s = {size}: {difference}");
+            }
+        }
+        let none = f64::NEG_INFINITY;
+        let refused = |ln_weights: &[f64]| SizeLaw::from_logarithms(ln_weights).unwrap_err();
+        assert_eq!(refused(&[none; 3]), SamplerError::NoWeight { sizes: 3 });
+        assert_eq!(refused(&[none, f64::INFINITY]), SamplerError::Weight { size: 1, weight: f64::INFINITY });
+        assert!(matches!(refused(&[f64::NAN, 0.0]), SamplerError::Weight { size: 0, .. }));
+        assert!(matches!(refused(&[0.0]), SamplerError::Players { given: 0, .. }));
     }
 
     #[test]

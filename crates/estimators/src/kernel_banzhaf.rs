@@ -1,0 +1,326 @@
+//! Kernel Banzhaf: Banzhaf values by least squares on sampled coalitions.
+//!
+//! # Source
+//!
+//! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values*, 2024, Algorithm 1,
+//! with its Theorem 3.3 corrected. Weighted Banzhaf values and draws without replacement are ours.
+//!
+//! # Notation
+//!
+//! `n` players, `m` evaluations, `s = |S|`, `p` the probability with which every other player is present (½ for Banzhaf),
+//! `P(S) = p^s (1−p)^(n−s)`.
+//!
+//! # The law of the coalitions
+//!
+//! Under the weights P(S) the columns `z_i − p` and the constant one are orthogonal, with squares p (1 − p) and 1. So the leverage score
+//! of a coalition is
+//!
+//! ```text
+//! ℓ(S) = P(S) (1 + Σ_i (z_i − p)² / (p (1−p))) = P(S) (1 + s (1−p)/p + (n−s) p/(1−p))
+//! ```
+//!
+//! which sums to n + 1. For p = ½ the bracket is n + 1 for every coalition: all are alike (the paper's equation 9, less the intercept).
+
+use apportion_games::{Coalitions, Game};
+use apportion_samplers::{Pairing, Sample, SizeLaw, ln_choose};
+use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
+use apportion_values::{LeastSquaresForm, Semivalue};
+
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::evaluations::{Evaluations, at_most_all};
+use crate::exact::exact_if_affordable;
+use crate::explanation::Explanation;
+use crate::full_budget::FullBudget;
+use crate::leverage_shap::Draws;
+use crate::regression::{StandardErrors, free_shares, representatives, sample_is_complete};
+
+/// Kernel Banzhaf (Liu et al. 2024, Algorithm 1) and its ablations, for Banzhaf and weighted Banzhaf values.
+///
+/// ```text
+/// φ̃ = argmin_x min_c Σ_k w_k (c + ⟨z_k − p 1, x⟩ − v(z_k))²,   w_k = P(z_k) / (how often z_k is drawn in expectation)
+/// ```
+///
+/// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p = ½).
+///
+/// | [`draws`](Self::draws) | name | coalitions |
+/// |---|---|---|
+/// | with replacement (default) | `kernel-banzhaf` | Algorithm 1: uniform pairs of all 2^n coalitions, repetitions evaluated once |
+/// | fixed counts | `kernel-banzhaf-without-replacement` | different pairs, stratified by size; exact once all are drawn |
+/// | Bernoulli | `kernel-banzhaf-bernoulli` | different pairs, each on its own account |
+///
+/// # Guarantee
+///
+/// Let A be the matrix of all rows `z − ½` and b all values. With `m = O(n log(n/δ) + n/(εδ))` evaluations, with probability 1 − δ,
+///
+/// ```text
+/// ‖A φ̃ − b‖² ≤ (1 + ε) ‖A φ − b‖²                          (Theorem 3.3)
+/// ‖φ̃ − φ‖² ≤ ε γ ‖φ‖²,   γ = ‖A φ − b‖² / ‖A φ‖²             (Corollary 3.4)
+/// ```
+///
+/// The paper prints the first as `‖Aφ̃ − Aφ‖ ≤ (1 + ε) ‖Aφ − b‖`, from which the second does not follow. With the squares it does: φ is the
+/// projection, so that `‖A(φ̃ − φ)‖² = ‖Aφ̃ − b‖² − ‖Aφ − b‖² ≤ ε ‖Aφ − b‖²`, and `AᵀA = 2^(n−2) I` cancels (Observation 3.1).
+///
+/// # Budget
+///
+/// v(∅) and v(N) are always evaluated, as every explanation reports them, and `m − 2` evaluations are for the sample; pairs leave one
+/// unused where `m` is odd. With replacement the sample may hold ∅ and N, which are not evaluated again. Without replacement it holds them
+/// for certain, with the weight of that, all others compete for the rest, and at a budget of `2^n` the answer is exact.
+///
+/// # Pairs and the intercept
+///
+/// In pairs of equal weights the intercept is orthogonal to the other columns and changes nothing. Unpaired, leaving it out is what
+/// Algorithm 1 says, and costs half of the accuracy or more; the authors' code has it. The half of the residuals that is even in
+/// z − ½ cancels in pairs.
+///
+/// For p ≠ ½ the two rows of a pair have weights of their own, in the ratio ((1−p)/p)^(n−2s). Where n (1 − 2p)² > 1 the lesser one is
+/// next to nothing for most pairs, and coalitions are drawn one by one whatever [`pairing`](Self::pairing) says.
+///
+/// # Weighted Banzhaf values
+///
+/// Coalitions are drawn by their leverage scores (crate source, kernel_banzhaf.rs), which bounds the weights of rows. Compared with draws
+/// from P itself the squared error was MEASURED.
+///
+/// # Standard errors
+///
+/// From what the regression would lose without each pair or coalition; for draws with replacement without each *draw*, so that a
+/// coalition met three times is three draws of a third of its weight. None where the regression does not determine the values, or cannot do
+/// without some coalition.
+///
+/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
+///
+/// ```
+/// use apportion_estimators::{Estimator, KernelBanzhaf};
+/// use apportion_games::{ClosedForm, SumOfUnanimity};
+///
+/// let game = SumOfUnanimity::random(30, 100, 4, 1);
+/// let explanation = KernelBanzhaf::default().estimate(&game, 600, 7)?;
+/// let error: f64 = explanation.values.iter().zip(game.banzhaf()).map(|(got, want)| (got - want).powi(2)).sum();
+/// let norm: f64 = game.banzhaf().iter().map(|want| want.powi(2)).sum();
+/// assert!(error < 0.02 * norm);
+/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelBanzhaf {
+    /// Which value is estimated: [`Semivalue::Banzhaf`] by default, or a weighted one.
+    pub value: Semivalue,
+    /// Whether every coalition comes with its complement, where that helps; [`Pairing::Paired`] by default.
+    pub pairing: Pairing,
+    /// How coalitions are drawn; [`Draws::WithReplacement`] by default, as published.
+    pub draws: Draws,
+    /// Whether the regression has a constant column; yes by default.
+    pub intercept: bool,
+    /// Whether to estimate standard errors; yes by default.
+    pub standard_errors: StandardErrors,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+impl Default for KernelBanzhaf {
+    fn default() -> Self {
+        Self {
+            value: Semivalue::Banzhaf,
+            pairing: Pairing::Paired,
+            draws: Draws::WithReplacement,
+            intercept: true,
+            standard_errors: StandardErrors::default(),
+            full_budget: FullBudget::default(),
+        }
+    }
+}
+
+impl KernelBanzhaf {
+    /// With different coalitions: never worse, and much better once a good part of all `2^n` is evaluated.
+    pub fn without_replacement() -> Self {
+        Self { draws: Draws::FixedCounts, ..Self::default() }
+    }
+
+    /// For the weighted Banzhaf value in which every other player is present with probability `p`.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Value`] unless 0 < p < 1.
+    pub fn weighted(p: f64) -> Result<Self, EstimatorError> {
+        Ok(Self { value: Semivalue::weighted_banzhaf(p)?, ..Self::default() })
+    }
+
+    /// p
+    fn presence(&self) -> Result<f64, EstimatorError> {
+        match self.value.least_squares() {
+            Some(LeastSquaresForm::Centred { p }) => Ok(p),
+            _ => Err(EstimatorError::OtherValue { method: self.name(), value: self.value.clone() }),
+        }
+    }
+}
+
+impl Estimator for KernelBanzhaf {
+    fn name(&self) -> &'static str {
+        use Draws::{Bernoulli, FixedCounts, WithReplacement};
+        use Pairing::{Paired, Unpaired};
+        match (self.pairing, self.draws, self.intercept) {
+            // The intercept makes no difference in pairs.
+            (Paired, WithReplacement, _) => "kernel-banzhaf",
+            (Paired, FixedCounts, _) => "kernel-banzhaf-without-replacement",
+            (Paired, Bernoulli, _) => "kernel-banzhaf-bernoulli",
+            (Unpaired, WithReplacement, true) => "kernel-banzhaf-unpaired",
+            (Unpaired, FixedCounts, true) => "kernel-banzhaf-unpaired-without-replacement",
+            (Unpaired, Bernoulli, true) => "kernel-banzhaf-unpaired-bernoulli",
+            (Unpaired, WithReplacement, false) => "kernel-banzhaf-unpaired-without-intercept",
+            (Unpaired, FixedCounts, false) => "kernel-banzhaf-unpaired-without-intercept-and-replacement",
+            (Unpaired, Bernoulli, false) => "kernel-banzhaf-unpaired-without-intercept-bernoulli",
+        }
+    }
+
+    fn value(&self) -> Semivalue {
+        self.value.clone()
+    }
+
+    /// `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    ///
+    /// That is the least, not a recommendation: below about 2n pairs are fewer than players, which the diagnostics say. Give `5n` or more.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all((players + 1).max(4), players)
+    }
+
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        let p = self.presence()?;
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
+        }
+        let players = game.players();
+        let regression = Regression { players, p, certain_ends: self.draws != Draws::WithReplacement };
+        let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
+        let sample = self.draws.sample(regression.law()?, pairing, budget - 2, seed)?;
+        let rows = regression.rows(&sample);
+
+        let mut evaluations = Evaluations::begin(game)?;
+        let values = evaluations.values(&rows.coalitions)?;
+        let design = rows.design(p)?;
+        let design = if self.intercept { design.with_intercept() } else { design };
+        let solution = least_squares(&design, &values, game.outputs(), Constraint::None)?;
+        let mut explanation =
+            Explanation::of_regression(self.name(), self.value(), evaluations, &solution, players, seed);
+        explanation.diagnostics.exact = regression.certain_ends && sample_is_complete(&sample);
+        explanation.judge(self.standard_errors, || rows.certificate(&solution))?;
+        Ok(explanation)
+    }
+}
+
+/// The regression over all coalitions, of which a sample is drawn.
+struct Regression {
+    players: usize,
+    p: f64,
+    /// Whether ∅ and N are among the rows for certain, rather than drawn as others are.
+    certain_ends: bool,
+}
+
+impl Regression {
+    fn form(&self) -> LeastSquaresForm {
+        LeastSquaresForm::Centred { p: self.p }
+    }
+
+    /// Whether the complement of a coalition has a weight that is worth an evaluation.
+    fn pairs_help(&self) -> bool {
+        self.players as f64 * (1.0 - 2.0 * self.p).powi(2) <= 1.0
+    }
+
+    /// The law of the sizes of drawn coalitions: by leverage scores.
+    fn law(&self) -> Result<SizeLaw, EstimatorError> {
+        let (n, odds) = (self.players, self.p / (1.0 - self.p));
+        let ln_weight = |size: usize| {
+            if self.certain_ends && (size == 0 || size == n) {
+                return f64::NEG_INFINITY;
+            }
+            let spread = size as f64 / odds + (n - size) as f64 * odds;
+            self.form().ln_weight(n, size) + ln_choose(n, size) + spread.ln_1p()
+        };
+        Ok(SizeLaw::from_logarithms(&(0..=n).map(ln_weight).collect::<Vec<f64>>())?)
+    }
+
+    /// The rows of the regression: those of the sample, and ∅ and N where they are certain.
+    fn rows(&self, sample: &Sample) -> Rows {
+        let (n, strata) = (self.players, sample.strata());
+        let mut coalitions = sample.coalitions().clone();
+        let drawn = coalitions.len();
+        if self.certain_ends {
+            coalitions.push_empty();
+            coalitions.push_full();
+        }
+        // For p = ½ all sizes are alike: one number for all, so that equal weights are equal to the bit, which is faster.
+        let like = |size: usize| if self.p == 0.5 { n / 2 } else { size };
+        let ln_weights: Vec<f64> = (0..=n)
+            .map(like)
+            .map(|size| self.form().ln_weight(n, size) - strata[size].ln_inclusion())
+            .collect();
+        let ln_weight = |row: usize| match coalitions.sizes()[row] as usize {
+            size if row < drawn => ln_weights[size],
+            size => self.form().ln_weight(n, size),
+        };
+        let largest = (0..coalitions.len()).map(ln_weight).fold(f64::NEG_INFINITY, f64::max);
+        let multiplicities = sample.multiplicities();
+        let times = |row: usize| multiplicities.map_or(1.0, |times| f64::from(times[row]));
+        let weight =
+            |row: usize| (ln_weight(row) - largest).exp() * if row < drawn { times(row) } else { 1.0 };
+        let layout = match sample.pairing() {
+            Pairing::Unpaired => Layout::Alone,
+            Pairing::Paired if self.p == 0.5 => Layout::Pairs,
+            Pairing::Paired => Layout::PairsApart,
+        };
+        let step = if layout == Layout::Pairs { 2 } else { 1 };
+        let weights = (0..coalitions.len()).step_by(step).map(weight).collect();
+        let chance = match multiplicities {
+            Some(times) => Chance::Draws(representatives(sample).map(|row| times[row]).collect()),
+            None => {
+                let mut free = free_shares(sample);
+                let certain = if sample.pairing() == Pairing::Paired { 1 } else { 2 };
+                free.extend(std::iter::repeat_n(0.0, certain));
+                Chance::Free(free)
+            }
+        };
+        Rows { coalitions, weights, layout, chance }
+    }
+}
+
+/// What is regressed.
+struct Rows {
+    coalitions: Coalitions,
+    weights: Vec<f64>,
+    layout: Layout,
+    chance: Chance,
+}
+
+/// How rows belong together.
+#[derive(PartialEq)]
+enum Layout {
+    Alone,
+    /// One weight for each pair.
+    Pairs,
+    /// One weight for each row.
+    PairsApart,
+}
+
+/// What is left to chance, for each row or pair.
+enum Chance {
+    /// How often it was drawn, of independent draws.
+    Draws(Vec<u32>),
+    /// `1 − π`, π being the probability that it is in the sample.
+    Free(Vec<f64>),
+}
+
+impl Rows {
+    fn design(&self, p: f64) -> Result<Design<'_>, SolverError> {
+        match self.layout {
+            Layout::Alone => Design::new(&self.coalitions, &self.weights),
+            Layout::Pairs => Design::paired(&self.coalitions, &self.weights),
+            Layout::PairsApart => Design::paired_apart(&self.coalitions, &self.weights),
+        }?
+        .centred_at(p)
+    }
+
+    fn certificate(&self, solution: &LeastSquares) -> Result<Vec<f64>, SolverError> {
+        match &self.chance {
+            Chance::Draws(times) => solution.certificate_of_draws(times),
+            Chance::Free(free) => solution.certificate(free),
+        }
+    }
+}
