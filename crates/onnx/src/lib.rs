@@ -43,6 +43,8 @@
 //! This crate does not train, and knows no estimators.
 
 mod error;
+mod file;
+mod load;
 mod network;
 mod options;
 mod runtime;

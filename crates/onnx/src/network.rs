@@ -16,6 +16,8 @@ const BATCH_CELLS: usize = 1 << 13;
 const BATCH_ROWS: usize = 64;
 /// Cells that are handed to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
+/// The most cells of a batch, one GiB of f64: a file that asks for more is more likely damaged.
+const MOST_CELLS: usize = 1 << 27;
 
 /// A neural network read from an ONNX file; a [`Model`] of games.
 ///
@@ -70,16 +72,8 @@ impl Network {
                 .ok_or_else(|| OnnxError::Load { problem: format!("{name} is not part of the graph") })
         };
         let (input, output) = (node(&signature.input)?, node(&signature.output)?);
-        let features =
-            signature.row_shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-        let Some(features) = features.filter(|&features| features <= isize::MAX as usize / 8 / BATCH_ROWS)
-        else {
-            let shape = signature.row_shape;
-            return Err(OnnxError::Load { problem: format!("rows of shape {shape:?} fit in no memory") });
-        };
-        let fitting = (BATCH_CELLS / features).clamp(1, BATCH_ROWS);
-        let batch = signature.batch.unwrap_or(1 << fitting.ilog2());
-        let shape = [&[batch], &signature.row_shape[..]].concat();
+        let shape = batch_shape(signature.batch, &signature.row_shape)?;
+        let features = signature.row_shape.iter().product();
         let runtime = Arc::new(Runtime { model, input, output, element: signature.element, shape });
         let mut network = Self {
             runtime,
@@ -243,6 +237,22 @@ impl Network {
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The shape of a batch of rows. Where the file leaves it open, the batch is a power of two, so that the chunks of a game are whole
+/// batches.
+fn batch_shape(batch: Option<usize>, row_shape: &[usize]) -> Result<Vec<usize>, OnnxError> {
+    let cells = |first: usize| row_shape.iter().try_fold(first, |product, &size| product.checked_mul(size));
+    let fitting = (BATCH_CELLS / cells(1).unwrap_or(usize::MAX)).clamp(1, BATCH_ROWS);
+    let batch = batch.unwrap_or(1 << fitting.ilog2());
+    if cells(batch).is_none_or(|cells| cells > MOST_CELLS) {
+        return Err(OnnxError::Load {
+            problem: format!(
+                "a batch of {batch} rows of shape {row_shape:?} has more than {MOST_CELLS} elements"
+            ),
+        });
+    }
+    Ok([&[batch], row_shape].concat())
 }
 
 impl Model for Network {

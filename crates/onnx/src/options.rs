@@ -1,14 +1,11 @@
 //! Reading files, with choices.
 
-use std::error::Error;
 use std::path::Path;
 
-use rten::{LoadError, LoadErrorKind, ModelOptions};
-use rten_onnx::onnx::ModelProto;
-
 use crate::error::OnnxError;
+use crate::file;
+use crate::load::load;
 use crate::network::Network;
-use crate::runtime::caught;
 use crate::signature::Signature;
 
 /// How to read a network that has several outputs, or whose file leaves the shape of a row open.
@@ -69,48 +66,8 @@ impl NetworkOptions {
     /// [`OnnxError::UnknownOutput`] and [`OnnxError::RowShape`] where the choices are not the file's, else as
     /// [`Network::from_bytes`].
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Network, OnnxError> {
-        let not_onnx = |problem| OnnxError::NotOnnx { problem };
-        if bytes.is_empty() {
-            return Err(not_onnx("it is empty".to_owned()));
-        }
-        let file = ModelProto::parse_buf(bytes).map_err(|error| not_onnx(error.to_string()))?;
+        let file = file::parse(bytes)?;
         let signature = Signature::read(&file, self.output.as_deref(), self.row_shape.as_deref())?;
-        match load(bytes.to_vec())? {
-            Ok(model) => Network::new(model, signature),
-            Err(error) => Err(explain(&error, file)?),
-        }
+        Network::new(load(bytes, file)?, signature)
     }
-}
-
-/// Gives a file to the runtime; the outer error says that it panicked.
-fn load(bytes: Vec<u8>) -> Result<Result<rten::Model, LoadError>, OnnxError> {
-    caught(|| ModelOptions::with_all_ops().load(bytes)).map_err(|problem| OnnxError::Load { problem })
-}
-
-/// What the runtime's error means, and for which node.
-///
-/// The runtime tells a node by its name alone, and many files give their nodes none: it is asked again with numbers for names.
-fn explain(error: &LoadError, mut file: ModelProto) -> Result<OnnxError, OnnxError> {
-    let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-    let nodes = file.graph.as_mut().map(|graph| &mut graph.node[..]).unwrap_or_default();
-    let names: Vec<_> =
-        nodes.iter_mut().enumerate().map(|(number, node)| node.name.replace(format!("#{number}"))).collect();
-    let refused = match file.write_buf().map(load) {
-        Ok(numbered) if error.kind() == LoadErrorKind::OperatorInvalid => numbered?.err(),
-        _ => None,
-    };
-    let number = refused.and_then(|error| error.node()?.strip_prefix('#')?.parse::<usize>().ok());
-    let node = |number: usize| file.graph.as_ref()?.node.get(number);
-    let Some((number, node)) = number.and_then(|number| Some((number, node(number)?))) else {
-        return Ok(OnnxError::Load { problem: error.to_string() });
-    };
-    let domain = node.domain.as_deref().filter(|domain| !domain.is_empty());
-    let kind = node.op_type.as_deref().unwrap_or_default();
-    let output = node.output.first().map(String::as_str).unwrap_or_default();
-    let name = names[number].clone().filter(|name| !name.is_empty());
-    Ok(OnnxError::Operator {
-        operator: domain.map_or_else(|| kind.to_owned(), |domain| format!("{domain}/{kind}")),
-        node: name.unwrap_or_else(|| format!("{number} (of output {output})")),
-        problem,
-    })
 }

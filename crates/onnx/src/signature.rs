@@ -32,7 +32,7 @@ impl Signature {
         output: Option<&str>,
         row_shape: Option<&[usize]>,
     ) -> Result<Self, OnnxError> {
-        let Some(graph) = file.graph.as_ref().filter(|_| file.ir_version.is_some()) else {
+        let Some(graph) = &file.graph else {
             return Err(OnnxError::NotOnnx { problem: "it holds no network".to_owned() });
         };
         let input = only_input(graph)?;
@@ -98,34 +98,28 @@ fn wrong_type(
     OnnxError::ElementType { what: format!("{kind} {}", name(value)), given, wanted }
 }
 
-/// The batch, where it is fixed, and the shape of a row.
-fn shape(
-    input: &ValueInfoProto,
-    row_shape: Option<&[usize]>,
-) -> Result<(Option<usize>, Vec<usize>), OnnxError> {
+/// The batch, where it is fixed, and the shape of a row: as given, else as stated.
+fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usize>, Vec<usize>), OnnxError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let stated = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dim[..]);
-    let (batch, row) = match (stated, row_shape) {
-        (Some([batch, row @ ..]), _) if !row.is_empty() => (fixed(batch), row),
-        (Some(_), _) | (None, None | Some([])) => {
-            let given =
-                stated.map_or_else(|| "no shape".to_owned(), |stated| format!("the shape {}", words(stated)));
-            return Err(OnnxError::Rank { input: name(input), given });
-        }
-        (None, Some(row_shape)) => return Ok((None, row_shape.to_vec())),
-    };
-    if let Some(given) = row_shape {
+    let batch = stated.and_then(<[_]>::first).and_then(fixed);
+    if let Some(given) = given {
         let agrees =
-            |(given, stated): (&usize, &Dimension)| fixed(stated).is_none_or(|stated| stated == *given);
-        if given.len() != row.len() || given.contains(&0) || !given.iter().zip(row).all(agrees) {
-            return Err(OnnxError::RowShape {
-                input: name(input),
-                given: given.to_vec(),
-                wanted: words(stated.unwrap_or_default()),
-            });
+            |(size, stated): (&usize, &Dimension)| fixed(stated).is_none_or(|stated| stated == *size);
+        let fits = stated.is_none_or(|stated| {
+            stated.len() == given.len() + 1 && given.iter().zip(&stated[1..]).all(agrees)
+        });
+        if given.is_empty() || given.contains(&0) || !fits {
+            let wanted = stated.map_or_else(|| "one or more sizes above 0".to_owned(), words);
+            return Err(OnnxError::RowShape { input: name(input), given: given.to_vec(), wanted });
         }
         return Ok((batch, given.to_vec()));
     }
+    let Some([_, row @ ..]) = stated.filter(|stated| stated.len() > 1) else {
+        let given =
+            stated.map_or_else(|| "no shape".to_owned(), |stated| format!("the shape {}", words(stated)));
+        return Err(OnnxError::Rank { input: name(input), given });
+    };
     let size = |(axis, dimension): (usize, &Dimension)| {
         fixed(dimension).ok_or_else(|| OnnxError::DynamicDimension {
             input: name(input),
