@@ -95,7 +95,7 @@ pub enum Adjustment {
 /// # Standard errors
 ///
 /// By the delta method for both means, from the deviations of each coalition from its mean; adjusted, from residuals over `1 − h_k` (with
-/// the hat values h_k), which is what a regression without that coalition leaves. None where fewer than the equivalent of 5 equally
+/// the hat values h_k), which is what a regression without that coalition leaves. None where fewer than the equivalent of 10 equally
 /// weighted coalitions hold, or lack, some player, or where the regression cannot do without some coalition. A player whom no drawn
 /// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean.
 ///
@@ -350,7 +350,7 @@ struct Answer {
 }
 
 /// Equally weighted coalitions on each side of a player below which there are no standard errors.
-const FEWEST_DRAWS: f64 = 5.0;
+const FEWEST_DRAWS: f64 = 10.0;
 
 impl Reuse<'_> {
     /// `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
@@ -362,7 +362,8 @@ impl Reuse<'_> {
         standard_errors: StandardErrors,
     ) -> Result<Answer, EstimatorError> {
         let fit = match adjustment {
-            Adjustment::Linear if !self.weights.complete && !self.coalitions().is_empty() => {
+            // Where nothing is left to chance there is nothing to adjust.
+            Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
                 Some(self.fit_linear_model(gains)?)
             }
             _ => None,
@@ -370,9 +371,9 @@ impl Reuse<'_> {
         let players = self.coalitions().players();
         let residuals = fit.as_ref().map(LeastSquares::residuals);
         let residuals = residuals.as_deref().unwrap_or(gains);
-        let (mut values, empty, full) = match &fit {
-            None => (vec![0.0; players * self.outputs], vec![0.0; self.outputs], total.to_vec()),
-            Some(fit) => model_and_ends(fit, total),
+        let (mut values, (empty, full)) = match &fit {
+            None => (vec![0.0; players * self.outputs], (vec![0.0; self.outputs], total.to_vec())),
+            Some(fit) => (fit.coefficients().to_vec(), ends_left(fit, total)),
         };
         let means = self.means(residuals, &empty, &full);
         for (player, values) in values.chunks_exact_mut(self.outputs).enumerate() {
@@ -392,7 +393,7 @@ impl Reuse<'_> {
         let diagnostics = Diagnostics {
             exact: self.weights.complete,
             rank: fit.as_ref().map(LeastSquares::rank),
-            unknowns: fit.as_ref().map(|_| players + 1),
+            unknowns: fit.as_ref().map(|_| players),
             condition_number: fit.as_ref().map(LeastSquares::condition_number),
             ..Diagnostics::default()
         };
@@ -414,30 +415,22 @@ impl Reuse<'_> {
         (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
     }
 
-    /// The regression of the rows on their members, and on a player who is in all of them: the intercept.
+    /// `by_size` for each row, as often as it was drawn.
+    fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+        self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
+    }
+
+    /// The regression of the rows on their members, with an intercept.
     fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares, EstimatorError> {
-        let players = self.coalitions().players();
-        let mut rows = Coalitions::with_capacity(players + 1, self.coalitions().len());
-        let mut words = vec![0; rows.words_per_row()];
-        for row in self.coalitions().iter() {
-            words[..row.words().len()].copy_from_slice(row.words());
-            words[players / 64] |= 1 << (players % 64);
-            rows.push_words(&words);
-            words[players / 64] = 0;
-        }
-        let weights: Vec<f64> = self
-            .rows(&self.weights.regression)
-            .zip(self.times())
-            .map(|(weight, times)| weight * times)
-            .collect();
-        Ok(least_squares(&Design::new(&rows, &weights)?, gains, self.outputs, Constraint::None)?)
+        let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
+        let design = Design::new(self.coalitions(), &weights)?.with_intercept();
+        Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)
     }
 
     /// The weighted means of `gains` on both sides of each player. Where no row of positive weight was drawn, that of the end.
     fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
         let side = |by_size: &[f64], held: bool, end: &[f64]| {
-            let weights: Vec<f64> =
-                self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times).collect();
+            let weights: Vec<f64> = self.weigh(by_size).collect();
             let sums = |values: &mut dyn Iterator<Item = f64>| {
                 let (holding, lacking) = membership::sums(self.coalitions(), values);
                 if held { holding } else { lacking }
@@ -526,16 +519,14 @@ impl Reuse<'_> {
     }
 }
 
-/// The coefficients of the players, n × k, and what the model leaves of the empty and the full coalition.
-fn model_and_ends(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let outputs = total.len();
-    let (players, intercepts) = fit.coefficients().split_at(fit.coefficients().len() - outputs);
-    let empty: Vec<f64> = intercepts.iter().map(|intercept| -intercept).collect();
+/// What the model leaves of the empty and of the full coalition.
+fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let empty: Vec<f64> = fit.intercepts().into_iter().flatten().map(|intercept| -intercept).collect();
     let mut full: Vec<f64> = total.iter().zip(&empty).map(|(total, empty)| total + empty).collect();
-    for coefficients in players.chunks_exact(outputs) {
+    for coefficients in fit.coefficients().chunks_exact(total.len()) {
         full.iter_mut().zip(coefficients).for_each(|(full, coefficient)| *full -= coefficient);
     }
-    (players.to_vec(), empty, full)
+    (empty, full)
 }
 
 /// Means on both sides of each player.
@@ -548,4 +539,96 @@ struct Means {
     held: Vec<f64>,
     /// Of those without it.
     lacked: Vec<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Additive, SumOfUnanimity};
+    use apportion_samplers::ln_choose;
+
+    #[test]
+    fn the_specific_law_of_banzhaf_draws_every_coalition_alike() {
+        for players in [2, 3, 10, 101, 1000] {
+            let weights = SamplingLaw::Specific.weights(&[Semivalue::Banzhaf.size_law(players)], players);
+            let middle = players / 2;
+            for size in 1..players {
+                let wanted = (ln_choose(players, size) - ln_choose(players, middle)).exp();
+                let got = weights[size] / weights[middle];
+                // Below 1e-150 the squares underflow; such sizes are never drawn.
+                assert!(
+                    (got - wanted).abs() <= 1e-10 * wanted + 1e-150,
+                    "{size} of {players}: {got}, {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_specific_law_of_shapley_is_that_of_one_sample_fits_all() {
+        for players in [2, 3, 10, 101, 1000] {
+            let [specific, common] = [SamplingLaw::Specific, SamplingLaw::OneSampleFitsAll]
+                .map(|law| law.weights(&[Semivalue::Shapley.size_law(players)], players));
+            for size in 1..players {
+                let ratio = specific[size] / specific[1] * common[1] / common[size];
+                assert!((ratio - 1.0).abs() < 1e-12, "{size} of {players}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_law_of_several_values_minimizes_the_sum_of_their_variances() {
+        // Σ_s (1/q) [P(s−1)²/s + P(s)²/(n−s)], summed over the values, for q as drawn and for q with a little moved between two sizes.
+        let players = 12;
+        let laws: Vec<Vec<f64>> = [Ok(Semivalue::Banzhaf), Semivalue::beta_shapley(4.0, 1.0)]
+            .map(|value| value.unwrap().size_law(players))
+            .into();
+        let weights = SamplingLaw::Specific.weights(&laws, players);
+        let total: f64 = weights.iter().sum();
+        let variance = |law: &[f64]| -> f64 {
+            (1..players)
+                .map(|size| laws.iter().map(|joined| squared_weight(joined, size)).sum::<f64>() / law[size])
+                .sum()
+        };
+        let law: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
+        for (from, to) in [(1, 2), (2, 1), (5, 9), (9, 5), (11, 3)] {
+            let mut moved = law.clone();
+            moved[from] -= 0.02 * law[from];
+            moved[to] += 0.02 * law[from];
+            assert!(variance(&moved) > variance(&law), "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn a_player_whom_no_coalition_holds_has_the_value_of_all_for_its_mean() {
+        // All weight on joining nobody: φ_i = v(i) − v(∅), and single players alone are drawn.
+        let worth: Vec<f64> = (1..=10).map(f64::from).collect();
+        let game = Additive::new(worth.clone()).unwrap();
+        let mut law = vec![0.0; 10];
+        law[0] = 1.0;
+        let estimator = MaximumSampleReuse::new(Semivalue::by_size_law(&law).unwrap());
+        let got = estimator.estimate(&game, 11, 1).unwrap();
+        assert!(got.evaluations < 11, "some player was drawn twice");
+        let mut drawn = 0;
+        for (value, worth) in got.values.iter().zip(&worth) {
+            assert!((value - worth).abs() < 1e-12 || (value - 55.0).abs() < 1e-12, "{value} for {worth}");
+            drawn += usize::from((value - worth).abs() < 1e-12);
+        }
+        assert_eq!(drawn + 2, got.evaluations);
+        assert!(got.std_errors.is_none());
+        // Without replacement all are drawn, and that is all there is.
+        let got =
+            MaximumSampleReuse { draws: Draws::FixedCounts, ..estimator }.estimate(&game, 12, 1).unwrap();
+        assert!(got.diagnostics.exact);
+        assert_eq!(got.std_errors, Some(vec![0.0; 10]));
+        assert!(got.values.iter().zip(&worth).all(|(value, worth)| (value - worth).abs() < 1e-12));
+    }
+
+    #[test]
+    fn coalitions_that_decide_a_coefficient_alone_leave_no_standard_errors() {
+        let game = SumOfUnanimity::random(40, 100, 3, 1);
+        let got = MaximumSampleReuse::adjusted(Semivalue::Banzhaf).estimate(&game, 43, 1).unwrap();
+        assert_eq!(got.diagnostics.unknowns, Some(40));
+        assert!(got.std_errors.is_none());
+    }
 }

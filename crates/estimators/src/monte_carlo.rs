@@ -44,8 +44,16 @@ pub enum Accounting {
 /// `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A coalition that comes again (small ones often do) is evaluated once, so
 /// that fewer evaluations than the budget may be used, all of them distinct.
 ///
-/// Standard errors are those of the mean, from the sample variance of a player's contributions; their law is Student's t with `k_i − 1`
-/// degrees of freedom. There are none where some `k_i < 4`. A standard error is zero where all contributions of a player happen to agree.
+/// Standard errors are those of the mean, from the sample variance of a player's contributions, in which one more deviation of the size
+/// usual among all players is counted: often all contributions of a player agree (those to the empty coalition do), and yet others are
+/// possible.
+///
+/// ```text
+/// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
+/// ```
+///
+/// There are none where some `k_i < 4`. In our measurements (five games of 10 to 101 players, m = 10n to 40n) ±1.96 of them cover the truth
+/// in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
 ///
 /// Nothing is shared among players: other methods need far fewer evaluations. Takes `O(T + m n)` time, `T` being the time of `m`
 /// evaluations, and the memory of `2m` coalitions.
@@ -88,8 +96,7 @@ impl MonteCarlo {
     }
 }
 
-/// Contributions per player below which there are no standard errors: as many as a budget of 10n gives everyone. Intervals of ±1.96 of
-/// them cover the truth in 86 % of the cases.
+/// Contributions per player below which there are no standard errors: as many as a budget of 10n gives everyone.
 const FEWEST_CONTRIBUTIONS: usize = 4;
 
 impl Estimator for MonteCarlo {
@@ -133,25 +140,23 @@ impl Estimator for MonteCarlo {
         let gain = |row: u32, output: usize| gains[row as usize * outputs + output];
 
         let pairs = rows[2..].as_chunks::<2>().0;
-        let (mut values, mut std_errors) = (Vec::new(), Vec::new());
+        let (mut values, mut squares) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
         for player in 0..players {
+            let own = || pairs.iter().skip(player).step_by(players);
             for output in 0..outputs {
-                let contributions: Vec<f64> = pairs
-                    .iter()
-                    .skip(player)
-                    .step_by(players)
-                    .map(|&[before, after]| gain(after, output) - gain(before, output))
-                    .collect();
-                let (mean, std_error) = mean_and_standard_error(&contributions);
-                values.push(mean);
-                std_errors.push(std_error);
+                let contributions =
+                    || own().map(|&[before, after]| gain(after, output) - gain(before, output));
+                let mean = contributions().sum::<f64>() / own().len() as f64;
+                values[player * outputs + output] = mean;
+                squares[player * outputs + output] = contributions().map(|x| (x - mean).powi(2)).sum();
             }
         }
         Ok(Explanation {
             value: self.value(),
             method: self.name().to_owned(),
             values,
-            std_errors: (pairs.len() / players >= FEWEST_CONTRIBUTIONS).then_some(std_errors),
+            std_errors: (pairs.len() / players >= FEWEST_CONTRIBUTIONS)
+                .then(|| standard_errors(&squares, pairs.len(), players)),
             evaluations: evaluations.count,
             distinct_coalitions: evaluations.count,
             model_rows: evaluations.model_rows(),
@@ -213,12 +218,19 @@ fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
     (distinct, positions)
 }
 
-/// The mean, and the standard error of it; NaN for fewer than two numbers.
-fn mean_and_standard_error(numbers: &[f64]) -> (f64, f64) {
-    let count = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / count;
-    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0) / count).sqrt())
+/// From each player's sum of squared deviations, n × k, of `subsets` contributions in all.
+fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> {
+    let outputs = squares.len() / players;
+    let pooled = |output: usize| {
+        squares.iter().skip(output).step_by(outputs).sum::<f64>() / (subsets - players) as f64
+    };
+    let pooled: Vec<f64> = (0..outputs).map(pooled).collect();
+    let error = |(index, squares): (usize, &f64)| {
+        let (player, output) = (index / outputs, index % outputs);
+        let count = (subsets / players + usize::from(player < subsets % players)) as f64;
+        ((squares + pooled[output]) / ((count - 1.0) * count)).sqrt()
+    };
+    squares.iter().enumerate().map(error).collect()
 }
 
 #[cfg(test)]
