@@ -7,7 +7,12 @@
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
 //! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
+//! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
+//! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
+//!
+//! The last three take every semivalue. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
+//! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
 //! All of them implement [`Estimator`], take a [`Game`](apportion_games::Game), a budget of evaluations and a seed, and answer with an
 //! [`Explanation`]: values n × k (players × outputs), v(∅), v(N), what it cost and how far it can be trusted.

@@ -57,7 +57,7 @@ pub enum SamplingLaw {
     #[default]
     Specific,
     /// `q(s) ∝ 1/√(s (n−s))`, whatever the value (Li and Yu, 2024): a sample that serves all of them. For values that look at a few sizes
-    /// only, such as Banzhaf at large n, most of it is wasted.
+    /// only, such as Banzhaf at large n, most of it is wasted: 7 to 30 times the squared error for 60 to 101 players.
     OneSampleFitsAll,
 }
 
@@ -88,21 +88,27 @@ pub enum Adjustment {
 /// every β, as the semivalue of an additive game is its coefficients, and the noise is that of the residuals alone. The regression weighs a
 /// coalition by `(P(s−1)²/s + P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the probability with which a
 /// coalition of the size is drawn. It also draws without replacement, so that small games and small sizes become exact. Additive games
-/// are met exactly. On tree models it has 2 to 7 times less squared error than [`MonteCarlo`](crate::MonteCarlo) and 4 to 40 times less
-/// than plain MSR for Beta-Shapley (crate documentation). Below about 2n evaluations the regression has no residuals to speak of:
-/// give 4n or more.
+/// are met exactly.
+///
+/// In our measurements (tree models of 60 and 101 features against one baseline, a random game of 30 players; Shapley, Banzhaf,
+/// Beta-Shapley(4, 1), (1, 4) and (16, 1), a mixture of two levels; m = 10n to 40n) its median squared error is 2 to 7 times less than
+/// that of [`MonteCarlo`](crate::MonteCarlo), and 2 to 60 times less than that of plain MSR. For Shapley, Banzhaf and the like the paired
+/// regressions ([`LeverageShap`](crate::LeverageShap), [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for every other value we
+/// know of nothing better. With as many evaluations as the regression has unknowns it has no residuals to speak of: give 4n or more.
 ///
 /// # Standard errors
 ///
 /// By the delta method for both means, from the deviations of each coalition from its mean; adjusted, from residuals over `1 − h_k` (with
 /// the hat values h_k), which is what a regression without that coalition leaves. None where fewer than the equivalent of 10 equally
 /// weighted coalitions hold, or lack, some player, or where the regression cannot do without some coalition. A player whom no drawn
-/// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean.
+/// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean. In the same measurements, adjusted, ±1.96 of them cover the truth in 91 to
+/// 98 % of the cases from m = 5n on.
 ///
 /// # Cost
 ///
 /// `O(T + m n)` time, `T` being the time of at most `m` evaluations, `O(T + m n²)` adjusted. With replacement, repeated coalitions are
-/// evaluated once and weigh as often as they were drawn.
+/// evaluated once and weigh as often as they were drawn. On one core (AVX-512 machine), a game that costs nothing, n = 100, m = 10 000:
+/// 3 ms, adjusted 6 ms; without standard errors 1.3 and 2.1 ms.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MaximumSampleReuse};

@@ -52,8 +52,8 @@ pub enum Accounting {
 /// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
 /// ```
 ///
-/// There are none where some `k_i < 4`. In our measurements (five games of 10 to 101 players, m = 10n to 40n) ±1.96 of them cover the truth
-/// in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
+/// There are none where some `k_i < 4`. In our measurements (a random game of 30 players, tree models of 60 and 101 features; six values;
+/// m = 10n to 40n) ±1.96 of them cover the truth in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
 ///
 /// Nothing is shared among players: other methods need far fewer evaluations. Takes `O(T + m n)` time, `T` being the time of `m`
 /// evaluations, and the memory of `2m` coalitions.

@@ -1,4 +1,5 @@
-//! Monte Carlo and maximum sample reuse written out from their formulas, player by player, on the coalitions that the samplers draw.
+//! Monte Carlo and maximum sample reuse written out from their formulas, player by player, on the coalitions that the samplers draw; and
+//! what both promise for every semivalue.
 
 use apportion_estimators::{
     Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingLaw, exact,
