@@ -34,7 +34,7 @@ fn value_of(game: &dyn Game, coalition: &Coalition) -> Vec<f64> {
     let mut batch = Coalitions::new(game.players());
     batch.push(coalition.view());
     let mut out = vec![0.0; game.outputs()];
-    game.values(&batch, &mut out).unwrap();
+    game.values(&batch, &mut out).expect("games of these tests cannot fail");
     out
 }
 
@@ -42,7 +42,7 @@ fn value_of(game: &dyn Game, coalition: &Coalition) -> Vec<f64> {
 fn random_table(players: usize, outputs: usize, constant: f64, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| constant + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).unwrap()
+    TabulatedGame::new(values, outputs).expect("a full table")
 }
 
 fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
@@ -168,18 +168,19 @@ fn law(value: &Semivalue, law: SamplingLaw, players: usize) -> SizeLaw {
             }
         })
         .collect();
-    SizeLaw::custom(&weights).unwrap()
+    SizeLaw::custom(&weights).expect("some weight is positive")
 }
 
 fn draw(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
     let pairing = Pairing::Unpaired;
-    match draws {
-        Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed).unwrap(),
-        Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed).unwrap(),
+    let sample = match draws {
+        Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
+        Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
         Draws::WithReplacement => {
-            WithReplacement { law, pairing }.sample(rows, seed).unwrap().merge_duplicates()
+            WithReplacement { law, pairing }.sample(rows, seed).map(Sample::merge_duplicates)
         }
-    }
+    };
+    sample.expect("samples of these tests are small")
 }
 
 const DRAWS: [Draws; 3] = [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli];
