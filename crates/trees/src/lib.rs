@@ -7,6 +7,7 @@
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set and every semivalue |
+//! | [`PathDependentOracle`] | exact values of the path-dependent game, for every semivalue |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`TreeError`] | why a file or rows were refused |
 //!
@@ -56,6 +57,7 @@ mod error;
 mod file;
 mod game;
 mod oracle;
+mod path_dependent;
 mod predict;
 mod xgboost;
 
@@ -63,6 +65,7 @@ pub use ensemble::{Ensemble, Origin};
 pub use error::TreeError;
 pub use game::PathDependentGame;
 pub use oracle::{Attributions, InterventionalOracle};
+pub use path_dependent::PathDependentOracle;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -1,0 +1,303 @@
+//! An ensemble as the [kernel](super::kernel) wants it: everything that does not depend on the rows, nor on the value.
+
+use std::ops::Range;
+
+use crate::ensemble::{Ensemble, Node, Tree};
+
+/// One test of a feature: a split whose children both matter.
+#[derive(Debug, Clone)]
+pub(super) struct Split {
+    /// The row goes left iff its number in `column` is below this.
+    pub(super) threshold: f64,
+    /// κ: covers of the children over the split's.
+    pub(super) shares: [f64; 2],
+    /// Values of the children that are leaves.
+    pub(super) leaves: [f64; 2],
+    /// c: the product of the shares on the way here over the tests of the same feature; 1 where there are none.
+    pub(super) passed: f64,
+    pub(super) column: u32,
+    /// Number of the feature among those that any tree asks for.
+    pub(super) player: u32,
+    /// The [slot](Self::children) of the split itself.
+    pub(super) slot: u32,
+    /// For a feature tested before: the mask of the rows that passed all of these tests.
+    pub(super) hot: u32,
+    /// Whether the feature was tested before.
+    pub(super) again: bool,
+    /// Whether the feature is tested below, so that the masks of both sides are wanted.
+    pub(super) marks: bool,
+    pub(super) is_leaf: [bool; 2],
+}
+
+impl Split {
+    /// Splits above this one, which is at slot 0, or as a child of a split at level l at slot 2 l + 1 or 2 l + 2.
+    pub(super) fn level(&self) -> usize {
+        (self.slot as usize).div_ceil(2)
+    }
+
+    /// The slot of the left child; the right child's is the next.
+    pub(super) fn children(&self) -> usize {
+        2 * self.level() + 1
+    }
+
+    /// The mask of the rows that pass this and all earlier tests of the feature by going left; that for going right is the next.
+    pub(super) fn masks(&self) -> usize {
+        2 * self.level()
+    }
+}
+
+/// A step of the way through a tree: down into a split, or up out of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step(u32);
+
+impl Step {
+    fn descend(split: usize) -> Self {
+        Self((split as u32) << 1)
+    }
+
+    fn ascend(split: usize) -> Self {
+        Self((split as u32) << 1 | 1)
+    }
+
+    /// The split, within its tree.
+    pub(super) fn split(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    pub(super) fn is_ascent(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// A tree with at least one split.
+#[derive(Debug, Clone)]
+pub(super) struct TreeProgram {
+    splits: Range<usize>,
+    steps: Range<usize>,
+    categorical: Range<usize>,
+    pub(super) output: usize,
+    /// Splits on the longest path.
+    pub(super) levels: usize,
+    /// Most distinct features on a path.
+    pub(super) distinct: usize,
+}
+
+/// What the rows are asked: their number of a feature, a missing one taken for −∞ or ∞ so that it goes where its splits say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Column {
+    pub(super) feature: usize,
+    pub(super) missing: f64,
+}
+
+/// The trees of an ensemble, flat, in the order in which they are added up.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) trees: Vec<TreeProgram>,
+    pub(super) columns: Vec<Column>,
+    /// The features that any tree asks for.
+    pub(super) players: Vec<usize>,
+    /// Per output: v(∅).
+    pub(super) base: Vec<f64>,
+    splits: Vec<Split>,
+    steps: Vec<Step>,
+    /// Categorical splits. Those of a tree have the columns after [`columns`](Self::columns), in this order.
+    categorical: Vec<Node>,
+}
+
+impl Program {
+    /// Takes O(nodes) time and 80 bytes per split. Covers must be sound.
+    pub(super) fn new(ensemble: &Ensemble) -> Self {
+        let mut program = Self {
+            trees: Vec::new(),
+            columns: Vec::new(),
+            players: Vec::new(),
+            base: ensemble.base_margins().to_vec(),
+            splits: Vec::new(),
+            steps: Vec::new(),
+            categorical: Vec::new(),
+        };
+        program.splits.reserve_exact(ensemble.leaf_count().saturating_sub(ensemble.tree_count()));
+        let mut known = vec![Known::default(); ensemble.feature_count()];
+        for node in ensemble.nodes.iter().filter(|node| !node.is_leaf()) {
+            let (feature, default_left) = (node.feature(), node.default_left());
+            let known = &mut known[feature];
+            known.player.get_or_insert_with(|| {
+                program.players.push(feature);
+                (program.players.len() - 1) as u32
+            });
+            if !node.is_categorical() {
+                known.columns[usize::from(default_left)].get_or_insert_with(|| {
+                    let missing = if default_left { f64::NEG_INFINITY } else { f64::INFINITY };
+                    program.columns.push(Column { feature, missing });
+                    (program.columns.len() - 1) as u32
+                });
+            }
+        }
+        for tree in ensemble.trees() {
+            let (nodes, cover) = (ensemble.nodes_of(tree), ensemble.cover_of(tree));
+            Compiler { nodes, cover, known: &known }.compile(tree, &mut program);
+        }
+        // Trees that want as many nodes of a rule follow each other.
+        program.trees.sort_by_key(|tree| tree.distinct.div_ceil(2));
+        program.steps.shrink_to_fit();
+        program
+    }
+
+    pub(super) fn splits(&self, tree: &TreeProgram) -> &[Split] {
+        &self.splits[tree.splits.clone()]
+    }
+
+    pub(super) fn steps(&self, tree: &TreeProgram) -> &[Step] {
+        &self.steps[tree.steps.clone()]
+    }
+
+    pub(super) fn categorical(&self, tree: &TreeProgram) -> &[Node] {
+        &self.categorical[tree.categorical.clone()]
+    }
+
+    /// Most columns that a tree asks for.
+    pub(super) fn widest(&self) -> usize {
+        self.columns.len() + self.trees.iter().map(|tree| tree.categorical.len()).max().unwrap_or(0)
+    }
+
+    /// Splits on the longest path of any tree.
+    pub(super) fn levels(&self) -> usize {
+        self.trees.iter().map(|tree| tree.levels).max().unwrap_or(0)
+    }
+}
+
+/// One tree, on its way into a program.
+struct Compiler<'a> {
+    nodes: &'a [Node],
+    cover: &'a [f64],
+    /// Per feature.
+    known: &'a [Known],
+}
+
+/// What a program has of a feature.
+#[derive(Clone, Default)]
+struct Known {
+    player: Option<u32>,
+    /// Its column where a missing value goes right, and where it goes left.
+    columns: [Option<u32>; 2],
+}
+
+/// What is left to do.
+enum Task {
+    /// Enter a node, which has as many splits above it as `level`.
+    Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
+    /// Leave a split.
+    Ascend { split: usize },
+}
+
+/// The way from a split to one of its children.
+#[derive(Clone, Copy)]
+struct Edge {
+    split: usize,
+    feature: usize,
+    /// The mask of rows that pass the tests of the feature up to this one.
+    hot: u32,
+    /// The product of the shares of these tests.
+    passed: f64,
+    /// The product of the shares of all tests.
+    reach: f64,
+    /// Distinct features up to here.
+    distinct: usize,
+}
+
+impl Compiler<'_> {
+    /// Appends the tree to `program`, depth first.
+    fn compile(&self, tree: &Tree, program: &mut Program) {
+        let (splits, steps) = (program.splits.len(), program.steps.len());
+        let categorical = program.categorical.len();
+        let (mut levels, mut most_distinct) = (0, 0);
+        let mut path: Vec<Edge> = Vec::new();
+        let mut tasks = vec![Task::Enter { node: 0, level: 0, slot: 0, edge: None }];
+        while let Some(task) = tasks.pop() {
+            let (index, level, slot, edge) = match task {
+                Task::Enter { node, level, slot, edge } => (node, level, slot, edge),
+                Task::Ascend { split } => {
+                    program.steps.push(Step::ascend(split));
+                    continue;
+                }
+            };
+            path.truncate(level.saturating_sub(1));
+            path.extend(edge);
+            let (reach, distinct) = path.last().map_or((1.0, 0), |edge| (edge.reach, edge.distinct));
+            let node = self.nodes[index];
+            if node.is_leaf() {
+                program.base[tree.output] += reach * node.value();
+                continue;
+            }
+            let split = program.splits.len() - splits;
+            let earlier = path.iter().rev().find(|edge| edge.feature == node.feature()).copied();
+            if let Some(edge) = earlier {
+                program.splits[splits + edge.split].marks = true;
+            }
+            let (column, player) = self.asked(node, categorical, program);
+            let children = [node.left(), node.right()];
+            let leaves = children.map(|child| self.nodes[child]);
+            let this = Split {
+                threshold: if node.is_categorical() { 0.5 } else { node.threshold() },
+                shares: children.map(|child| self.cover[child] / self.cover[index]),
+                leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
+                // Not so small that 1 / c overflows, whatever the covers.
+                passed: earlier.map_or(1.0, |edge| edge.passed.max(f64::MIN_POSITIVE)),
+                column,
+                player,
+                slot,
+                hot: earlier.map_or(0, |edge| edge.hot),
+                again: earlier.is_some(),
+                marks: false,
+                is_leaf: leaves.map(Node::is_leaf),
+            };
+            levels = levels.max(level + 1);
+            let distinct = distinct + usize::from(earlier.is_none());
+            most_distinct = most_distinct.max(distinct);
+            if this.is_leaf != [true; 2] {
+                program.steps.push(Step::descend(split));
+            }
+            tasks.push(Task::Ascend { split });
+            // The left child is on top, so that it comes first.
+            for side in [1, 0] {
+                let edge = Edge {
+                    split,
+                    feature: node.feature(),
+                    hot: (this.masks() + side) as u32,
+                    passed: this.passed * this.shares[side],
+                    reach: reach * this.shares[side],
+                    distinct,
+                };
+                let slot = (this.children() + side) as u32;
+                tasks.push(Task::Enter { node: children[side], level: level + 1, slot, edge: Some(edge) });
+            }
+            program.splits.push(this);
+        }
+        // A tree without splits, or with nothing to give, gives nothing to any feature.
+        if levels > 0 && self.nodes.iter().any(|node| node.is_leaf() && node.value() != 0.0) {
+            program.trees.push(TreeProgram {
+                splits: splits..program.splits.len(),
+                steps: steps..program.steps.len(),
+                categorical: categorical..program.categorical.len(),
+                output: tree.output,
+                levels,
+                distinct: most_distinct,
+            });
+        }
+    }
+
+    /// The column that a split asks, and the player it belongs to. `categorical` is where the categorical splits of its tree begin.
+    fn asked(&self, node: Node, categorical: usize, program: &mut Program) -> (u32, u32) {
+        let known = &self.known[node.feature()];
+        let column = if node.is_categorical() {
+            program.categorical.push(node);
+            Some((program.columns.len() + program.categorical.len() - 1 - categorical) as u32)
+        } else {
+            known.columns[usize::from(node.default_left())]
+        };
+        match (column, known.player) {
+            (Some(column), Some(player)) => (column, player),
+            _ => unreachable!("every split has been seen"),
+        }
+    }
+}
