@@ -33,9 +33,6 @@ use crate::sub_game::SubGame;
 /// Cells (f64 numbers) of one chunk of synthetic rows, half a MiB; a row with more columns than that is a chunk of its own.
 const CHUNK_CELLS: usize = 1 << 16;
 
-/// The most rows of a chunk where several threads predict: few enough that a slow model keeps every thread busy.
-const PARALLEL_CHUNK_ROWS: usize = 64;
-
 /// The game of one explicand against a background: the players are the features.
 ///
 /// ```text
@@ -99,7 +96,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
             return Err(GameError::Parameter { what: "a model has at least one output, not 0".to_owned() });
         }
         let fitting = (CHUNK_CELLS / explicand.len()).max(1);
-        let rows = if model.parallel() { fitting.min(PARALLEL_CHUNK_ROWS) } else { fitting };
+        let rows = if model.parallel() { fitting.min(model.rows_per_call()).max(1) } else { fitting };
         Ok(Self {
             model,
             outputs,

@@ -101,6 +101,12 @@ pub trait Model: Sync {
         true
     }
 
+    /// The most rows that one call should be given where several threads predict at once. Few, so that a slow model keeps every thread
+    /// busy; more where a call costs something beside its rows. Values of games do not depend on it.
+    fn rows_per_call(&self) -> usize {
+        64
+    }
+
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.
     ///
     /// # Errors

@@ -186,6 +186,38 @@ fn chunks_are_bounded_whatever_the_batch_and_the_background() {
 }
 
 #[test]
+fn a_call_has_no_more_rows_than_the_model_asks_for_and_values_do_not_depend_on_it() {
+    /// Asks for rows by its first number, and counts the most it gets.
+    struct Patient(usize, AtomicUsize);
+    impl Model for Patient {
+        fn rows_per_call(&self) -> usize {
+            self.0
+        }
+
+        fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+            self.1.fetch_max(rows.len(), Ordering::Relaxed);
+            for (out, row) in out.iter_mut().zip(rows.iter()) {
+                *out = row.iter().sum();
+            }
+            Ok(())
+        }
+    }
+    let mut rng = stream(4, Purpose::Experiment, 0);
+    let background = Background::rows(random_row(&mut rng, 90), 3).unwrap();
+    let batch = random_coalitions(&mut rng, 3, 500);
+    let under = |asked| {
+        let model = Patient(asked, 0.into());
+        let game = MarginalGame::new(&model, &[1.0; 3], &background).unwrap();
+        (values(&game, &batch), model.1.into_inner())
+    };
+    let (wanted, most) = under(64);
+    assert_eq!(most, 60, "two coalitions of 30 rows");
+    for (asked, most) in [(0, 1), (1, 1), (40, 30), (1000, 510)] {
+        assert_eq!(under(asked), (wanted.clone(), most), "{asked} rows asked for");
+    }
+}
+
+#[test]
 fn a_serial_model_is_never_in_two_threads_at_once() {
     let background = Background::rows(vec![0.0; 300], 3).unwrap();
     let model = Watched::new(false);
