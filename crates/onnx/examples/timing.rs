@@ -1,33 +1,31 @@
 //! What a row costs: `cargo run --release -p apportion-onnx --example timing -- NETWORK.onnx …`
 //!
-//! One caller, so one thread of the runtime; chunks of 64 rows as a game sends them, and all rows at once. Prints the least of 30
+//! One caller, so one thread of the runtime; rows one by one, by 64, and as many at once as a game sends. Prints the least of 30
 //! repetitions, in microseconds per row. Rows are zeros, as good as any for a dense network.
 
 use std::time::Instant;
 
-use apportion_games::Rows;
+use apportion_games::{Model, Rows};
 use apportion_onnx::{Network, OnnxError};
 
-const ROWS: usize = 4096;
-
 fn main() -> Result<(), OnnxError> {
-    println!("{:>28} {:>8} {:>8}", "µs per row", "by 64", "at once");
+    println!("{:>28} {:>8} {:>8} {:>16}", "µs per row", "single", "by 64", "as in a game");
     for path in std::env::args().skip(1) {
         let network = Network::from_path(&path)?;
         let features = network.feature_count();
-        let rows = vec![0.0; ROWS * features];
-        let mut least = [f64::INFINITY; 2];
+        // A chunk of a game has 65536 cells at most.
+        let most = network.rows_per_call().min((1 << 16) / features).max(1);
+        let mut least = [f64::INFINITY; 3];
         for _ in 0..30 {
-            for (chunk, least) in [64, ROWS].into_iter().zip(&mut least) {
+            for (count, least) in [1, 64, most].into_iter().zip(&mut least) {
+                let rows = vec![0.0; count * features];
                 let start = Instant::now();
-                for rows in rows.chunks(chunk * features) {
-                    network.predictions(Rows::new(rows, features))?;
-                }
-                *least = least.min(start.elapsed().as_secs_f64() / ROWS as f64 * 1e6);
+                network.predictions(Rows::new(&rows, features))?;
+                *least = least.min(start.elapsed().as_secs_f64() / count as f64 * 1e6);
             }
         }
         let name = path.rsplit('/').next().unwrap_or_default();
-        println!("{name:>28} {:>8.2} {:>8.2}", least[0], least[1]);
+        println!("{name:>28} {:>8.2} {:>8.2} {:>8.2} by {most}", least[0], least[1], least[2]);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use apportion_games::{BoxError, GameError, Model, Rows};
 
@@ -12,8 +13,10 @@ use crate::signature::{Element, Signature};
 
 /// Cells of a batch, where the file leaves its rows open.
 const BATCH_CELLS: usize = 1 << 13;
-/// The most rows of a batch: as many as a game sends at once.
+/// The most rows of a batch: more make a row hardly cheaper, and a single row dearer.
 const BATCH_ROWS: usize = 64;
+/// What a call should take for it to be worth waking two threads.
+const CALL: Duration = Duration::from_micros(500);
 /// Cells that are handed to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
 /// The most cells of a batch, one GiB of f64: a file that asks for more is more likely damaged.
@@ -37,6 +40,7 @@ pub struct Network {
     output: String,
     outputs: usize,
     features: usize,
+    rows_per_call: usize,
     /// Threads of the runtime that nobody uses now.
     idle: Mutex<Vec<Worker>>,
 }
@@ -81,9 +85,11 @@ impl Network {
             output: signature.output,
             outputs: 0,
             features,
+            rows_per_call: 0,
             idle: Mutex::default(),
         };
         network.outputs = network.trial()?;
+        network.rows_per_call = network.time_a_call()?;
         Ok(network)
     }
 
@@ -104,14 +110,30 @@ impl Network {
             rows[(batch - 1) * self.features..].fill(1.0);
             // A row of ones may be no legal input; that says nothing about the network.
             if let Ok(mixed) = worker.ask(&rows) {
-                let changed = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-3 * a.abs().max(b.abs());
-                if zeros[..outputs].iter().zip(&mixed).any(changed) {
+                let first = &zeros[..outputs];
+                let largest = first.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+                if first.iter().zip(&mixed).any(|(a, b)| (a - b).abs() > 1e-3 * largest) {
                     return Err(OnnxError::RowsMixed { output: self.output.clone() });
                 }
             }
         }
         self.idle().push(worker);
         Ok(outputs)
+    }
+
+    /// Rows that take about [`CALL`], so that handing them to a thread of the runtime and back costs little beside them.
+    fn time_a_call(&self) -> Result<usize, OnnxError> {
+        let worker = self.worker()?;
+        let rows = vec![0.0; self.runtime.batch() * self.features];
+        let mut least = CALL;
+        for _ in 0..3 {
+            let start = Instant::now();
+            worker.ask(&rows).map_err(|failure| self.error(failure, 0))?;
+            least = least.min(start.elapsed());
+        }
+        self.idle().push(worker);
+        let batches = CALL.as_nanos() / least.as_nanos().max(1);
+        Ok(self.runtime.batch() * batches as usize)
     }
 
     /// Number of features: the elements of one row of the input.
@@ -262,6 +284,10 @@ impl Model for Network {
 
     fn features(&self) -> Option<usize> {
         Some(self.features)
+    }
+
+    fn rows_per_call(&self) -> usize {
+        self.rows_per_call
     }
 
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
