@@ -187,8 +187,8 @@ impl Recurrence {
         }
         let first = entry * entry;
         entry = 1.0;
-        for k in twist + 1..down.len() {
-            entry *= -self.off_diagonal[k - 1] / up[k];
+        for (off, pivot) in self.off_diagonal[twist..].iter().zip(&up[twist + 1..]) {
+            entry *= -off / pivot;
             sum += entry * entry;
         }
         first / sum
