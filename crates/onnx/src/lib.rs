@@ -10,7 +10,7 @@
 //!
 //! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any size or a fixed one) and
 //! whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`, token ids `[N, 48]`. Weights are inside the file. The
-//! operators are those of the pure-Rust runtime [rten](rten); one that it does not have is refused by name when the file is read, tree
+//! operators are those of the pure-Rust runtime [rten]; one that it does not have is refused by name when the file is read, tree
 //! ensembles (`ai.onnx.ml`) among them.
 //!
 //! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
@@ -38,7 +38,12 @@
 //!
 //! # Accuracy and speed
 //!
-//! ACCURACY
+//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the same weights in `f64`, relative to the largest
+//! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/truth.rs` states its bounds, and prints
+//! these numbers under `cargo test -p apportion-onnx -- --nocapture`).
+//!
+//! That perceptron takes 0.15 µs per row in the calls of a game, and 14 µs for a single row, on one core of an Intel Xeon (Sapphire
+//! Rapids): `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
 //! This crate does not train, and knows no estimators.
 

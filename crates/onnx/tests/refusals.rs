@@ -316,7 +316,7 @@ fn a_token_outside_the_vocabulary_is_refused_with_its_row() {
     rows[3 * 150 + 2] = 4.0;
     let error = network.predictions(Rows::new(&rows, 3)).unwrap_err();
     assert!(matches!(error, OnnxError::Run { row: 150, .. }), "{error:?}");
-    // The thread goes on.
+    // The network is none the worse for it.
     assert_eq!(network.predictions(Rows::new(&[1.0, 1.0, 1.0], 3)).unwrap(), [1.0, 10.0]);
 }
 
