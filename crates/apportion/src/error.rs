@@ -3,7 +3,7 @@
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
 use apportion_trees::TreeError;
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, ValueError};
 
 use crate::method::Method;
 
@@ -27,7 +27,8 @@ pub enum ExplainError {
     },
     /// A method that cannot compute the value asked for.
     #[error(
-        "{method} does not compute {value} values; {value} values come from tree (tree ensembles) and exact (up to 25 players)"
+        "{method} does not compute {value} values; these do: {}",
+        Method::ALL.into_iter().filter(|method| method.computes(value)).map(Method::name).collect::<Vec<_>>().join(", ")
     )]
     Unsupported {
         /// The method.
@@ -41,6 +42,9 @@ pub enum ExplainError {
     /// The game could not be built.
     #[error(transparent)]
     Game(#[from] GameError),
+    /// The value is not defined for this game.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// The estimator failed.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),

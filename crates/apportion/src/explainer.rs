@@ -3,16 +3,19 @@
 use std::sync::OnceLock;
 
 use apportion_estimators::{Diagnostics, Explanation, exact};
-use apportion_games::{Background, Game, MarginalGame, Model, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle};
+use apportion_games::{Background, Game, Model, Rows, SubGame};
+use apportion_trees::Ensemble;
 use apportion_values::{MOST_PLAYERS, Semivalue};
 use rayon::prelude::*;
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::method::Method;
+use crate::oracle::Oracle;
+use crate::source::Source;
 
-/// What is done with players that cannot matter: features whose explicand value is that of every background row.
+/// What is done with players that cannot matter: features whose explicand value is that of every background row, or that no tree splits
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
     /// They are taken out of the game and come back with the value 0: no evaluation is spent on them.
@@ -22,13 +25,15 @@ pub enum NullPlayers {
     Keep,
 }
 
-/// Explains the predictions of one model against one background.
+/// Explains the predictions of one model in one game.
 ///
-/// The game is the marginal one: v(S) is the mean prediction when the features in S are the explicand's and the others come from a row
-/// of the background, in the model's output space (margins for tree ensembles).
+/// In the marginal game ([`new`](Self::new), [`of_trees`](Self::of_trees)) v(S) is the mean prediction when the features in S are the
+/// explicand's and the others come from a row of the background. In the path-dependent game
+/// ([`path_dependent`](Self::path_dependent)) v(S) is what an ensemble expects by its training cover where only the features in S are
+/// known. Both are in the model's output space (margins for tree ensembles).
 ///
-/// With B background rows an explicand costs B model predictions per evaluation: as many evaluations as the budget allows, 2^n for
-/// [`Method::Exact`], none for the tree oracle.
+/// With B background rows an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
+/// as the budget allows, 2^n for [`Method::Exact`], none for the tree oracle.
 ///
 /// Rows are explained in parallel, and the answer has the same bits on any number of threads. A row's explanation depends on the row and
 /// the seed, not on the other rows; the tree oracle chooses its kernel by the number of rows, so there that holds up to rounding.
@@ -46,37 +51,34 @@ pub enum NullPlayers {
 /// ```
 pub struct Explainer<'a> {
     source: Source<'a>,
-    background: Background,
     value: Semivalue,
     method: Method,
     budget: Budget,
     seed: u64,
     null_players: NullPlayers,
-    oracle: OnceLock<InterventionalOracle<'a>>,
-}
-
-/// What is explained.
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    Model(&'a dyn Model),
-    Trees(&'a Ensemble),
+    oracle: OnceLock<Oracle<'a>>,
 }
 
 impl<'a> Explainer<'a> {
-    /// An explainer of any model.
+    /// An explainer of any model, by its marginal game.
     pub fn new(model: &'a dyn Model, background: Background) -> Self {
-        Self::of(Source::Model(model), background)
+        Self::of(Source::Model(model, background))
     }
 
-    /// An explainer of a tree ensemble, for which [`Method::Auto`] means exact values without sampling.
+    /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`] means exact values without sampling.
     pub fn of_trees(ensemble: &'a Ensemble, background: Background) -> Self {
-        Self::of(Source::Trees(ensemble), background)
+        Self::of(Source::Trees(ensemble, background))
     }
 
-    fn of(source: Source<'a>, background: Background) -> Self {
+    /// An explainer of a tree ensemble, by its path-dependent game, which needs the training cover in the model but no background;
+    /// [`Method::Auto`] means exact values without sampling.
+    pub fn path_dependent(ensemble: &'a Ensemble) -> Self {
+        Self::of(Source::PathDependent(ensemble))
+    }
+
+    fn of(source: Source<'a>) -> Self {
         Self {
             source,
-            background,
             value: Semivalue::Shapley,
             method: Method::default(),
             budget: Budget::default(),
@@ -163,11 +165,7 @@ impl<'a> Explainer<'a> {
             row_done();
             explanation
         };
-        let parallel = match self.source {
-            Source::Model(model) => model.parallel(),
-            Source::Trees(_) => true,
-        };
-        if !parallel {
+        if !self.source.parallel() {
             return (0..explicands.len()).map(explain).collect();
         }
         let explained: Vec<Result<Explanation, ExplainError>> =
@@ -180,16 +178,16 @@ impl<'a> Explainer<'a> {
         if !self.method.computes(&self.value) {
             return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
         }
-        match (self.method, self.source) {
-            (Method::Tree, Source::Model(_)) => Err(ExplainError::NotTrees),
+        match (self.method, self.source.ensemble()) {
+            (Method::Tree, None) => Err(ExplainError::NotTrees),
             _ => Ok(()),
         }
     }
 
     /// The ensemble, where its oracle is to be used.
     fn ensemble_for_oracle(&self) -> Option<&'a Ensemble> {
-        match (self.method, self.source) {
-            (Method::Auto | Method::Tree, Source::Trees(ensemble)) => Some(ensemble),
+        match self.method {
+            Method::Auto | Method::Tree => self.source.ensemble(),
             _ => None,
         }
     }
@@ -203,8 +201,12 @@ impl<'a> Explainer<'a> {
         let oracle = match self.oracle.get() {
             Some(oracle) => oracle,
             None => {
-                let weights = Some(self.background.weights());
-                let oracle = InterventionalOracle::new(ensemble, self.background.as_rows(), weights)?;
+                let oracle = match &self.source {
+                    Source::Model(_, background) | Source::Trees(_, background) => {
+                        Oracle::interventional(ensemble, background)?
+                    }
+                    Source::PathDependent(_) => Oracle::path_dependent(ensemble)?,
+                };
                 self.oracle.get_or_init(|| oracle)
             }
         };
@@ -228,43 +230,44 @@ impl<'a> Explainer<'a> {
     }
 
     fn explain_by_game(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
-        let game = match self.source {
-            Source::Model(model) => MarginalGame::new(model, explicand, &self.background)?,
-            Source::Trees(ensemble) => {
-                MarginalGame::new(ensemble as &dyn Model, explicand, &self.background)?
-            }
-        };
+        let (game, null_players) = self.source.game(explicand)?;
+        let game = &*game;
+        self.value.check_players(game.players())?;
         // Of all features, so that "10n" is the same for every row.
         let budget = self.budget.evaluations(game.players());
-        let contributing = game.without_null_players();
+        let contributing = SubGame::without(game, null_players.view());
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
-            return self.explain_game(&game, budget);
+            return self.explain_game(game, &self.value, budget);
         }
         if contributing.players() == 0 {
-            return self.explain_unchanged(&game);
+            return self.explain_unchanged(game);
         }
-        let mut explanation = self.explain_game(&contributing, budget)?;
+        let value = self.value.without_null_players(contributing.players());
+        let mut explanation = self.explain_game(&contributing, &value, budget)?;
+        explanation.value = self.value.clone();
         explanation.values = contributing.expand(&explanation.values);
         explanation.std_errors = explanation.std_errors.map(|errors| contributing.expand(&errors));
         Ok(explanation)
     }
 
-    fn explain_game(&self, game: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
+    fn explain_game(
+        &self,
+        game: &dyn Game,
+        value: &Semivalue,
+        budget: usize,
+    ) -> Result<Explanation, ExplainError> {
         let method = match self.method {
             Method::Auto if game.players() <= MOST_PLAYERS && budget >= 1 << game.players() => Method::Exact,
-            Method::Auto => Method::LeverageShap,
+            Method::Auto => Method::sampled(value),
             method => method,
         };
-        match method.estimator() {
-            Some(estimator) if estimator.value() == self.value => {
-                Ok(estimator.estimate(game, budget, self.seed)?)
-            }
-            Some(_) => Err(ExplainError::Unsupported { method, value: self.value.clone() }),
-            None => Ok(exact(game, self.value.clone())?),
+        match method.estimator(value) {
+            Some(estimator) => Ok(estimator.estimate(game, budget, self.seed)?),
+            None => Ok(exact(game, value.clone())?),
         }
     }
 
-    /// The explicand is the background: nobody contributes anything.
+    /// The explicand is the background, or the trees do not split: nobody contributes anything.
     fn explain_unchanged(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
         let mut batch = apportion_games::Coalitions::new(game.players());
         batch.push_full();

@@ -34,6 +34,8 @@ mod budget;
 mod error;
 mod explainer;
 mod method;
+mod oracle;
+mod source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;

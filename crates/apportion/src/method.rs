@@ -1,9 +1,10 @@
 //! The methods by name.
 
 use apportion_estimators::{
-    Draws, Estimator, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
+    Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
+    OptimizedKernelShap, Pairing, PermutationShap, SamplingLaw,
 };
-use apportion_values::Semivalue;
+use apportion_values::{LeastSquaresForm, Semivalue};
 
 use crate::error::ExplainError;
 
@@ -12,7 +13,7 @@ use crate::error::ExplainError;
 #[non_exhaustive]
 pub enum Method {
     /// The tree oracle where the model is a tree ensemble; else enumeration where the budget covers all `2^n` coalitions; else
-    /// Leverage SHAP.
+    /// what [`sampled`](Self::sampled) says.
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
@@ -35,11 +36,25 @@ pub enum Method {
     OptimizedKernelShap,
     /// Permutation SHAP, forward and reverse.
     Permutation,
+    /// Kernel Banzhaf as published: pairs drawn with replacement. For Banzhaf and weighted Banzhaf values.
+    KernelBanzhaf,
+    /// Kernel Banzhaf without replacement.
+    KernelBanzhafWithoutReplacement,
+    /// Kernel Banzhaf without pairs, an ablation.
+    KernelBanzhafUnpaired,
+    /// Monte Carlo, each player on its own. For every value.
+    MonteCarlo,
+    /// Maximum sample reuse: all players from the same coalitions. For every value.
+    Msr,
+    /// Maximum sample reuse with coalitions that suit all values alike.
+    OneSampleFitsAll,
+    /// Maximum sample reuse of what a linear model leaves unexplained. For every value.
+    MsrAdjusted,
 }
 
 impl Method {
     /// All methods, in the order in which they are listed to users.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 18] = [
         Self::Auto,
         Self::Tree,
         Self::Exact,
@@ -51,6 +66,13 @@ impl Method {
         Self::KernelShapPaired,
         Self::OptimizedKernelShap,
         Self::Permutation,
+        Self::KernelBanzhaf,
+        Self::KernelBanzhafWithoutReplacement,
+        Self::KernelBanzhafUnpaired,
+        Self::MonteCarlo,
+        Self::Msr,
+        Self::OneSampleFitsAll,
+        Self::MsrAdjusted,
     ];
 
     /// The name on the command line and in results.
@@ -67,13 +89,21 @@ impl Method {
             Self::KernelShapPaired => "kernel-shap-paired",
             Self::OptimizedKernelShap => "optimized-kernel-shap",
             Self::Permutation => "permutation",
+            Self::KernelBanzhaf => "kernel-banzhaf",
+            Self::KernelBanzhafWithoutReplacement => "kernel-banzhaf-without-replacement",
+            Self::KernelBanzhafUnpaired => "kernel-banzhaf-unpaired",
+            Self::MonteCarlo => "monte-carlo",
+            Self::Msr => "msr",
+            Self::OneSampleFitsAll => "one-sample-fits-all",
+            Self::MsrAdjusted => "msr-adjusted",
         }
     }
 
-    /// The estimator behind the name; none for the exact methods and [`Auto`](Self::Auto).
-    pub fn estimator(self) -> Option<Box<dyn Estimator>> {
+    /// The estimator of `value` behind the name; none for the exact methods and [`Auto`](Self::Auto), and where the method cannot compute
+    /// the value.
+    pub fn estimator(self, value: &Semivalue) -> Option<Box<dyn Estimator>> {
         let leverage = LeverageShap::default();
-        Some(match self {
+        let estimator: Box<dyn Estimator> = match self {
             Self::Auto | Self::Tree | Self::Exact => return None,
             Self::LeverageShap => Box::new(leverage),
             Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
@@ -85,12 +115,46 @@ impl Method {
             Self::KernelShapPaired => Box::new(KernelShap::paired()),
             Self::OptimizedKernelShap => Box::new(OptimizedKernelShap),
             Self::Permutation => Box::new(PermutationShap::default()),
-        })
+            Self::KernelBanzhaf => Box::new(kernel_banzhaf(value)?),
+            Self::KernelBanzhafWithoutReplacement => {
+                Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..kernel_banzhaf(value)? })
+            }
+            Self::KernelBanzhafUnpaired => {
+                Box::new(KernelBanzhaf { pairing: Pairing::Unpaired, ..kernel_banzhaf(value)? })
+            }
+            Self::MonteCarlo => Box::new(MonteCarlo::new(value.clone())),
+            Self::Msr => Box::new(MaximumSampleReuse::new(value.clone())),
+            Self::OneSampleFitsAll => Box::new(MaximumSampleReuse {
+                law: SamplingLaw::OneSampleFitsAll,
+                ..MaximumSampleReuse::new(value.clone())
+            }),
+            Self::MsrAdjusted => Box::new(MaximumSampleReuse::adjusted(value.clone())),
+        };
+        (estimator.value() == *value).then_some(estimator)
     }
 
     /// Whether the method can compute `value`.
     pub fn computes(self, value: &Semivalue) -> bool {
-        self.estimator().is_none_or(|estimator| estimator.value() == *value)
+        matches!(self, Self::Auto | Self::Tree | Self::Exact) || self.estimator(value).is_some()
+    }
+
+    /// The most accurate sampled method for `value`: Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
+    /// Banzhaf values, regression-adjusted maximum sample reuse for all others.
+    pub fn sampled(value: &Semivalue) -> Self {
+        [Self::LeverageShap, Self::KernelBanzhafWithoutReplacement]
+            .into_iter()
+            .find(|method| method.computes(value))
+            .unwrap_or(Self::MsrAdjusted)
+    }
+}
+
+/// Kernel Banzhaf as published, for the values that are such a regression.
+fn kernel_banzhaf(value: &Semivalue) -> Option<KernelBanzhaf> {
+    match value.least_squares()? {
+        LeastSquaresForm::Centred { .. } => {
+            Some(KernelBanzhaf { value: value.clone(), ..KernelBanzhaf::default() })
+        }
+        _ => None,
     }
 }
 
@@ -119,10 +183,30 @@ mod tests {
     fn every_name_reads_back_and_is_the_estimators_own() {
         for method in Method::ALL {
             assert_eq!(method.name().parse::<Method>().unwrap(), method);
-            if let Some(estimator) = method.estimator() {
-                assert_eq!(estimator.name(), method.name());
+            for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+                if let Some(estimator) = method.estimator(&value) {
+                    assert_eq!((estimator.name(), estimator.value()), (method.name(), value));
+                }
             }
         }
+    }
+
+    #[test]
+    fn every_value_has_a_sampled_method_that_computes_it() {
+        for (name, sampled) in [
+            ("shapley", Method::LeverageShap),
+            ("banzhaf", Method::KernelBanzhafWithoutReplacement),
+            ("weighted-banzhaf=0.2", Method::KernelBanzhafWithoutReplacement),
+            ("beta=4,1", Method::MsrAdjusted),
+            ("size-law=0.5,0.5", Method::MsrAdjusted),
+            ("mixture=0.1:0.5,0.9:0.5", Method::MsrAdjusted),
+        ] {
+            let value = name.parse().unwrap();
+            assert_eq!(Method::sampled(&value), sampled, "{name}");
+            assert!(sampled.computes(&value), "{name}");
+        }
+        assert!(!Method::Permutation.computes(&Semivalue::Banzhaf));
+        assert!(!Method::KernelBanzhaf.computes(&Semivalue::Shapley));
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn every_method_explains_an_ensemble_exactly_at_a_full_budget() {
     let ensemble = iris();
     let explainer = |method| Explainer::of_trees(&ensemble, background()).method(method);
     let truth = explainer(Method::Exact).explain_rows(flowers()).unwrap();
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|method| method.computes(&Semivalue::Shapley)) {
         let got = explainer(method).explain_rows(flowers()).unwrap();
         for (got, truth) in got.iter().zip(&truth) {
             assert!(largest_difference(&got.values, &truth.values) < 1e-12, "{method}");
@@ -41,19 +41,87 @@ fn every_method_explains_an_ensemble_exactly_at_a_full_budget() {
     }
 }
 
+/// One value of each kind, for the four features of a flower.
+fn values() -> Vec<Semivalue> {
+    [
+        "shapley",
+        "banzhaf",
+        "weighted-banzhaf=0.2",
+        "beta=4,1",
+        "size-law=0.1,0.2,0.3,0.4",
+        "mixture=0.1:0.5,1:0.5",
+    ]
+    .map(|name| name.parse().unwrap())
+    .to_vec()
+}
+
 #[test]
-fn banzhaf_values_come_from_the_oracle_and_from_enumeration_alone() {
+fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
     let ensemble = iris();
-    let explainer =
-        |method| Explainer::of_trees(&ensemble, background()).value(Semivalue::Banzhaf).method(method);
-    let tree = explainer(Method::Tree).explain_rows(flowers()).unwrap();
-    let exact = explainer(Method::Exact).explain_rows(flowers()).unwrap();
-    for (tree, exact) in tree.iter().zip(&exact) {
-        assert!(largest_difference(&tree.values, &exact.values) < 1e-12);
+    for value in values() {
+        let explainers = |game: &str| match game {
+            "marginal" => Explainer::of_trees(&ensemble, background()).value(value.clone()),
+            _ => Explainer::path_dependent(&ensemble).value(value.clone()),
+        };
+        for game in ["marginal", "path-dependent"] {
+            let exact = explainers(game).method(Method::Exact).explain_rows(flowers()).unwrap();
+            for method in Method::ALL {
+                // 16 evaluations are all coalitions.
+                let budget = Budget::Evaluations(16);
+                let got = explainers(game).method(method).budget(budget).explain_rows(flowers());
+                if !method.computes(&value) {
+                    assert!(matches!(got, Err(ExplainError::Unsupported { .. })), "{method}, {value}");
+                    continue;
+                }
+                for (got, exact) in got.unwrap().iter().zip(&exact) {
+                    let what = format!("{method}, {value}, {game}");
+                    assert_eq!(got.value, value, "{what}");
+                    assert!(largest_difference(&got.values, &exact.values) < 1e-12, "{what}");
+                    assert!(largest_difference(&got.base, &exact.base) < 1e-12, "{what}");
+                    assert!(largest_difference(&got.prediction, &exact.prediction) < 1e-12, "{what}");
+                }
+            }
+        }
     }
-    for method in Method::ALL.into_iter().filter(|method| method.estimator().is_some()) {
-        let refused = explainer(method).explain_rows(flowers());
-        assert!(matches!(refused, Err(ExplainError::Unsupported { .. })), "{method}");
+}
+
+#[test]
+fn weights_by_size_keep_their_meaning_when_null_players_are_taken_out() {
+    let model = |row: &[f64]| row[0] * row[2] + row[0] * row[2] * row[4];
+    let value = Semivalue::by_size_law(&[0.4, 0.1, 0.1, 0.1, 0.3]).unwrap();
+    let explain = |null_players, method| {
+        let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.0]).unwrap();
+        Explainer::new(&model, background)
+            .value(value.clone())
+            .method(method)
+            .null_players(null_players)
+            .explain(&[1.0, 1.0, 2.0, 1.0, 3.0])
+            .unwrap()
+    };
+    for method in [Method::Exact, Method::MonteCarlo, Method::Msr, Method::MsrAdjusted] {
+        let (without, with) = (explain(NullPlayers::TakeOut, method), explain(NullPlayers::Keep, method));
+        assert!(largest_difference(&without.values, &with.values) < 1e-12, "{method}");
+        assert_eq!(without.value, value);
+    }
+    let background = Background::baseline(vec![0.0; 4]).unwrap();
+    let refused = Explainer::new(&model, background).value(value).explain(&[1.0; 4]);
+    assert!(matches!(refused, Err(ExplainError::Value(_))));
+}
+
+#[test]
+fn auto_samples_by_the_method_that_suits_the_value() {
+    let model = |row: &[f64]| row.iter().product::<f64>();
+    for (value, method) in [
+        ("shapley", "leverage-shap"),
+        ("banzhaf", "kernel-banzhaf-without-replacement"),
+        ("weighted-banzhaf=0.3", "kernel-banzhaf-without-replacement"),
+        ("beta=4,1", "msr-adjusted"),
+    ] {
+        let background = Background::baseline(vec![0.5; 12]).unwrap();
+        let explainer = Explainer::new(&model, background).value(value.parse().unwrap());
+        let explanation = explainer.explain(&[1.1; 12]).unwrap();
+        assert!(explanation.method.starts_with(method), "{value}: {}", explanation.method);
+        assert!(explanation.std_errors.is_some(), "{value}");
     }
 }
 
@@ -90,7 +158,8 @@ fn players_that_cannot_matter_get_exactly_zero_and_no_evaluations() {
     let model = |row: &[f64]| row[0] * row[2] + 0.1 * row[1] + row[3].sin();
     let background = Background::rows(vec![0.0, 5.0, 0.0, 7.0, 1.0, 5.0, 2.0, 7.0], 4).unwrap();
     let explicand = [3.0, 5.0, 4.0, 7.0];
-    for method in Method::ALL.into_iter().filter(|&method| method != Method::Tree) {
+    let of_any_model = |method: &Method| *method != Method::Tree && method.computes(&Semivalue::Shapley);
+    for method in Method::ALL.into_iter().filter(of_any_model) {
         let explainer = Explainer::new(&model, background.clone()).method(method);
         let taken_out = explainer.explain(&explicand).unwrap();
         assert_eq!((taken_out.values[1], taken_out.values[3]), (0.0, 0.0), "{method}");

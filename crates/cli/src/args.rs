@@ -40,17 +40,21 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "ROWS")]
     pub(crate) background_select: Option<Selection>,
 
-    /// The value to compute: shapley or banzhaf
+    /// The value to compute: shapley, banzhaf, weighted-banzhaf=P (0 < P < 1), beta=A,B (Beta-Shapley; 1,1 is shapley, a large A looks at
+    /// small coalitions); or your own: by-size=W0,W1,… (a weight for each coalition of 0, 1, … others), size-law=P0,P1,… (a probability
+    /// for each size), mixture=T:W,T:W,… (probabilities of presence T with weights W)
     #[arg(long, default_value = "shapley", value_parser = value)]
     pub(crate) value: Semivalue,
 
-    /// The game to play: marginal
+    /// The game to play: marginal (absent features come from the background) or path-dependent (trees average over the branches of absent
+    /// features by their training cover; needs no background)
     #[arg(long, default_value = "marginal", value_parser = game)]
-    pub(crate) game: &'static str,
+    pub(crate) game: Game,
 
     /// How to compute it. Exact: auto, tree, exact. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
     /// optimized-kernel-shap, permutation; and the ablations leverage-shap-bernoulli, leverage-shap-unpaired,
-    /// leverage-shap-with-replacement
+    /// leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
+    /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, msr, one-sample-fits-all
     #[arg(long, default_value = "auto", value_parser = method)]
     pub(crate) method: Method,
 
@@ -137,33 +141,42 @@ pub(crate) struct Output {
     pub(crate) out: Option<PathBuf>,
 }
 
-fn value(name: &str) -> Result<Semivalue, String> {
-    const LATER: &[&str] = &[
-        "weighted-banzhaf",
-        "beta",
-        "owen",
-        "banzhaf-owen",
-        "two-step",
-        "quotient-shapley",
-        "quotient-banzhaf",
-    ];
-    let kind = name.split('=').next().unwrap_or(name);
-    name.parse::<Semivalue>().map_err(|error| {
-        later(kind, LATER, "known are shapley, banzhaf").unwrap_or_else(|| error.to_string())
-    })
+/// The games that can be played.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Game {
+    Marginal,
+    PathDependent,
 }
 
-fn game(name: &str) -> Result<&'static str, String> {
-    const LATER: &[&str] = &["path-dependent", "gaussian", "copula", "empirical"];
-    const KNOWN: &str = "known is marginal";
-    match name {
-        "marginal" => Ok("marginal"),
-        _ => Err(later(name, LATER, KNOWN).unwrap_or_else(|| format!("unknown game {name:?}; {KNOWN}"))),
+impl Game {
+    /// The name in options and results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Marginal => "marginal",
+            Self::PathDependent => "path-dependent",
+        }
     }
 }
 
+fn value(name: &str) -> Result<Semivalue, String> {
+    const LATER: &[&str] = &["owen", "banzhaf-owen", "two-step", "quotient-shapley", "quotient-banzhaf"];
+    const KNOWN: &str =
+        "known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=…, size-law=…, mixture=…";
+    name.parse::<Semivalue>().map_err(|error| later(name, LATER, KNOWN).unwrap_or_else(|| error.to_string()))
+}
+
+fn game(name: &str) -> Result<Game, String> {
+    const LATER: &[&str] = &["gaussian", "copula", "empirical"];
+    const KNOWN: &str = "known are marginal, path-dependent";
+    [Game::Marginal, Game::PathDependent]
+        .into_iter()
+        .find(|game| game.name() == name)
+        .ok_or_else(|| later(name, LATER, KNOWN).unwrap_or_else(|| format!("unknown game {name:?}; {KNOWN}")))
+}
+
 fn method(name: &str) -> Result<Method, String> {
-    const LATER: &[&str] = &["kernel-banzhaf", "monte-carlo", "msr", "sgd"];
+    const LATER: &[&str] =
+        &["optimized-monte-carlo", "stratified", "sgd", "product-space", "nested-permutation"];
     let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
     name.parse::<Method>().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
 }
@@ -185,10 +198,10 @@ mod tests {
 
     #[test]
     fn planned_names_are_told_from_unknown_ones() {
-        assert!(value("weighted-banzhaf=0.3").unwrap_err().contains("not available yet"));
+        assert!(value("two-step").unwrap_err().contains("not available yet"));
         assert!(value("shap").unwrap_err().contains("unknown"));
-        assert!(method("msr").unwrap_err().contains("not available yet"));
+        assert!(method("sgd").unwrap_err().contains("not available yet"));
         assert!(game("empirical").unwrap_err().contains("not available yet"));
-        assert!(game("other").unwrap_err().contains("known is marginal"));
+        assert!(game("other").unwrap_err().contains("known are marginal, path-dependent"));
     }
 }

@@ -5,11 +5,11 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use apportion::samplers::most_rows;
 use apportion::values::MOST_PLAYERS;
-use apportion::{Budget, Explainer, Explanation, Method, Model, Rows};
+use apportion::{Budget, ExplainError, Explainer, Explanation, Method, Model, Rows, Semivalue};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::args::Explain;
+use crate::args::{Explain, Game};
 use crate::background::background;
 use crate::failure::Usage;
 use crate::input::Input;
@@ -20,29 +20,33 @@ use crate::threads;
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     if !args.method.computes(&args.value) {
-        return Err(Usage(format!(
-            "--method {} estimates shapley values only; for --value {} give tree, exact or auto",
-            args.method, args.value
-        ))
-        .into());
+        let error = ExplainError::Unsupported { method: args.method, value: args.value.clone() };
+        return Err(Usage(format!("--method {}, --value {}: {error}", args.method, args.value)).into());
+    }
+    if args.game == Game::PathDependent && (args.background.is_some() || args.background_select.is_some()) {
+        eprintln!("note: --background is not used: --game path-dependent needs none");
     }
     let inputs =
         [Some(args.input.model.as_path()), Some(args.input.rows.as_path()), args.background.as_deref()];
     let destination =
         Destination::new(args.output.out.as_deref(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     let input = Input::read(&args.input)?;
-    let background = background(args, &input)?;
+    args.value.check_players(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
+    let source = match args.game {
+        Game::Marginal => Explainer::of_trees(&input.model, background(args, &input)?),
+        Game::PathDependent => Explainer::path_dependent(&input.model),
+    };
     let method = match args.method {
         // The model is a tree ensemble.
         Method::Auto => Method::Tree,
         method => method,
     };
-    let budget = evaluations(method, args.budget, input.table.columns)?;
+    let budget = evaluations(method, &args.value, args.budget, input.table.columns)?;
     let loaded = Instant::now();
 
     let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
-    let explainer = Explainer::of_trees(&input.model, background)
+    let explainer = source
         .value(args.value.clone())
         .method(method)
         .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
@@ -100,7 +104,7 @@ fn attributions(
     };
     Attributions {
         value: args.value.to_string(),
-        game: args.game,
+        game: args.game.name(),
         method: method.name().to_owned(),
         budget,
         seed: args.seed,
@@ -119,13 +123,18 @@ struct Timings {
 }
 
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
-fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result<Option<usize>> {
+fn evaluations(
+    method: Method,
+    value: &Semivalue,
+    budget: Option<Budget>,
+    players: usize,
+) -> Result<Option<usize>> {
     let given = budget.map(|budget| budget.evaluations(players));
     let most = most_rows(players);
     if let Some(given) = given.filter(|&given| given > most) {
         bail!("--budget {given} is too large: the most is {most} evaluations for {players} features");
     }
-    match (method.estimator(), given) {
+    match (method.estimator(value), given) {
         (Some(estimator), given) => {
             let given = given.unwrap_or_else(|| Budget::Auto.evaluations(players));
             let least = estimator.minimum_budget(players);
@@ -157,26 +166,34 @@ fn evaluations(method: Method, budget: Option<Budget>, players: usize) -> Result
 mod tests {
     use super::*;
 
+    const SHAPLEY: Semivalue = Semivalue::Shapley;
+
     #[test]
     fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
-        let message =
-            evaluations(Method::Exact, Some(Budget::Evaluations(1000)), 10).unwrap_err().to_string();
+        let message = evaluations(Method::Exact, &SHAPLEY, Some(Budget::Evaluations(1000)), 10)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("2^10 = 1024"), "{message}");
-        let message =
-            evaluations(Method::LeverageShap, Some(Budget::Evaluations(1)), 10).unwrap_err().to_string();
+        let message = evaluations(Method::LeverageShap, &SHAPLEY, Some(Budget::Evaluations(1)), 10)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("at least"), "{message}");
     }
 
     #[test]
     fn a_budget_that_no_memory_could_hold_is_refused() {
-        let message = evaluations(Method::Permutation, Some(Budget::PerPlayer(usize::MAX)), 2).unwrap_err();
+        let message =
+            evaluations(Method::Permutation, &SHAPLEY, Some(Budget::PerPlayer(usize::MAX)), 2).unwrap_err();
         assert!(message.to_string().contains("too large"), "{message}");
     }
 
     #[test]
     fn a_multiple_counts_all_features() {
-        assert_eq!(evaluations(Method::KernelShap, Some(Budget::PerPlayer(10)), 60).unwrap(), Some(600));
-        assert_eq!(evaluations(Method::Tree, None, 60).unwrap(), None);
-        assert_eq!(evaluations(Method::Permutation, None, 10).unwrap(), Some(2048));
+        assert_eq!(
+            evaluations(Method::KernelShap, &SHAPLEY, Some(Budget::PerPlayer(10)), 60).unwrap(),
+            Some(600)
+        );
+        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, 60).unwrap(), None);
+        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, 10).unwrap(), Some(2048));
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use apportion::Ensemble;
 use serde_json::json;
 
-use crate::args::Inspect;
+use crate::args::{Game, Inspect};
 use crate::failure::Usage;
 use crate::model;
 use crate::output::{Destination, Facts, Format};
@@ -26,6 +26,10 @@ fn facts(model: &Ensemble) -> Facts {
         [margin] => json!(margin),
         margins => json!(margins),
     };
+    let games = match model.check_covers() {
+        Ok(()) => vec![Game::Marginal.name(), Game::PathDependent.name()],
+        Err(_) => vec![Game::Marginal.name()],
+    };
     Facts(vec![
         ("format", json!(origin.format)),
         ("version", json!(origin.version)),
@@ -38,5 +42,6 @@ fn facts(model: &Ensemble) -> Facts {
         ("feature_names", json!(model.feature_names())),
         ("outputs", json!(model.output_count())),
         ("base_margin", base_margin),
+        ("games", json!(games)),
     ])
 }

@@ -27,8 +27,12 @@ fn the_oracle_and_enumeration_agree_for_every_model_value_and_background() {
         ("diabetes_xgb_dart.json.gz", "diabetes.csv.gz"),
         ("diabetes_xgb_1_7.ubj", "diabetes.csv.gz"),
     ] {
-        for value in ["shapley", "banzhaf"] {
-            for background in [&["--background", "mean"][..], &["--background-select", "1,40-44"]] {
+        for value in ["shapley", "banzhaf", "weighted-banzhaf=0.2", "beta=4,1", "mixture=0.1:0.5,1:0.5"] {
+            for background in [
+                &["--background", "mean"][..],
+                &["--background-select", "1,40-44"],
+                &["--game", "path-dependent"],
+            ] {
                 let results = |method: &str| {
                     let options = ["--select", "0,70,149", "--value", value, "--method", method];
                     json(&on("explain", model, rows, &[&options[..], background].concat()))

@@ -237,18 +237,37 @@ fn names_that_are_not_known_or_not_known_yet_are_refused() {
         &["unknown method \"treeshap\"", "leverage-shap", "permutation"],
         &["--method", "treeshap"],
     );
-    bench.refuses_options(2, &["\"msr\" is not available yet", "leverage-shap"], &["--method", "msr"]);
+    bench.refuses_options(2, &["\"sgd\" is not available yet", "leverage-shap"], &["--method", "sgd"]);
     bench.refuses_options(2, &["unknown value \"shap\"", "banzhaf"], &["--value", "shap"]);
-    bench.refuses_options(2, &["not available yet", "banzhaf"], &["--value", "beta=1,4"]);
-    bench.refuses_options(2, &["not available yet", "marginal"], &["--game", "path-dependent"]);
+    bench.refuses_options(2, &["not available yet", "banzhaf"], &["--value", "owen"]);
+    bench.refuses_options(2, &["not available yet", "path-dependent"], &["--game", "gaussian"]);
     bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
     bench.refuses_options(
         2,
-        &["shapley values only", "tree, exact or auto"],
+        &["permutation does not compute banzhaf", "auto, tree, exact, kernel-banzhaf"],
         &["--method", "permutation", "--value", "banzhaf"],
     );
     bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);
     bench.refuses(2, &["no array"], &["inspect", "--model", &fixture("iris_xgb.json.gz"), "--format", "npy"]);
+}
+
+#[test]
+fn values_that_are_none_are_refused_with_what_is_wanted() {
+    let bench = Bench::new();
+    for (value, says) in [
+        ("weighted-banzhaf=0", &["between 0 and 1", "not 0"]),
+        ("weighted-banzhaf=1.5", &["between 0 and 1", "not 1.5"]),
+        ("weighted-banzhaf", &["unknown value", "weighted-banzhaf=P"]),
+        ("beta=0,1", &["positive", "not 0 and 1"]),
+        ("beta=1,-2", &["positive", "not 1 and -2"]),
+        ("beta=1", &["unknown value", "beta=A,B"]),
+        ("by-size=0.5,-0.5,1.5", &["none negative", "size 1 is -0.5"]),
+        ("size-law=0.5,0.4", &["summing to one", "sum to 0.9"]),
+        ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
+        ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),
+    ] {
+        bench.refuses_options(2, says, &["--value", value]);
+    }
 }
 
 #[test]

@@ -64,6 +64,9 @@ fn check(
     if game == "interventional_background" {
         arguments.extend(["--background", &rows, "--background-select", &background]);
     }
+    if game == "path_dependent" {
+        arguments.extend(["--game", "path-dependent"]);
+    }
     let results = json(&arguments);
     if value == "shapley" {
         assert_efficient(&results, &what);
@@ -97,6 +100,7 @@ fn check_all(method: &str, wanted: impl Fn(&Value) -> bool) {
                 // Enumeration against a background set evaluates the model 2^n × 50 times for each row.
                 let few = if method == "exact" { &first } else { &cases };
                 check(truth, &model, "interventional_background", value, method, few);
+                check(truth, &model, "path_dependent", value, method, &cases);
             }
         }
     }

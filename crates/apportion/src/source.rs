@@ -1,0 +1,52 @@
+//! What is explained: a model, and what stands in for features that are absent.
+
+use apportion_games::{Background, Coalition, Game, MarginalGame, Model};
+use apportion_trees::{Ensemble, PathDependentGame};
+
+use crate::error::ExplainError;
+
+/// A model with the game that it plays.
+pub(crate) enum Source<'a> {
+    /// The marginal game of any model.
+    Model(&'a dyn Model, Background),
+    /// The marginal game of a tree ensemble.
+    Trees(&'a Ensemble, Background),
+    /// The path-dependent game of a tree ensemble.
+    PathDependent(&'a Ensemble),
+}
+
+impl<'a> Source<'a> {
+    /// The trees, where there are any.
+    pub(crate) fn ensemble(&self) -> Option<&'a Ensemble> {
+        match self {
+            Self::Model(..) => None,
+            Self::Trees(ensemble, _) | Self::PathDependent(ensemble) => Some(ensemble),
+        }
+    }
+
+    /// Whether several threads may ask the model.
+    pub(crate) fn parallel(&self) -> bool {
+        match self {
+            Self::Model(model, _) => model.parallel(),
+            Self::Trees(..) | Self::PathDependent(_) => true,
+        }
+    }
+
+    /// The game of one explicand, and the players that cannot matter in it.
+    pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
+        let marginal = |model, background| -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
+            let game = MarginalGame::new(model, explicand, background)?;
+            let null_players = game.null_players();
+            Ok((Box::new(game), null_players))
+        };
+        match self {
+            Self::Model(model, background) => marginal(*model, background),
+            Self::Trees(ensemble, background) => marginal(*ensemble as &dyn Model, background),
+            Self::PathDependent(ensemble) => {
+                let game = PathDependentGame::new(ensemble, explicand)?;
+                let null_players = game.null_players();
+                Ok((Box::new(game), null_players))
+            }
+        }
+    }
+}
