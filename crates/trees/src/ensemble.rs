@@ -398,7 +398,8 @@ impl Ensemble {
             }
             None => parts.number[node],
         };
-        if !number.is_finite() {
+        // An infinite threshold has all values on one side. XGBoost 3.4 writes some where weights differ widely.
+        if number.is_nan() {
             return Err(format!("node {node} has the threshold {number}"));
         }
         Ok(Node { number, tag, left })

@@ -5,50 +5,76 @@
 use std::path::Path;
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle};
-use apportion_values::Semivalue;
+use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion_values::{Semivalue, enumerate};
 use serde_json::Value;
 
 fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
+const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
+
+/// Compares the answers of an oracle with the truth about `game` in the cases that have it.
+fn compare(model: &Value, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
+    let file = &model["file"];
+    let mut compared = 0;
+    for case in model["cases"].as_array().unwrap().iter().filter(|case| !case[game].is_null()) {
+        let output = case["output"].as_u64().unwrap() as usize;
+        let margin = case["margin"].as_f64().unwrap();
+        let base = case[game]["base"].as_f64().unwrap();
+        for (value, key) in VALUES {
+            let got = answer(value, &floats(&case["x"]));
+            let outputs = got.base.len();
+            let tolerance = 1e-12 * margin.abs().max(base.abs());
+            assert!((got.predictions[output] - margin).abs() <= tolerance, "{file}");
+            assert!((got.base[output] - base).abs() <= tolerance, "{file}, {game}");
+            for (feature, truth) in floats(&case[game][key]).into_iter().enumerate() {
+                let got = got.values[feature * outputs + output];
+                assert!(
+                    (got - truth).abs() <= tolerance,
+                    "{file}, {game}, {key}, {feature}: {got} != {truth}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    compared
+}
+
 #[test]
 fn bundled_models_agree_with_their_ground_truth() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
-    let mut compared = 0;
+    let (mut marginal, mut path_dependent, mut enumerated) = (0, 0, 0);
     for model in truth.as_array().unwrap() {
-        let file = model["file"].as_str().unwrap();
-        let ensemble = Ensemble::from_path(fixtures.join(file)).unwrap();
-        let (n, outputs) = (ensemble.feature_count(), ensemble.output_count());
+        let ensemble = Ensemble::from_path(fixtures.join(model["file"].as_str().unwrap())).unwrap();
+        let n = ensemble.feature_count();
         let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
         let baseline = floats(&model["baseline"]);
         for (game, background) in
             [("interventional_mean", &baseline), ("interventional_background", &background)]
         {
-            let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
-            for case in model["cases"].as_array().unwrap() {
-                let explicand = floats(&case["x"]);
-                let output = case["output"].as_u64().unwrap() as usize;
-                let margin = case["margin"].as_f64().unwrap();
-                let base = case[game]["base"].as_f64().unwrap();
-                for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
-                    let got = oracle.values(value, Rows::new(&explicand, n)).unwrap();
-                    let tolerance = 1e-12 * margin.abs().max(base.abs());
-                    assert!((got.predictions[output] - margin).abs() <= tolerance, "{file}");
-                    assert!((got.base[output] - base).abs() <= tolerance, "{file}, {game}");
-                    for (feature, truth) in floats(&case[game][key]).into_iter().enumerate() {
-                        let got = got.values[feature * outputs + output];
-                        assert!(
-                            (got - truth).abs() <= tolerance,
-                            "{file}, {game}, {key}, {feature}: {got} != {truth}"
-                        );
-                        compared += 1;
-                    }
-                }
+            if background.is_empty() {
+                continue;
             }
+            let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
+            marginal += compare(model, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        }
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        path_dependent +=
+            compare(model, "path_dependent", |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        if n <= 12 {
+            enumerated += compare(model, "path_dependent", |value, row| {
+                let game = PathDependentGame::new(&ensemble, row).unwrap();
+                let exact = enumerate(&game, value).unwrap();
+                Attributions {
+                    values: exact.values().to_vec(),
+                    base: exact.base().to_vec(),
+                    predictions: exact.full().to_vec(),
+                }
+            });
         }
     }
-    assert!(compared > 100);
+    assert!(marginal > 100 && path_dependent > 300 && enumerated > 100);
 }

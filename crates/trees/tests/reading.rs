@@ -480,6 +480,25 @@ proptest! {
     }
 }
 
+/// XGBoost 3.4 writes `-Infinity` for some splits where the weights of rows differ widely.
+#[test]
+fn an_infinite_threshold_sends_all_values_to_one_side() {
+    for (threshold, wanted) in [("-Infinity", [2.0, 2.0, -1.0]), ("Infinity", [-1.0, -1.0, -1.0])] {
+        let mut tree = TreeSpec::leaf(0.0);
+        let [left, right] = tree.split(0, 0, 0.5, true);
+        (tree.number[left], tree.number[right]) = (-1.0, 2.0);
+        let document = document(&[tree], 1, &[0.0]).to_string();
+        assert!(document.contains("[0.5,"), "{document}");
+        let ensemble =
+            Ensemble::from_bytes(document.replace("[0.5,", &format!("[{threshold},")).as_bytes()).unwrap();
+        let rows = [-3.4e38, 3.4e38, f64::NAN];
+        assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
+    }
+    let document = document(&[TreeSpec::chain(&mut Random(1), &[0])], 1, &[0.0]).to_string();
+    let error = Ensemble::from_bytes(document.replace("[0.0,", "[NaN,").as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("threshold NaN"), "{error}");
+}
+
 /// XGBoost computes with 32 bits: 1e39 is infinite there.
 #[test]
 fn values_that_are_infinite_in_the_models_width_are_refused() {

@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle};
-use apportion_values::Semivalue;
+use apportion_games::{Coalitions, Game, Rows};
+use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion_values::{Semivalue, enumerate};
 use serde_json::Value;
 
 fn shared() -> PathBuf {
@@ -72,48 +72,97 @@ fn check_model(name: &str, file: &str, extension: &str) -> usize {
     let row = |index: usize| features.iter().map(|name| data[index][*name]).collect::<Vec<f64>>();
     let background: Vec<f64> = indices(&truth["background"]).into_iter().flat_map(row).collect();
     let baseline = floats(&truth["baseline"]);
+    for case in truth["cases"].as_array().unwrap() {
+        let number = case["row"].as_u64().unwrap() as usize;
+        for (own, listed) in row(number).iter().zip(floats(&case["x"])) {
+            let same = *own == listed || own.is_nan() && listed.is_nan();
+            assert!(same, "{name}, row {number}: the data file has another row");
+        }
+    }
+    let what = format!("{name}.{extension}");
     let mut compared = 0;
     for (game, background) in [("interventional_mean", &baseline), ("interventional_background", &background)]
     {
         let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
-        for case in truth["cases"].as_array().unwrap() {
-            let what = format!("{name}.{extension}, {game}, row {}", case["row"]);
-            let explicand = floats(&case["x"]);
-            for (own, listed) in row(case["row"].as_u64().unwrap() as usize).iter().zip(&explicand) {
-                assert!(
-                    own == listed || own.is_nan() && listed.is_nan(),
-                    "{what}: the data file has another row"
-                );
+        compared +=
+            compare(&what, &truth, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+    }
+    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    compared += compare(&what, &truth, "path_dependent", |value, row| {
+        oracle.values(value, Rows::new(row, n)).unwrap()
+    });
+    if n <= 12 {
+        compared += compare(&what, &truth, "path_dependent", |value, row| {
+            let exact = enumerate(&PathDependentGame::new(&ensemble, row).unwrap(), value).unwrap();
+            Attributions {
+                values: exact.values().to_vec(),
+                base: exact.base().to_vec(),
+                predictions: exact.full().to_vec(),
             }
-            let output = case["output"].as_u64().unwrap_or(0) as usize;
-            let margin = case["margin"].as_f64().unwrap();
-            let base = case[game]["base"].as_f64().unwrap();
-            for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
-                let got = oracle.values(value.clone(), Rows::new(&explicand, n)).unwrap();
-                let scale = margin.abs().max(base.abs());
-                assert_close(got.predictions[output], margin, margin.abs(), 1e-12, &what);
-                assert_close(got.base[output], base, scale, 1e-12, &what);
-                let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
-                for key in [key.to_owned(), format!("{key}_brute_force")] {
-                    if case[game][&key].is_null() {
-                        continue;
-                    }
-                    let truth = floats(&case[game][&key]);
-                    assert_eq!(got.len(), truth.len(), "{what}");
-                    let scale = truth.iter().fold(scale, |scale, value| scale.max(value.abs()));
-                    for (feature, (got, truth)) in got.iter().zip(truth).enumerate() {
-                        assert_close(*got, truth, scale, 1e-12, &format!("{what}, {key}, feature {feature}"));
-                        compared += 1;
-                    }
+        });
+        compare_games(&what, &truth, &ensemble);
+    }
+    compared
+}
+
+/// Compares the answers of an oracle with the truth about one game, to 1e-12 of the largest number in sight; returns how many.
+fn compare(
+    what: &str,
+    truth: &Value,
+    game: &str,
+    answer: impl Fn(Semivalue, &[f64]) -> Attributions,
+) -> usize {
+    let mut compared = 0;
+    for case in truth["cases"].as_array().unwrap() {
+        let what = format!("{what}, {game}, row {}", case["row"]);
+        let output = case["output"].as_u64().unwrap_or(0) as usize;
+        let margin = case["margin"].as_f64().unwrap();
+        let base = case[game]["base"].as_f64().unwrap();
+        for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
+            let got = answer(value.clone(), &floats(&case["x"]));
+            let outputs = got.base.len();
+            let scale = margin.abs().max(base.abs());
+            assert_close(got.predictions[output], margin, margin.abs(), 1e-12, &what);
+            assert_close(got.base[output], base, scale, 1e-12, &what);
+            let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
+            for key in [key.to_owned(), format!("{key}_brute_force")] {
+                if case[game][&key].is_null() {
+                    continue;
                 }
-                if value.is_efficient() {
-                    let total: f64 = got.iter().sum();
-                    assert_close(total + base, margin, scale, 1e-12, &format!("{what}, sum"));
+                let truth = floats(&case[game][&key]);
+                assert_eq!(got.len(), truth.len(), "{what}");
+                let scale = truth.iter().fold(scale, |scale, value| scale.max(value.abs()));
+                for (feature, (got, truth)) in got.iter().zip(truth).enumerate() {
+                    assert_close(*got, truth, scale, 1e-12, &format!("{what}, {key}, feature {feature}"));
+                    compared += 1;
                 }
+            }
+            if value.is_efficient() {
+                let total: f64 = got.iter().sum();
+                assert_close(total + base, margin, scale, 1e-12, &format!("{what}, sum"));
             }
         }
     }
     compared
+}
+
+/// Compares the path-dependent game with its table of all coalitions, where there is one.
+fn compare_games(what: &str, truth: &Value, ensemble: &Ensemble) {
+    for case in truth["cases"].as_array().unwrap() {
+        let table = &case["path_dependent"]["game"];
+        if table.is_null() {
+            continue;
+        }
+        let game = PathDependentGame::new(ensemble, &floats(&case["x"])).unwrap();
+        let batch = Coalitions::from_masks(game.players(), 0..1 << game.players());
+        let mut values = vec![0.0; batch.len() * game.outputs()];
+        game.values(&batch, &mut values).unwrap();
+        let output = case["output"].as_u64().unwrap_or(0) as usize;
+        let got = values.iter().skip(output).step_by(game.outputs());
+        for (mask, (got, truth)) in got.zip(floats(table)).enumerate() {
+            assert_close(*got, truth, truth.abs().max(1.0), 1e-12, &format!("{what}, coalition {mask:b}"));
+        }
+    }
 }
 
 #[test]
