@@ -1,8 +1,11 @@
-//! Weighted least squares on bit-packed rows: the two Gram kernels, and the certificate.
+//! Weighted least squares on bit-packed rows, as Leverage SHAP and Kernel Banzhaf draw them: the two Gram kernels, and the certificate.
 
-use apportion::samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
+use apportion::samplers::{FixedCounts, Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion::solvers::{Constraint, Design, Kernel, Options, least_squares_with};
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
 fn solve(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("least-squares");
@@ -10,31 +13,38 @@ fn solve(criterion: &mut Criterion) {
     for (players, rows) in [(20, 2_000), (100, 1_000), (100, 10_000), (1000, 10_000)] {
         let law = SizeLaw::leverage(players).expect("a legal number of players");
         let sample = FixedCounts { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a legal budget");
-        let coalitions = sample.coalitions();
-        let sizes = coalitions.sizes().iter().step_by(2).map(|&size| size as usize);
+        let sizes = sample.coalitions().sizes().iter().step_by(2).map(|&size| size as usize);
         let weights: Vec<f64> = sizes.map(|size| 1.0 / (size * (players - size)) as f64).collect();
-        let targets: Vec<f64> = coalitions.sizes().iter().map(|&size| f64::from(size).sqrt()).collect();
-        let design = Design::paired(coalitions, &weights).expect("a sample of pairs");
-        let free = vec![1.0; weights.len()];
+        let design = Design::paired(sample.coalitions(), &weights).expect("a sample of pairs");
         let total = [(players as f64).sqrt()];
-        for (name, kernel) in [("panels", Kernel::Panels), ("popcount", Kernel::Popcount)] {
-            let options = Options { kernel };
-            let id = BenchmarkId::new(name, format!("n{players}_m{rows}"));
-            group.bench_function(id, |bencher| {
-                bencher.iter(|| {
-                    least_squares_with(&design, &targets, 1, Constraint::Sum(&total), &options)
-                        .expect("solvable")
-                });
-            });
-        }
-        let options = Options::default();
-        let fit =
-            least_squares_with(&design, &targets, 1, Constraint::Sum(&total), &options).expect("solvable");
-        group.bench_function(BenchmarkId::new("certificate", format!("n{players}_m{rows}")), |bencher| {
-            bencher.iter(|| fit.certificate(&free).expect("enough rows"));
-        });
+        compare(&mut group, "shapley", &design, Constraint::Sum(&total));
+
+        let law = SizeLaw::binomial(players).expect("a legal number of players");
+        let sample =
+            WithReplacement { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a legal budget");
+        let weights = vec![1.0; sample.coalitions().len() / 2];
+        let design = Design::paired(sample.coalitions(), &weights).and_then(|design| design.centred_at(0.5));
+        let design = design.expect("a sample of pairs").with_intercept();
+        compare(&mut group, "banzhaf", &design, Constraint::None);
     }
     group.finish();
+}
+
+fn compare(group: &mut Group<'_>, value: &str, design: &Design<'_>, constraint: Constraint<'_>) {
+    let coalitions = design.coalitions();
+    let size = format!("n{}_m{}", coalitions.players(), coalitions.len());
+    let targets: Vec<f64> = coalitions.sizes().iter().map(|&size| f64::from(size).sqrt()).collect();
+    let free = vec![1.0; design.weights().len()];
+    let solve =
+        |kernel| least_squares_with(design, &targets, 1, constraint, &Options { kernel }).expect("solvable");
+    for (name, kernel) in [("panels", Kernel::Panels), ("popcount", Kernel::Popcount)] {
+        let id = BenchmarkId::new(format!("{value}/{name}"), &size);
+        group.bench_function(id, |bencher| bencher.iter(|| solve(kernel)));
+    }
+    let fit = solve(Kernel::Auto);
+    group.bench_function(BenchmarkId::new(format!("{value}/certificate"), &size), |bencher| {
+        bencher.iter(|| fit.certificate(&free).expect("enough rows"));
+    });
 }
 
 criterion_group!(benches, solve);

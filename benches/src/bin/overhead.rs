@@ -1,23 +1,35 @@
 //! CPU time that the estimators spend themselves: one thread, a game that costs nothing.
 //!
 //! Prints one JSON line per (method, n, m): the least of several runs, and the process's peak memory so far.
-//! `overhead [METHOD] [N M]…`; by default Leverage SHAP at the sizes of the project's targets.
+//! `overhead [METHOD] [N M]…`; by default Leverage SHAP and Kernel Banzhaf at the sizes of the project's targets. Each estimates the first
+//! value of Shapley, Banzhaf that it can, standard errors included.
 
-use apportion::Method;
+use apportion::{Method, Semivalue};
 use apportion_benches::{FreeGame, peak_memory_mib};
 use cpu_time::ProcessTime;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let method: Method = arguments.next().unwrap_or_else(|| "leverage-shap".to_owned()).parse()?;
+    let mut arguments = std::env::args().skip(1).peekable();
+    let named = arguments.next_if(|argument| argument.parse::<usize>().is_err());
+    let methods = match named {
+        Some(name) => vec![name.parse()?],
+        None => vec![Method::LeverageShap, Method::KernelBanzhaf, Method::KernelBanzhafWithoutReplacement],
+    };
     let numbers: Vec<usize> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
     let sizes: Vec<(usize, usize)> = if numbers.is_empty() {
         vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)]
     } else {
         numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
     };
-    let Some(estimator) = method.estimator() else { return Err(format!("{method} is no estimator").into()) };
-    for (players, budget) in sizes {
+    methods.into_iter().try_for_each(|method| measure(method, &sizes))
+}
+
+fn measure(method: Method, sizes: &[(usize, usize)]) -> Result<(), Box<dyn std::error::Error>> {
+    let values = [Semivalue::Shapley, Semivalue::Banzhaf];
+    let Some(estimator) = values.iter().find_map(|value| method.estimator(value)) else {
+        return Err(format!("{method} is no estimator").into());
+    };
+    for &(players, budget) in sizes {
         let game = FreeGame { players };
         let runs = (20_000_000 / (players * budget)).clamp(3, 200);
         let mut least = f64::INFINITY;
@@ -25,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let start = ProcessTime::now();
             let explanation = estimator.estimate(&game, budget, seed as u64)?;
             least = least.min(start.elapsed().as_secs_f64());
-            assert!(explanation.efficiency_gap() < 1e-6);
+            assert!(explanation.values.iter().all(|value| value.is_finite()));
         }
         println!(
             r#"{{"method":"{method}","n":{players},"m":{budget},"cpu_s":{least:.6},"peak_mib":{}}}"#,
