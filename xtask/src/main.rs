@@ -1,5 +1,6 @@
 //! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
 
+mod comparison;
 mod papers;
 mod reproduce;
 

@@ -44,21 +44,42 @@ fn everything() -> &'static Path {
     out.path()
 }
 
-/// The results below `out` by their paths, without the checkpoints.
-fn results(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+const PAPERS: [&str; 2] = ["leverage-shap", "kernel-banzhaf"];
+
+/// Measured times, which no run repeats.
+const TIMES: &str = "kernel-banzhaf/fig8";
+
+/// The results of a paper below `out` by their paths, without the checkpoints and without measured times.
+fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
-    let mut folders = vec![out.join("leverage-shap")];
+    let mut folders = vec![out.join(paper)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            if path == out.join(TIMES) {
+                continue;
+            } else if path.is_dir() {
                 folders.push(path);
             } else {
                 found.insert(path.strip_prefix(out).unwrap().to_owned(), std::fs::read(&path).unwrap());
             }
         }
     }
+    for (path, bytes) in &mut found {
+        if path.ends_with("kernel-banzhaf/summary.md") {
+            let text = String::from_utf8(std::mem::take(bytes)).unwrap();
+            let kept: Vec<&str> = text.lines().filter(|line| !line.contains("fig8/report.md")).collect();
+            *bytes = kept.join("\n").into_bytes();
+        }
+    }
     found
+}
+
+/// That `out` holds the results of `papers` as [`everything`] has them.
+fn assert_as_everything(out: &Path, papers: &[&str]) {
+    for paper in papers {
+        assert_same(&results(out, paper), &results(everything(), paper));
+    }
 }
 
 fn assert_same(one: &BTreeMap<PathBuf, Vec<u8>>, other: &BTreeMap<PathBuf, Vec<u8>>) {
@@ -68,41 +89,59 @@ fn assert_same(one: &BTreeMap<PathBuf, Vec<u8>>, other: &BTreeMap<PathBuf, Vec<u
     }
 }
 
-fn checkpoints(out: &Path) -> PathBuf {
-    out.join("checkpoints/leverage-shap.jsonl")
+fn checkpoints(out: &Path, paper: &str) -> PathBuf {
+    out.join("checkpoints").join(format!("{paper}.jsonl"))
 }
 
 #[test]
 fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
-    let results = results(everything());
-    let names: Vec<String> =
-        (1..=11).map(|n| format!("fig{n}")).chain((1..=4).map(|n| format!("table{n}"))).collect();
-    for name in names.iter().map(String::as_str).chain(["certificate"]) {
-        let folder = Path::new("leverage-shap").join(name);
-        let has = |file: &str| results.get(&folder.join(file)).is_some_and(|bytes| !bytes.is_empty());
+    let figures = |paper: &str, last: usize| {
+        let names: Vec<String> = (1..=last).map(|n| format!("{paper}/fig{n}")).collect();
+        names
+    };
+    let others =
+        ["table1", "table2", "table3", "table4", "certificate"].map(|name| format!("leverage-shap/{name}"));
+    let names = figures("leverage-shap", 11).into_iter().chain(figures("kernel-banzhaf", 10)).chain(others);
+    // Without the feature that reads networks, figure 6 says how to get it.
+    let drawn =
+        |name: &str| name.contains("/fig") && (cfg!(feature = "onnx") || name != "kernel-banzhaf/fig6");
+    for name in names {
+        let folder = everything().join(&name);
+        let has = |file: &str| std::fs::metadata(folder.join(file)).is_ok_and(|data| data.len() > 0);
         assert!(has("data.csv") && has("report.json") && has("report.md"), "{name}");
-        assert_eq!(has("figure.svg") && has("figure.png"), name.starts_with("fig"), "{name}");
+        assert_eq!(has("figure.svg") && has("figure.png"), drawn(&name), "{name}");
     }
-    let summary = &results[Path::new("leverage-shap/summary.md")];
-    assert!(String::from_utf8_lossy(summary).contains("fig8"));
+    for paper in PAPERS {
+        let summary = std::fs::read_to_string(everything().join(paper).join("summary.md")).unwrap();
+        assert!(summary.contains("fig8"));
+    }
+}
+
+#[cfg(not(feature = "onnx"))]
+#[test]
+fn without_networks_their_figure_says_how_to_get_it() {
+    let out = tempfile::tempdir().unwrap();
+    let done = output(&["kernel-banzhaf/fig6", "--out", out.path().to_str().unwrap()]);
+    assert!(done.status.success());
+    let says = "kernel-banzhaf/fig6: skipped; this build reads no neural networks: cargo xtask-onnx reproduce kernel-banzhaf/fig6";
+    assert!(String::from_utf8_lossy(&done.stderr).contains(says));
+    let report = std::fs::read_to_string(out.path().join("kernel-banzhaf/fig6/report.md")).unwrap();
+    assert!(report.contains("cargo xtask-onnx reproduce kernel-banzhaf/fig6"));
 }
 
 #[test]
 fn one_thread_and_two_leave_the_same_bytes() {
     let out = tempfile::tempdir().unwrap();
     all_into(out.path(), "1");
-    assert_same(&results(out.path()), &results(everything()));
+    assert_as_everything(out.path(), &PAPERS);
 }
 
-#[test]
-fn a_run_that_was_killed_resumes_and_ends_with_the_same_bytes() {
+/// Makes a paper, is killed on the way, and makes it again.
+fn kill_and_resume(paper: &str) {
     let out = tempfile::tempdir().unwrap();
-    let mut child = reproduce(&["all", "--runs", "2", "--out", out.path().to_str().unwrap()])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let store = checkpoints(out.path());
+    let arguments = [paper, "--runs", "2", "--out", out.path().to_str().unwrap()];
+    let mut child = reproduce(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let store = checkpoints(out.path(), paper);
     let started = Instant::now();
     while std::fs::metadata(&store).map_or(0, |data| data.len()) < 20_000
         && started.elapsed() < Duration::from_secs(60)
@@ -115,12 +154,17 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_same_bytes() {
     let bytes = std::fs::read(&store).unwrap();
     assert!(bytes.len() > 10_000, "nothing was remembered");
     assert!(
-        bytes.len() < std::fs::read(checkpoints(everything())).unwrap().len(),
+        bytes.len() < std::fs::read(checkpoints(everything(), paper)).unwrap().len(),
         "the run was over before the kill"
     );
     std::fs::write(&store, &bytes[..bytes.len() - 7]).unwrap();
-    all_into(out.path(), "2");
-    assert_same(&results(out.path()), &results(everything()));
+    assert!(output(&arguments).status.success());
+    assert_as_everything(out.path(), &[paper]);
+}
+
+#[test]
+fn a_run_that_was_killed_resumes_and_ends_with_the_same_bytes() {
+    PAPERS.into_iter().for_each(kill_and_resume);
 }
 
 #[test]
@@ -129,10 +173,11 @@ fn finished_cells_are_not_computed_again() {
     let folder = out.path().to_str().unwrap();
     let make = || assert!(output(&["table3", "--runs", "2", "--out", folder]).status.success());
     make();
-    let before = std::fs::read(checkpoints(out.path())).unwrap();
+    let checkpoints = checkpoints(out.path(), "leverage-shap");
+    let before = std::fs::read(&checkpoints).unwrap();
     assert!(!before.is_empty());
     make();
-    assert_eq!(std::fs::read(checkpoints(out.path())).unwrap(), before);
+    assert_eq!(std::fs::read(&checkpoints).unwrap(), before);
 }
 
 #[test]
@@ -164,6 +209,7 @@ fn the_list_names_every_artefact() {
         done.status.success()
             && list.contains("leverage-shap/fig11")
             && list.contains("leverage-shap/table4")
+            && list.contains("kernel-banzhaf/fig10")
     );
 }
 
@@ -175,13 +221,13 @@ fn missing_datasets_are_skipped_by_name_with_a_line_that_says_how_to_get_them() 
     let message = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(message.lines().count(), 2, "{message}");
     assert!(message.contains("california: skipped") && message.contains("adult_xgb.json"), "{message}");
-    let report = report(out.path(), "table3");
+    let report = report(out.path(), "leverage-shap/table3");
     assert_eq!(report["skipped"][0]["name"], "california");
     assert_eq!(report["datasets"][0]["name"], "iris");
 }
 
 fn report(out: &Path, artefact: &str) -> Value {
-    let path = out.join("leverage-shap").join(artefact).join("report.json");
+    let path = out.join(artefact).join("report.json");
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
@@ -223,6 +269,10 @@ fn numbers(artefact: &str) -> Value {
 #[test]
 fn the_numbers_of_two_runs_on_the_embedded_datasets_are_known() {
     for artefact in ["fig2", "fig6", "fig8", "fig9", "fig10", "table3", "table4", "certificate"] {
-        insta::assert_json_snapshot!(artefact, numbers(artefact));
+        insta::assert_json_snapshot!(artefact, numbers(&format!("leverage-shap/{artefact}")));
+    }
+    for artefact in ["fig1", "fig2", "fig3", "fig4", "fig5", "fig7", "fig9", "fig10"] {
+        let name = format!("kernel-banzhaf-{artefact}");
+        insta::assert_json_snapshot!(name, numbers(&format!("kernel-banzhaf/{artefact}")));
     }
 }

@@ -15,6 +15,10 @@ pub(crate) struct Paper {
     /// The name on the command line.
     pub(crate) name: &'static str,
     pub(crate) citation: &'static str,
+    /// Runs per setting in the paper.
+    pub(crate) runs: usize,
+    /// Runs that are enough to see.
+    pub(crate) quick_runs: usize,
     pub(crate) artefacts: &'static [Artefact],
 }
 
@@ -38,6 +42,18 @@ pub(crate) struct Made {
     pub(crate) notes: Vec<String>,
     /// Names of the datasets wanted, there or not.
     pub(crate) datasets: Vec<&'static str>,
+}
+
+impl Made {
+    /// With the panels, data and tables of another, whose data has the same columns. Everything else is this one's.
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+        other.data.rows.into_iter().for_each(|row| self.data.push(row));
+        self.tables.extend(other.tables);
+        if let (Some(figure), Some(others)) = (&mut self.figure, other.figure) {
+            figure.panels.extend(others.panels);
+        }
+        self
+    }
 }
 
 /// The artefacts meant by `names`, in the order of the catalogue, each once.
@@ -94,6 +110,8 @@ mod tests {
         Paper {
             name: "one",
             citation: "First",
+            runs: 2,
+            quick_runs: 1,
             artefacts: &[
                 Artefact { name: "fig1", shows: "", make: nothing },
                 Artefact { name: "fig2", shows: "", make: nothing },
@@ -102,6 +120,8 @@ mod tests {
         Paper {
             name: "two",
             citation: "Second",
+            runs: 2,
+            quick_runs: 1,
             artefacts: &[Artefact { name: "fig2", shows: "", make: nothing }],
         },
     ];

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::catalogue::Paper;
+
 /// Regenerates figures and tables of the papers, with a verdict on each claim.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
@@ -39,9 +41,9 @@ pub(crate) struct Reproduce {
 /// How many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// 50 runs: about a minute on two cores
+    /// A minute or two per paper on two cores
     Quick,
-    /// 100 runs, as in the paper
+    /// As many as in the paper
     Paper,
 }
 
@@ -53,10 +55,10 @@ impl Preset {
         }
     }
 
-    pub(crate) fn runs(self) -> usize {
+    pub(crate) fn runs(self, paper: &Paper) -> usize {
         match self {
-            Self::Quick => 50,
-            Self::Paper => 100,
+            Self::Quick => paper.quick_runs,
+            Self::Paper => paper.runs,
         }
     }
 }

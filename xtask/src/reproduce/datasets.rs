@@ -1,6 +1,6 @@
 //! Datasets and the models trained on them, known by name, shape and SHA-256.
 //!
-//! Four are embedded in this program (iris, diabetes, and the generated correlated60 and independent60). The others come from a data
+//! Embedded in this program are iris, diabetes, and the generated correlated60 and independent60. The others come from a data
 //! directory. What is not there is skipped by name, with a line that says how to get it.
 
 use std::collections::BTreeMap;
@@ -39,16 +39,16 @@ pub(crate) struct Known {
 }
 
 macro_rules! embedded {
-    ($name:literal) => {
+    ($data:literal, $model:literal) => {
         Some((
-            include_bytes!(concat!("../../data/", $name, ".csv.gz")),
-            include_bytes!(concat!("../../data/", $name, "_xgb.json.gz")),
+            include_bytes!(concat!("../../data/", $data, ".gz")),
+            include_bytes!(concat!("../../data/", $model, ".gz")),
         ))
     };
 }
 
-/// All of them, in the order of the papers' tables. The models are XGBoost regressors of 100 trees of depth 4.
-pub(crate) static KNOWN: [Known; 8] = [
+/// All of them. Those whose name ends in `-mlp` have small networks, all others XGBoost regressors of 100 trees of depth 4.
+pub(crate) static KNOWN: [Known; 15] = [
     Known {
         name: "iris",
         title: "IRIS",
@@ -62,7 +62,7 @@ pub(crate) static KNOWN: [Known; 8] = [
             file: "iris_xgb.json",
             sha256: "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049",
         },
-        embedded: embedded!("iris"),
+        embedded: embedded!("iris.csv", "iris_xgb.json"),
         remark: "",
     },
     Known {
@@ -94,7 +94,7 @@ pub(crate) static KNOWN: [Known; 8] = [
             file: "diabetes_xgb.json",
             sha256: "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6",
         },
-        embedded: embedded!("diabetes"),
+        embedded: embedded!("diabetes.csv", "diabetes_xgb.json"),
         remark: "",
     },
     Known {
@@ -126,7 +126,7 @@ pub(crate) static KNOWN: [Known; 8] = [
             file: "correlated60_xgb.json",
             sha256: "d964771456b1023a7c13407fbc9c6bb467b40ccad52a725290974e19e48028ad",
         },
-        embedded: embedded!("correlated60"),
+        embedded: embedded!("correlated60.csv", "correlated60_xgb.json"),
         remark: "",
     },
     Known {
@@ -142,7 +142,7 @@ pub(crate) static KNOWN: [Known; 8] = [
             file: "independent60_xgb.json",
             sha256: "decf02d75529c3c47d14acf0504d99f2c0b94becd36146e196fa27372b4889e0",
         },
-        embedded: embedded!("independent60"),
+        embedded: embedded!("independent60.csv", "independent60_xgb.json"),
         remark: "",
     },
     Known {
@@ -178,19 +178,143 @@ pub(crate) static KNOWN: [Known; 8] = [
         embedded: None,
         remark: "",
     },
+    Known {
+        name: "pima",
+        title: "Pima diabetes",
+        players: 8,
+        rows: 768,
+        data: Source {
+            file: "pima.csv",
+            sha256: "c05572f43fbf58a3eb4ec5abb17f2ce45fe4466625599f15b47508e7e66bf0ec",
+        },
+        model: Source {
+            file: "pima_xgb.json",
+            sha256: "620b970611bbf72748a83a31416845e9c5ffc7bdc4c2cc8c6503f548948e5922",
+        },
+        embedded: None,
+        remark: "",
+    },
+    Known {
+        name: "bank",
+        title: "Bank marketing",
+        players: 16,
+        rows: 4521,
+        data: Source {
+            file: "bank.csv",
+            sha256: "25e4869cb579fca4e0ca5a7562efe5400085e146269423e736e5bd378da6af77",
+        },
+        model: Source {
+            file: "bank_xgb.json",
+            sha256: "2971c5b8144e8b51b201e43a870a9d6ea37cb96fcae91f05c178961011a3a050",
+        },
+        embedded: None,
+        remark: "",
+    },
+    Known {
+        name: "german",
+        title: "German credit",
+        players: 20,
+        rows: 1000,
+        data: Source {
+            file: "german.csv",
+            sha256: "5e67c5677dfa4d239468f148f05af4586e4c1ab3d3ce52ad1cbd2f9591a18cff",
+        },
+        model: Source {
+            file: "german_xgb.json",
+            sha256: "8f066610fed0e3b0e9c3261b9fb1dec6281a179e6400525916050b029a3904a3",
+        },
+        embedded: None,
+        remark: "",
+    },
+    Known {
+        name: "brca",
+        title: "BRCA",
+        players: 100,
+        rows: 572,
+        data: Source {
+            file: "brca.csv",
+            sha256: "4b1e6b93ee16a2e76b63e4a5a632ea78df2f7d21363f58bd7cf27151e6d2c507",
+        },
+        model: Source {
+            file: "brca_xgb.json",
+            sha256: "f59686b241c0293c42cfb1b201a18e8513767ef3cc0696500d20601d18282429",
+        },
+        embedded: None,
+        remark: "",
+    },
+    Known {
+        name: "tuandromd",
+        title: "TUANDROMD",
+        players: 241,
+        rows: 4464,
+        data: Source {
+            file: "tuandromd.csv",
+            sha256: "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
+        },
+        model: Source {
+            file: "tuandromd_xgb.json",
+            sha256: "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132",
+        },
+        embedded: None,
+        remark: "",
+    },
+    Known {
+        name: "diabetes-mlp",
+        title: "Diabetes",
+        players: 10,
+        rows: 442,
+        data: Source {
+            file: "diabetes.csv",
+            sha256: "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
+        },
+        model: Source {
+            file: "diabetes_mlp.onnx",
+            sha256: "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c",
+        },
+        embedded: embedded!("diabetes.csv", "diabetes_mlp.onnx"),
+        remark: "",
+    },
+    Known {
+        name: "adult-mlp",
+        title: "Adult",
+        players: 12,
+        rows: 32561,
+        data: Source {
+            file: "adult.csv",
+            sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
+        },
+        model: Source {
+            file: "adult_mlp.onnx",
+            sha256: "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e",
+        },
+        embedded: None,
+        remark: "",
+    },
 ];
 
+/// The dataset of this name.
+///
+/// # Panics
+///
+/// If there is none.
+pub(crate) fn known(name: &str) -> &'static Known {
+    match KNOWN.iter().find(|known| known.name == name) {
+        Some(known) => known,
+        None => panic!("no dataset is called {name:?}"),
+    }
+}
+
 /// A dataset in memory, with its model.
-pub(crate) struct Dataset {
+pub(crate) struct Dataset<M = Ensemble> {
     pub(crate) known: &'static Known,
     /// Rows × players, row-major; the target is left out.
     features: Vec<f64>,
     /// The column means: the baseline.
     pub(crate) means: Vec<f64>,
-    pub(crate) model: Ensemble,
+    pub(crate) model: M,
 }
 
-impl Dataset {
+impl<M> Dataset<M> {
     pub(crate) fn rows(&self) -> usize {
         self.features.len() / self.known.players
     }
@@ -269,11 +393,41 @@ impl Library {
             return Ok(found.clone());
         }
         let found = match self.bytes(known)? {
-            Some((data, model)) => Some(Arc::new(parse(known, &data, &model)?)),
+            Some((data, model)) => {
+                Some(Arc::new(parse(known, &data, &model, |m| Ok(Ensemble::from_bytes(m)?))?))
+            }
             None => None,
         };
         read.insert(known.name, found.clone());
         Ok(found)
+    }
+
+    /// The dataset with a model that is no tree ensemble, read by `read_model`; or none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there but is not the one known.
+    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only networks are no trees"))]
+    pub(crate) fn get_with<M>(
+        &self,
+        known: &'static Known,
+        read_model: impl Fn(&[u8]) -> Result<M>,
+    ) -> Result<Option<Arc<Dataset<M>>>> {
+        let bytes = self.bytes(known)?;
+        bytes.map(|(data, model)| parse(known, &data, &model, read_model).map(Arc::new)).transpose()
+    }
+
+    /// Whether the dataset is there.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there but is not the one known.
+    pub(crate) fn holds(&self, known: &'static Known) -> Result<bool> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        match read.get(known.name) {
+            Some(found) => Ok(found.is_some()),
+            None => Ok(self.bytes(known)?.is_some()),
+        }
     }
 
     /// The unpacked bytes of data and model.
@@ -323,9 +477,14 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn parse(known: &'static Known, data: &[u8], model: &[u8]) -> Result<Dataset> {
+fn parse<M>(
+    known: &'static Known,
+    data: &[u8],
+    model: &[u8],
+    read_model: impl Fn(&[u8]) -> Result<M>,
+) -> Result<Dataset<M>> {
     let features = read_features(known, data).with_context(|| format!("cannot read {}", known.data.file))?;
-    let model = Ensemble::from_bytes(model).with_context(|| format!("cannot read {}", known.model.file))?;
+    let model = read_model(model).with_context(|| format!("cannot read {}", known.model.file))?;
     let rows = features.len() / known.players;
     let means = (0..known.players)
         .map(|column| features.iter().skip(column).step_by(known.players).sum::<f64>() / rows as f64)
@@ -362,14 +521,10 @@ fn read_features(known: &Known, data: &[u8]) -> Result<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn known(name: &str) -> &'static Known {
-        KNOWN.iter().find(|known| known.name == name).unwrap()
-    }
-
     #[test]
     fn embedded_datasets_are_the_files_known_by_their_hashes() {
         let embedded: Vec<&Known> = KNOWN.iter().filter(|known| known.embedded.is_some()).collect();
-        assert_eq!(embedded.len(), 4);
+        assert_eq!(embedded.len(), 5);
         for known in embedded {
             let (data, model) = known.embedded.unwrap();
             assert_eq!(sha256(&unpack(data).unwrap()), known.data.sha256, "{}", known.name);

@@ -1,4 +1,4 @@
-//! Which row is explained: the protocol of the Leverage SHAP experiments.
+//! Which row is explained.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt;
@@ -8,7 +8,13 @@ use super::datasets::Dataset;
 /// Rows tried for an entry that equals the baseline, before it is left as it is.
 const ATTEMPTS: usize = 100;
 
-/// A row of `dataset` drawn with `seed`. An entry that equals the baseline would make a null player, so it is taken from another random
+/// A row of `dataset` drawn with `seed`.
+pub(crate) fn row<M>(dataset: &Dataset<M>, seed: u64) -> Vec<f64> {
+    let mut rng = stream(seed, Purpose::Experiment, 0);
+    dataset.row(rng.random_range(0..dataset.rows())).to_vec()
+}
+
+/// A row of `dataset` drawn with `seed`, by the protocol of the Leverage SHAP experiments. An entry that equals the baseline would make a null player, so it is taken from another random
 /// row; where 100 rows do not help (a constant column), it stays and the player is null.
 pub(crate) fn draw(dataset: &Dataset, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Experiment, 0);

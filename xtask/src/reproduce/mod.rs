@@ -32,7 +32,7 @@ use anyhow::{Context, Result};
 use crate::papers;
 use catalogue::{Artefact, Made, Paper};
 use cli::Reproduce;
-use datasets::KNOWN;
+use datasets::known;
 use report::{Report, Skipped, Used};
 use session::Session;
 use verdict::Verdict;
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
     let workspace = workspace();
     let out = arguments.out.clone().unwrap_or_else(|| workspace.join("target/reproduce"));
     for (paper, artefacts) in selected {
-        let session = Session::new(arguments, paper.name, &workspace, &out)?;
+        let session = Session::new(arguments, paper, &workspace, &out)?;
         let mut reports = Vec::new();
         for artefact in &artefacts {
             let report = make(paper, artefact, &session, &out)
@@ -97,8 +97,8 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
 
 fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made) -> Result<Report> {
     let (mut datasets, mut skipped, mut notes) = (Vec::new(), Vec::new(), made.notes.clone());
-    for known in KNOWN.iter().filter(|known| made.datasets.contains(&known.name)) {
-        if session.library.get(known)?.is_some() {
+    for known in made.datasets.iter().map(|name| known(name)) {
+        if session.library.holds(known)? {
             datasets.push(Used {
                 name: known.name.to_owned(),
                 players: known.players,

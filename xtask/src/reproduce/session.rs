@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::catalogue::Paper;
 use super::cli::{Preset, Reproduce};
-use super::datasets::{Dataset, KNOWN, Known, Library};
+use super::datasets::{Dataset, Library, known};
 use super::store::{Store, key};
 
 /// Runs, seed, datasets and checkpoints of one paper in one invocation.
@@ -27,20 +28,23 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(arguments: &Reproduce, paper: &str, workspace: &Path, out: &Path) -> Result<Self> {
+    pub(crate) fn new(arguments: &Reproduce, paper: &Paper, workspace: &Path, out: &Path) -> Result<Self> {
         Ok(Self {
             preset: arguments.preset,
-            runs: arguments.runs.map_or(arguments.preset.runs(), usize::from),
+            runs: arguments.runs.map_or(arguments.preset.runs(paper), usize::from),
             seed: arguments.seed,
             library: Library::new(arguments.data.as_deref(), workspace)?,
-            store: Store::open(&out.join("checkpoints").join(format!("{paper}.jsonl")), arguments.fresh)?,
+            store: Store::open(
+                &out.join("checkpoints").join(format!("{}.jsonl", paper.name)),
+                arguments.fresh,
+            )?,
             said: Mutex::default(),
         })
     }
 
-    /// The datasets that are there, of those that `wanted` says.
-    pub(crate) fn datasets(&self, wanted: impl Fn(&Known) -> bool) -> Result<Vec<Arc<Dataset>>> {
-        let found = KNOWN.iter().filter(|known| wanted(known)).map(|known| self.library.get(known));
+    /// The datasets that are there, of those of these names, in their order.
+    pub(crate) fn datasets(&self, names: &[&str]) -> Result<Vec<Arc<Dataset>>> {
+        let found = names.iter().map(|name| self.library.get(known(name)));
         Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 

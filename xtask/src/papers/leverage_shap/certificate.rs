@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::contender::Contender::LeverageShap;
-use super::experiment::{Estimate, Experiment, Setting};
 use super::instance::Instance;
+use super::sweep::{Setting, experiment};
 use super::{NOTES, all_datasets};
+use crate::comparison::{Estimate, Noise};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
@@ -58,17 +59,17 @@ impl Coverage {
 
 /// Coverage of φ̃ ± 1.96 se, per dataset and pooled.
 pub(crate) fn certificate(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let columns = ["dataset", "m", "intervals", "covered", "coverage", "without width"];
     let mut data = Table::new("data", columns);
     let mut pooled = [Coverage::default(); 2];
     for (dataset, series) in experiment.datasets.iter().enumerate() {
-        let known = series.dataset.known;
+        let known = series.known;
         let settings = MULTIPLES.map(|multiple| Setting {
             dataset,
             contender: LeverageShap,
             budget: multiple * known.players,
-            sigma: 0.0,
+            noise: Noise::NONE,
         });
         for (at, estimates) in experiment.estimates(&settings)?.into_iter().enumerate() {
             let coverage = Coverage::of(&series.instances, &estimates);

@@ -1,14 +1,12 @@
 //! The estimators that the paper compares.
 
-use anyhow::Result;
 use apportion::Estimator;
 use apportion::estimators::{
     Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
 };
-use apportion::games::SumOfUnanimity;
 
+use crate::comparison::Compete;
 use crate::reproduce::figure::{Shape, Style, palette};
-use crate::reproduce::store::sha256;
 
 /// One of the paper's estimators.
 ///
@@ -38,9 +36,14 @@ impl Contender {
         Self::LeverageShapWithReplacement,
         Self::PermutationShap,
     ];
+}
 
-    /// The name in figures and tables.
-    pub(crate) fn title(self) -> &'static str {
+impl Compete for Contender {
+    fn all() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn title(self) -> &'static str {
         match self {
             Self::KernelShap => "Kernel SHAP",
             Self::OptimizedKernelShap => "Optimized Kernel SHAP",
@@ -52,8 +55,7 @@ impl Contender {
         }
     }
 
-    /// The same look in every figure.
-    pub(crate) fn style(self) -> Style {
+    fn style(self) -> Style {
         let (colour, shape) = match self {
             Self::KernelShap => (palette::ORANGE, Shape::Square),
             Self::OptimizedKernelShap => (palette::BLUE, Shape::Triangle),
@@ -66,7 +68,11 @@ impl Contender {
         Style { colour, shape }
     }
 
-    pub(crate) fn estimator(self) -> Box<dyn Estimator> {
+    fn is_subject(self) -> bool {
+        self == Self::LeverageShap
+    }
+
+    fn estimator(self) -> Box<dyn Estimator> {
         let leverage = LeverageShap::default();
         match self {
             Self::KernelShap => {
@@ -87,15 +93,8 @@ impl Contender {
         }
     }
 
-    /// A hash of what the estimator answers on two small games: it belongs to the key of every checkpoint, so that results of an
-    /// estimator that has changed since are not taken up again.
-    pub(crate) fn fingerprint(self) -> Result<String> {
-        let mut answers = Vec::new();
-        for (players, budget) in [(9, 60), (70, 700)] {
-            let game = SumOfUnanimity::random(players, 100, 4, 1);
-            let explanation = self.estimator().estimate(&game, budget, 1)?;
-            answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
-        }
-        Ok(sha256(&answers)[..16].to_owned())
+    /// Of Leverage SHAP alone, whose certificate is tested.
+    fn keeps_standard_errors(self) -> bool {
+        self == Self::LeverageShap
     }
 }

@@ -3,12 +3,10 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
-use super::curves::{Centre, Curves, Level, Look, Point};
-use super::experiment::{Experiment, Setting};
-use super::instance::{SMALL, squared_distance};
-use super::linear::{objective, squared_norm};
-use super::sweep::TABLE_MULTIPLE;
+use super::linear::objective;
+use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment};
 use super::{printed, small_datasets, synthetic};
+use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
@@ -169,7 +167,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
 
 /// Table 3: quartiles of γ on the small datasets, by both definitions.
 pub(crate) fn table3(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |known| known.players <= SMALL)?;
+    let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);
     let mut table = Table::new(
         "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² (appendix F), ours",
@@ -177,7 +175,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     );
     let mut thirds = Vec::new();
     for series in &experiment.datasets {
-        let known = series.dataset.known;
+        let known = series.known;
         let (mut gammas, mut others) = (Vec::new(), Vec::new());
         for instance in &series.instances {
             let small = instance.small()?;
@@ -243,8 +241,8 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         .map(|(dataset, series)| Setting {
             dataset,
             contender: LeverageShap,
-            budget: TABLE_MULTIPLE * series.dataset.known.players,
-            sigma: 0.0,
+            budget: TABLE_MULTIPLE * series.known.players,
+            noise: Noise::NONE,
         })
         .collect();
     let (mut checked, mut held, mut tightest) = (0usize, 0usize, 0.0f64);

@@ -3,11 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use apportion::games::{Noisy, TabulatedGame};
+use apportion::games::TabulatedGame;
 use apportion::trees::InterventionalOracle;
 use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
 
+use super::contender::Contender;
 use super::linear;
+use crate::comparison::{self, Run};
 use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
 use crate::reproduce::store::derive_seed;
@@ -19,7 +21,6 @@ pub(crate) const SMALL: usize = 12;
 pub(crate) struct Instance {
     pub(crate) dataset: Arc<Dataset>,
     pub(crate) run: usize,
-    seed: u64,
     explicand: Vec<f64>,
     background: Background,
     /// φ, exact: interventional values of the trees.
@@ -54,30 +55,12 @@ impl Instance {
             .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len())))
             .with_context(|| format!("{name}, run {run}: no exact values"))?
             .values;
-        Ok(Self {
-            dataset: Arc::clone(dataset),
-            run,
-            seed,
-            explicand,
-            background,
-            truth,
-            small: OnceLock::new(),
-        })
+        Ok(Self { dataset: Arc::clone(dataset), run, explicand, background, truth, small: OnceLock::new() })
     }
 
     /// The game `v(S) = f(x_S, baseline elsewhere)`.
-    pub(crate) fn game(&self) -> Result<MarginalGame<'_, Ensemble>> {
+    pub(crate) fn marginal(&self) -> Result<MarginalGame<'_, Ensemble>> {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
-    }
-
-    /// The game with normal noise of deviation `sigma`, the same for all estimators.
-    pub(crate) fn noisy_game(&self, sigma: f64) -> Result<Box<dyn Game + '_>> {
-        let game = self.game()?;
-        if sigma == 0.0 {
-            return Ok(Box::new(game));
-        }
-        let seed = derive_seed(&("noise", self.dataset.known.name, self.run, sigma, self.seed))?;
-        Ok(Box::new(Noisy::new(game, sigma, seed)?))
     }
 
     pub(crate) fn players(&self) -> usize {
@@ -86,7 +69,7 @@ impl Instance {
 
     /// `‖φ̃ − φ‖² / ‖φ‖²`, the error of the paper.
     pub(crate) fn relative_error(&self, values: &[f64]) -> f64 {
-        squared_distance(values, &self.truth) / linear::squared_norm(&self.truth)
+        comparison::relative_error(values, &self.truth)
     }
 
     /// The regression over all coalitions; for at most [`SMALL`] players.
@@ -94,10 +77,10 @@ impl Instance {
         if let Some(small) = self.small.get() {
             return Ok(small);
         }
-        let values = TabulatedGame::from_game(&self.game()?)?.values_in_order().to_vec();
+        let values = TabulatedGame::from_game(&self.marginal()?)?.values_in_order().to_vec();
         let small = Small {
             residual: linear::objective(&values, &self.truth),
-            span: linear::squared_norm(&linear::times(&self.truth)),
+            span: comparison::squared_norm(&linear::times(&self.truth)),
             values,
         };
         Ok(self.small.get_or_init(|| small))
@@ -113,34 +96,46 @@ impl Instance {
         }
         let n = self.players() as f64;
         let sum: f64 = values.iter().zip(&self.truth).map(|(got, want)| got - want).sum();
-        let projected = squared_distance(values, &self.truth) - sum * sum / n;
+        let projected = comparison::squared_distance(values, &self.truth) - sum * sum / n;
         Ok(Some(projected.max(0.0) / (n * small.residual)))
     }
 }
 
-/// `‖a − b‖²`.
-pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
+impl Run for Instance {
+    type Contender = Contender;
+
+    const PROTOCOL: u32 = 1;
+
+    fn number(&self) -> usize {
+        self.run
+    }
+
+    fn game_name(_: Contender) -> &'static str {
+        "interventional"
+    }
+
+    fn game(&self, _: Contender) -> Result<Box<dyn Game + '_>> {
+        Ok(Box::new(self.marginal()?))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::datasets::{KNOWN, Library};
+    use crate::reproduce::datasets::{Library, known};
     use apportion::estimators::exact;
 
     fn instances(name: &str) -> Vec<Instance> {
         let empty = tempfile::tempdir().unwrap();
         let library = Library::new(Some(empty.path()), empty.path()).unwrap();
-        let known = KNOWN.iter().find(|known| known.name == name).unwrap();
-        let dataset = library.get(known).unwrap().unwrap();
+        let dataset = library.get(known(name)).unwrap().unwrap();
         (0..3).map(|run| Instance::new(&dataset, run, 0).unwrap()).collect()
     }
 
     #[test]
     fn the_truth_is_the_shapley_value_of_the_game_by_enumeration() {
         for instance in ["iris", "diabetes"].into_iter().flat_map(instances) {
-            let brute_force = exact(&instance.game().unwrap(), Semivalue::Shapley).unwrap().values;
+            let brute_force = exact(&instance.marginal().unwrap(), Semivalue::Shapley).unwrap().values;
             assert!(instance.relative_error(&brute_force) < 1e-24);
         }
     }
@@ -162,7 +157,7 @@ mod tests {
         let runs = instances("diabetes");
         assert_ne!(runs[0].explicand, runs[1].explicand);
         for instance in &runs {
-            assert_eq!(instance.game().unwrap().null_players().view().size(), 0);
+            assert_eq!(instance.marginal().unwrap().null_players().view().size(), 0);
         }
     }
 }

@@ -5,6 +5,8 @@
 //! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z` has the rows `√w zᵀ`,
 //! `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with `Δ = v(1) − v(0)` (Lemma 3.1). Masks run over all `2^n`.
 
+use crate::comparison::subset_sums;
+
 /// The kernel weights w(s) for s in 0..=n; 0 at both ends.
 pub(crate) fn kernel_weights(players: usize) -> Vec<f64> {
     let n = players as f64;
@@ -34,17 +36,6 @@ pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
     terms.sum()
 }
 
-/// `Σ_{i ∈ S} x_i` for all masks S.
-fn subset_sums(x: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0];
-    for &xi in x {
-        sums.extend_from_within(..);
-        let half = sums.len() / 2;
-        sums[half..].iter_mut().for_each(|sum| *sum += xi);
-    }
-    sums
-}
-
 /// The part of the rows' vector `h` (one number per mask, zero at both ends) in the column span of A: `A (AᵀA)⁺ Aᵀ h = n A Aᵀ h`
 /// (Lemma 3.3).
 pub(crate) fn span_part(h: &[f64], players: usize) -> Vec<f64> {
@@ -71,14 +62,10 @@ pub(crate) fn times(x: &[f64]) -> Vec<f64> {
     sums.into_iter().enumerate().map(|(mask, sum)| roots[mask.count_ones() as usize] * sum).collect()
 }
 
-/// `‖h‖²`.
-pub(crate) fn squared_norm(h: &[f64]) -> f64 {
-    h.iter().map(|value| value * value).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::squared_norm;
     use apportion::Game;
     use apportion::Semivalue;
     use apportion::estimators::exact;

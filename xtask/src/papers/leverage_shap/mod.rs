@@ -4,8 +4,7 @@
 //! |---|---|
 //! | [`contender`] | the estimators that are compared |
 //! | [`instance`] | one run on a dataset: explicand, game, exact values |
-//! | [`experiment`] | cells: one estimate each, computed once and kept |
-//! | [`sweep`], [`curves`] | error against sample size and noise, as figures, tables and claims |
+//! | [`sweep`] | the experiments: error against sample size and noise |
 //! | [`linear`], [`synthetic`] | the regression over all coalitions; games with a given γ |
 //! | [`printed`] | the numbers of the paper |
 //! | [`scatter`] | figure 1 |
@@ -18,8 +17,6 @@
 
 mod certificate;
 mod contender;
-mod curves;
-mod experiment;
 mod gamma;
 mod instance;
 mod linear;
@@ -33,12 +30,14 @@ mod synthetic;
 mod tables;
 
 use crate::reproduce::catalogue::{Artefact, Paper};
-use crate::reproduce::datasets::KNOWN;
+use crate::reproduce::datasets::known;
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
     name: "leverage-shap",
     citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, ICLR 2025",
+    runs: 100,
+    quick_runs: 50,
     artefacts: &[
         Artefact {
             name: "fig1",
@@ -120,9 +119,9 @@ const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖² / ‖Aφ �
      runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are left out";
 
 fn all_datasets() -> Vec<&'static str> {
-    KNOWN.iter().map(|known| known.name).collect()
+    printed::DATASETS.to_vec()
 }
 
 fn small_datasets() -> Vec<&'static str> {
-    KNOWN.iter().filter(|known| known.players <= instance::SMALL).map(|known| known.name).collect()
+    all_datasets().into_iter().filter(|name| known(name).players <= instance::SMALL).collect()
 }

@@ -3,12 +3,10 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
-use super::curves::{Centre, Curves, Look};
-use super::experiment::Experiment;
-use super::instance::SMALL;
 use super::sample_size::third_quartile_near_median;
-use super::sweep::{Metric, by_noise};
+use super::sweep::{Curves, Metric, by_noise, experiment};
 use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
+use crate::comparison::{Centre, Compete, Look};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
@@ -18,7 +16,7 @@ const NOISE_NOTE: &str = "the noise of a coalition is the same for all estimator
 
 /// Figure 4: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let curves = by_noise(&experiment, &Contender::MAIN, Metric::Error)?;
     let claims = vec![
         curves.best(
@@ -44,7 +42,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
 
 /// Figure 9: mean error of all estimators.
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let curves = by_noise(&experiment, &Contender::ALL, Metric::Error)?;
     let claims = vec![curves.best(
         "Leverage SHAP gives the best performance in almost all settings",
@@ -67,7 +65,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
 
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig11(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |known| known.players <= SMALL)?;
+    let experiment = experiment(session, &small_datasets())?;
     let curves = by_noise(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
     let claims = vec![error_grows(&curves), no_clear_winner(&curves)];
     let mut notes = notes();

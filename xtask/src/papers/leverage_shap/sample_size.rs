@@ -5,20 +5,18 @@ use anyhow::Result;
 use super::contender::Contender::{
     self, KernelShap, LeverageShap, LeverageShapUnpaired, LeverageShapWithReplacement, OptimizedKernelShap,
 };
-use super::curves::{Centre, Curves, Look};
-use super::experiment::{Experiment, Setting};
 use super::instance::SMALL;
-use super::sweep::{MULTIPLES, Metric, by_sample_size, covers_all};
+use super::sweep::{Curves, Experiment, Metric, by_sample_size, experiment};
 use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
+use crate::comparison::{Centre, Guarantee, Look};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
-use crate::reproduce::statistics::quantile;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
 
 /// Figure 3: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig3(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let curves = by_sample_size(&experiment, &Contender::MAIN, Metric::Error)?;
     let claims = vec![
         curves.below(
@@ -100,7 +98,7 @@ fn machine_precision(curves: &Curves) -> Claim {
 
 /// Figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let curves = by_sample_size(&experiment, &Contender::ALL, Metric::Error)?;
     let claims = vec![
         curves.best(
@@ -139,7 +137,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
 
 /// The same curves without the datasets of more than 12 players.
 fn small_n(curves: &Curves, experiment: &Experiment<'_>) -> Curves {
-    let small = |panel: usize| experiment.datasets[panel].dataset.known.players <= SMALL;
+    let small = |panel: usize| experiment.datasets[panel].known.players <= SMALL;
     Curves {
         panels: curves.panels.clone(),
         levels: curves.levels.clone(),
@@ -149,7 +147,7 @@ fn small_n(curves: &Curves, experiment: &Experiment<'_>) -> Curves {
 
 /// Figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |known| known.players <= SMALL)?;
+    let experiment = experiment(session, &small_datasets())?;
     let curves = by_sample_size(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
     let claims = vec![
         curves.best(
@@ -182,46 +180,12 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     Ok(Made { claims, notes, datasets: small_datasets(), ..made })
 }
 
-/// Theorem 1.1: with probability 1 − δ the excess ε satisfies m = O(n log(n/δ) + n/(εδ)). Measured: the largest `ε δ m / n` at the
-/// quantile 1 − δ, the constant that the O would need for its second term alone.
+/// Theorem 1.1, of Leverage SHAP.
 fn theorem_1_1(experiment: &Experiment<'_>) -> Result<Claim> {
-    const DELTA: f64 = 0.1;
-    let mut settings = Vec::new();
-    for (dataset, series) in experiment.datasets.iter().enumerate() {
-        let players = series.dataset.known.players;
-        for budget in MULTIPLES.map(|multiple| multiple * players) {
-            if !covers_all(budget, players) {
-                settings.push(Setting { dataset, contender: LeverageShap, budget, sigma: 0.0 });
-            }
-        }
-    }
-    let mut largest: Option<(f64, String)> = None;
-    for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
-        let series = &experiment.datasets[setting.dataset];
-        let mut excesses = Vec::new();
-        for (instance, estimate) in series.instances.iter().zip(&estimates) {
-            excesses.extend(instance.objective_excess(&estimate.values)?);
-        }
-        if excesses.is_empty() {
-            continue;
-        }
-        excesses.sort_by(f64::total_cmp);
-        let players = series.dataset.known.players;
-        let constant = quantile(&excesses, 1.0 - DELTA) * DELTA * setting.budget as f64 / players as f64;
-        if largest.as_ref().is_none_or(|(so_far, _)| constant > *so_far) {
-            largest = Some((constant, format!("{}, m = {}", series.dataset.known.title, setting.budget)));
-        }
-    }
-    Ok(Claim {
-        claim: "the objective is at most 1 + ε times the least with m = O(n log(n/δ) + n/(εδ)) evaluations".to_owned(),
-        source: "theorem 1.1".to_owned(),
-        rule: "holds if, at δ = 0.1, the quantile 0.9 of ε times δ m / n is at most 1 in every setting with m < 2^n"
-            .to_owned(),
-        verdict: largest
-            .as_ref()
-            .map_or(Verdict::NotTested, |(constant, _)| Verdict::of_truth(*constant <= 1.0)),
-        evidence: largest.map_or("no such setting".to_owned(), |(constant, place)| {
-            format!("largest constant {} ({place})", significant(constant))
-        }),
-    })
+    let guarantee = Guarantee {
+        claim: "the objective is at most 1 + ε times the least with m = O(n log(n/δ) + n/(εδ)) evaluations",
+        source: "theorem 1.1",
+    };
+    guarantee
+        .claim(experiment, LeverageShap, |instance, estimate| instance.objective_excess(&estimate.values))
 }

@@ -3,11 +3,9 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
-use super::experiment::{Experiment, Setting};
-use super::instance::squared_distance;
-use super::linear::squared_norm;
-use super::sweep::covers_all;
+use super::sweep::{Setting, experiment};
 use super::{NOTES, all_datasets};
+use crate::comparison::{Compete, Noise, covers_all, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
@@ -22,7 +20,7 @@ const POINTS: usize = 200;
 
 /// Figure 1.
 pub(crate) fn fig1(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let mut data = Table::new("data", ["dataset", "estimator", "run", "player", "true", "predicted"]);
     let mut table = Table::new(
         "Σ‖φ̃ − φ‖² / Σ‖φ‖² over all runs",
@@ -30,9 +28,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     );
     let (mut panels, mut cases) = (Vec::new(), Vec::new());
     for (dataset, series) in experiment.datasets.iter().enumerate() {
-        let known = series.dataset.known;
+        let known = series.known;
         let budget = MULTIPLE * known.players;
-        let settings = Contender::MAIN.map(|contender| Setting { dataset, contender, budget, sigma: 0.0 });
+        let settings =
+            Contender::MAIN.map(|contender| Setting { dataset, contender, budget, noise: Noise::NONE });
         let drawn_runs = (POINTS / known.players).max(1);
         let (mut marks, mut deviations) = (vec![Mark::Identity], Vec::new());
         for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {

@@ -5,6 +5,7 @@ use apportion::estimators::Pairing;
 use apportion::samplers::{Sampler, SizeLaw, WithReplacement};
 
 use super::contender::Contender;
+use crate::comparison::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style};
 use crate::reproduce::report::{Table, significant};

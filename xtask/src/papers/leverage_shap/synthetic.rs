@@ -7,9 +7,8 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use super::contender::Contender;
-use super::experiment::fingerprints;
-use super::instance::squared_distance;
-use super::linear::{kernel_weights, span_part, squared_norm, times};
+use super::linear::{kernel_weights, span_part, times};
+use crate::comparison::{Compete, fingerprints, squared_distance, squared_norm};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -90,7 +89,7 @@ pub(crate) fn errors(
     gammas: &[f64],
     multiple: usize,
 ) -> Result<Vec<Vec<Vec<Errors>>>> {
-    let fingerprints = fingerprints()?;
+    let fingerprints = fingerprints::<Contender>()?;
     let mut cells = Vec::new();
     for contender in contenders {
         for &gamma in gammas {

@@ -3,10 +3,9 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap, OptimizedKernelShap, PermutationShap};
-use super::curves::Centre;
-use super::experiment::{Experiment, Setting};
-use super::sweep::{MULTIPLES, Metric, TABLE_MULTIPLE, by_sample_size, covers_all};
+use super::sweep::{Metric, Setting, TABLE_MULTIPLE, by_sample_size, experiment};
 use super::{NOTES, all_datasets, printed};
+use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
@@ -29,17 +28,19 @@ struct DatasetErrors {
 }
 
 fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<Errors> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let mut data = Table::new("data", ["dataset", "estimator", "run", "evaluations", "error"]);
     let columns = ["dataset", "estimator"].into_iter();
     let statistics = ["mean", "1st quartile", "median", "3rd quartile"].into_iter();
     let mut table = Table::new(caption, columns.chain(statistics.flat_map(|name| [name, "paper"])));
     let mut datasets = Vec::new();
     for (dataset, series) in experiment.datasets.iter().enumerate() {
-        let known = series.dataset.known;
+        let known = series.known;
         let budget = TABLE_MULTIPLE * known.players;
-        let settings: Vec<Setting> =
-            contenders.iter().map(|&contender| Setting { dataset, contender, budget, sigma: 0.0 }).collect();
+        let settings: Vec<Setting> = contenders
+            .iter()
+            .map(|&contender| Setting { dataset, contender, budget, noise: Noise::NONE })
+            .collect();
         let mut summaries = Vec::new();
         for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
             let mut sample = Vec::new();
@@ -178,7 +179,7 @@ fn made(errors: Errors, claims: Vec<Claim>) -> Made {
 
 /// Table 2: average error of Leverage SHAP over that of Optimized Kernel SHAP.
 pub(crate) fn table2(session: &Session) -> Result<Made> {
-    let experiment = Experiment::new(session, |_| true)?;
+    let experiment = experiment(session, &all_datasets())?;
     let curves = by_sample_size(&experiment, &[OptimizedKernelShap, LeverageShap], Metric::Error)?;
     let ratio = |panel: usize, level: usize, centre: Centre| {
         let of = |contender| curves.point(panel, contender, level).map(|point| centre.of(&point.summary));
@@ -193,8 +194,8 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
         let levels = MULTIPLES.map(|multiple| format!("{multiple}n"));
         let mut table = Table::new(caption, std::iter::once("dataset".to_owned()).chain(levels));
         for (panel, series) in experiment.datasets.iter().enumerate() {
-            let paper = printed::column(series.dataset.known.name).filter(|_| centre == Centre::Mean);
-            let mut row = vec![Entry::from(series.dataset.known.heading())];
+            let paper = printed::column(series.known.name).filter(|_| centre == Centre::Mean);
+            let mut row = vec![Entry::from(series.known.heading())];
             for level in 0..MULTIPLES.len() {
                 let ours = if open.contains(&(panel, level)) {
                     ratio(panel, level, centre).map_or("–".to_owned(), significant)
@@ -212,7 +213,7 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     let mut data =
         Table::new("data", ["dataset", "m", "ratio_of_means", "ratio_of_medians", "exact", "paper"]);
     for (panel, series) in experiment.datasets.iter().enumerate() {
-        let known = series.dataset.known;
+        let known = series.known;
         for (level, multiple) in MULTIPLES.into_iter().enumerate() {
             data.push(vec![
                 known.name.into(),

@@ -1,6 +1,6 @@
-//! Curves: an error as a function of sample size, noise or γ, one per panel and contender.
+//! Curves: an error as a function of sample size, noise or anything else, one per panel and contender.
 
-use super::contender::Contender;
+use super::contender::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
@@ -20,9 +20,9 @@ pub(crate) struct Level {
 
 /// The errors of one contender in one panel at one level.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
+pub(crate) struct Point<C> {
     pub(crate) panel: usize,
-    pub(crate) contender: Contender,
+    pub(crate) contender: C,
     pub(crate) level: usize,
     /// Whether the budget covers all coalitions, so that methods without replacement are exact.
     pub(crate) exact: bool,
@@ -31,10 +31,10 @@ pub(crate) struct Point {
 }
 
 /// All points of a figure.
-pub(crate) struct Curves {
+pub(crate) struct Curves<C> {
     pub(crate) panels: Vec<String>,
     pub(crate) levels: Vec<Level>,
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Vec<Point<C>>,
 }
 
 /// What of a summary is drawn.
@@ -72,19 +72,19 @@ pub(crate) struct Look<'a> {
     pub(crate) columns: usize,
 }
 
-impl Curves {
+impl<C: Compete> Curves<C> {
     /// The points of one panel and contender by level.
-    fn line(&self, panel: usize, contender: Contender) -> impl Iterator<Item = &Point> {
+    fn line(&self, panel: usize, contender: C) -> impl Iterator<Item = &Point<C>> {
         self.points.iter().filter(move |point| point.panel == panel && point.contender == contender)
     }
 
-    pub(crate) fn point(&self, panel: usize, contender: Contender, level: usize) -> Option<&Point> {
+    pub(crate) fn point(&self, panel: usize, contender: C, level: usize) -> Option<&Point<C>> {
         self.line(panel, contender).find(|point| point.level == level)
     }
 
     /// The contenders, each once.
-    pub(crate) fn contenders(&self) -> Vec<Contender> {
-        let mut contenders: Vec<Contender> = self.points.iter().map(|point| point.contender).collect();
+    pub(crate) fn contenders(&self) -> Vec<C> {
+        let mut contenders: Vec<C> = self.points.iter().map(|point| point.contender).collect();
         contenders.sort();
         contenders.dedup();
         contenders
@@ -99,7 +99,7 @@ impl Curves {
         let ticks = self.levels.iter().map(|level| (level.x, level.tick.clone())).collect::<Vec<_>>();
         let contenders = self.contenders();
         let panels = self.panels.iter().enumerate().map(|(index, title)| {
-            let x = |point: &Point| self.levels[point.level].x;
+            let x = |point: &Point<C>| self.levels[point.level].x;
             let mut marks = Vec::new();
             if look.centre == Centre::Median {
                 marks.extend(contenders.iter().map(|&contender| {
@@ -112,9 +112,9 @@ impl Curves {
                     }
                 }));
             }
-            // Leverage SHAP is drawn last, on top.
+            // The subject of the paper is drawn last, on top.
             let mut order = contenders.clone();
-            order.sort_by_key(|&contender| contender == Contender::LeverageShap);
+            order.sort_by_key(|contender| contender.is_subject());
             marks.extend(order.iter().map(|&contender| {
                 Mark::Line {
                     style: contender.style(),
@@ -209,26 +209,48 @@ impl Curves {
         })
     }
 
+    /// The centre of `one` over that of `other`, where both are.
+    pub(crate) fn ratio(
+        &self,
+        (panel, level): (usize, usize),
+        (one, other): (C, C),
+        centre: Centre,
+    ) -> Option<f64> {
+        let of = |contender| self.point(panel, contender, level).map(|point| centre.of(&point.summary));
+        Some(of(one)? / of(other)?)
+    }
+
+    /// The cases of a claim about the ratio of `one` to `other` at each of `places`.
+    pub(crate) fn ratio_cases(
+        &self,
+        places: impl IntoIterator<Item = (usize, usize)>,
+        pair: (C, C),
+        centre: Centre,
+        agrees: impl Fn(f64) -> bool,
+    ) -> Vec<(String, bool)> {
+        let cases = places.into_iter().filter_map(|place| {
+            let ratio = self.ratio(place, pair, centre)?;
+            Some((format!("{} (ratio {ratio:.2})", self.place(place.0, place.1)), agrees(ratio)))
+        });
+        cases.collect()
+    }
+
     /// The claim that `one` is below `other` everywhere but where both are exact.
     pub(crate) fn below(
         &self,
         claim: &str,
         source: &str,
         needed: Needed,
-        (one, other): (Contender, Contender),
+        (one, other): (C, C),
         centre: Centre,
     ) -> Claim {
-        let cases = self.open_places().filter_map(|(panel, level)| {
-            let one = centre.of(&self.point(panel, one, level)?.summary);
-            let other = centre.of(&self.point(panel, other, level)?.summary);
-            Some((format!("{} (ratio {:.2})", self.place(panel, level), one / other), one < other))
-        });
         let case = format!(
             "a dataset and level with m < 2^n; it agrees if the {} of {} is below that of {}",
             centre.name(),
             one.title(),
             other.title()
         );
+        let cases = self.ratio_cases(self.open_places(), (one, other), centre, |ratio| ratio < 1.0);
         Claim::over_cases(claim, source, &case, needed, cases)
     }
 
@@ -238,7 +260,7 @@ impl Curves {
         claim: &str,
         source: &str,
         needed: Needed,
-        best: &[Contender],
+        best: &[C],
         centre: Centre,
     ) -> Claim {
         let cases = self.open_places().filter_map(|(panel, level)| {

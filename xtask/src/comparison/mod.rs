@@ -1,0 +1,27 @@
+//! What papers share that compare estimators: runs, contenders, cells, and the curves drawn from them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`contender`] | [`Compete`]: what a paper says of an estimator that it compares |
+//! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and kept |
+//! | [`noise`] | noise on the value function |
+//! | [`sweep`] | error against sample size, noise, or any other steps |
+//! | [`curves`] | the errors summed up: figure, data, table, claims |
+//! | [`guarantee`] | theorems about how many evaluations are enough |
+//! | [`vectors`] | norms, and sums over all coalitions |
+
+mod contender;
+mod curves;
+mod experiment;
+mod guarantee;
+mod noise;
+mod sweep;
+mod vectors;
+
+pub(crate) use contender::Compete;
+pub(crate) use curves::{Centre, Curves, Level, Look, Point};
+pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, fingerprints};
+pub(crate) use guarantee::Guarantee;
+pub(crate) use noise::Noise;
+pub(crate) use sweep::{Budget, MULTIPLES, Step, by_noise, by_sample_size, covers_all, sweep};
+pub(crate) use vectors::{relative_error, squared_distance, squared_norm, subset_sums};

@@ -1,0 +1,129 @@
+//! Noise on the value function.
+
+use anyhow::Result;
+use apportion::Game;
+use apportion::games::{Coalitions, GameError, Noisy};
+use serde::Serialize;
+
+/// What the deviation of the noise is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Scale {
+    /// The units of the game.
+    Absolute,
+    /// The value that it is added to.
+    Relative,
+}
+
+/// Normal noise on every value of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Noise {
+    /// Its deviation.
+    pub(crate) sigma: f64,
+    scale: Scale,
+}
+
+impl Noise {
+    pub(crate) const NONE: Self = Self::absolute(0.0);
+
+    /// `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
+    pub(crate) const fn absolute(sigma: f64) -> Self {
+        Self { sigma, scale: Scale::Absolute }
+    }
+
+    /// `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
+    pub(crate) const fn relative(sigma: f64) -> Self {
+        Self { sigma, scale: Scale::Relative }
+    }
+
+    /// The game with this noise; ζ is a function of `seed` and the coalition.
+    pub(crate) fn on<'a>(self, game: Box<dyn Game + 'a>, seed: u64) -> Result<Box<dyn Game + 'a>> {
+        if self.sigma == 0.0 {
+            return Ok(game);
+        }
+        Ok(match self.scale {
+            Scale::Absolute => Box::new(Noisy::new(game, self.sigma, seed)?),
+            Scale::Relative => {
+                let shape = Silent { players: game.players(), outputs: game.outputs() };
+                Box::new(Proportional { game, noise: Noisy::new(shape, self.sigma, seed)? })
+            }
+        })
+    }
+}
+
+/// The game that is zero everywhere.
+struct Silent {
+    players: usize,
+    outputs: usize,
+}
+
+impl Game for Silent {
+    fn players(&self) -> usize {
+        self.players
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn values(&self, _: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        out.fill(0.0);
+        Ok(())
+    }
+}
+
+/// A game whose noise grows with its values.
+struct Proportional<G> {
+    game: G,
+    noise: Noisy<Silent>,
+}
+
+impl<G: Game> Game for Proportional<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.game.values(batch, out)?;
+        let mut noise = vec![0.0; out.len()];
+        self.noise.values(batch, &mut noise)?;
+        out.iter_mut().zip(noise).for_each(|(value, noise)| *value += *value * noise);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::games::TabulatedGame;
+
+    fn values(game: &dyn Game) -> Vec<f64> {
+        let mut values = vec![0.0; 16];
+        game.values(&Coalitions::from_masks(4, 0..16), &mut values).unwrap();
+        values
+    }
+
+    #[test]
+    fn relative_noise_is_absolute_noise_times_the_value() {
+        let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
+        let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
+        let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
+        let relative = values(&Noise::relative(0.5).on(game(), 7).unwrap());
+        for ((value, absolute), relative) in table.iter().zip(absolute).zip(relative) {
+            assert!((relative - value - value * (absolute - value)).abs() < 1e-12);
+        }
+        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
+    }
+}

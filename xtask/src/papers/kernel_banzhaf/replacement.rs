@@ -1,0 +1,134 @@
+//! Figure 10: sampling with and without replacement.
+
+use anyhow::Result;
+
+use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
+use super::experiment::{Curves, Metric, curves, datasets, experiment_over};
+use super::notes;
+use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::significant;
+use crate::reproduce::session::Session;
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
+
+/// The most players for which the sample sizes go up to 2^n.
+const ENUMERABLE: usize = 16;
+
+/// The share of all coalitions at which this project promises something.
+const TARGET_SHARE: f64 = 0.6;
+
+/// Sample sizes as shares of 2^n, with what the axis says there.
+const SHARES: [(f64, &str); 9] = [
+    (0.05, "0.05"),
+    (0.1, "0.1"),
+    (0.2, "0.2"),
+    (0.4, "0.4"),
+    (TARGET_SHARE, ""),
+    (0.8, ""),
+    (0.95, ""),
+    (1.0, "1"),
+    (2.0, "2"),
+];
+
+const PAIR: (Contender, Contender) = (KernelBanzhafWithoutReplacement, KernelBanzhaf);
+
+/// Figure 10: median and quartiles of the error with and without replacement.
+pub(crate) fn fig10(session: &Session) -> Result<Made> {
+    let contenders = [KernelBanzhaf, KernelBanzhafWithoutReplacement];
+    let narrow = experiment_over(session, |known| known.players <= ENUMERABLE)?;
+    let wide = experiment_over(session, |known| known.players > ENUMERABLE)?;
+    let up_to_all = curves(&narrow, &contenders, &by_share(), Metric::SquaredError)?;
+    let sparse = curves(&wide, &contenders, &by_sample_size(), Metric::SquaredError)?;
+    let look = Look {
+        title: "Figure 10: error with and without replacement (trees, path-dependent game)",
+        x: "evaluations m over 2^n",
+        y: "squared error",
+        floor: 1e-14,
+        centre: Centre::Median,
+        columns: 4,
+    };
+    let multiples = Look { x: "evaluations m", ..look };
+    let columns = ["dataset", "m"];
+    let mut made = up_to_all
+        .made(columns, &look, "Median of ‖φ̃ − φ‖² by sample size, n ≤ 16")
+        .followed_by(sparse.made(columns, &multiples, "Median of ‖φ̃ − φ‖² by sample size, n > 16"));
+    made.claims = vec![
+        nothing_until_all(&up_to_all),
+        alike_where_sparse(&sparse),
+        exact_at_all(&up_to_all),
+        target(&up_to_all),
+    ];
+    made.notes = notes(&narrow);
+    made.notes.push(
+        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m".to_owned(),
+    );
+    made.datasets = datasets(&narrow, |known| known.players <= ENUMERABLE);
+    made.datasets.extend(datasets(&wide, |known| known.players > ENUMERABLE));
+    Ok(made)
+}
+
+fn by_share() -> Vec<Step> {
+    let step = |(share, tick): (f64, &str)| Step {
+        budget: Budget::Share(share),
+        noise: Noise::NONE,
+        level: Level { label: format!("{share}·2^n"), x: share, tick: tick.to_owned() },
+    };
+    SHARES.into_iter().map(step).collect()
+}
+
+fn nothing_until_all(curves: &Curves) -> Claim {
+    Claim::over_cases(
+        "sampling without replacement does not improve the error while m < 2^n",
+        "section 3.2; appendix G; figure 10",
+        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the median without replacement is at least 0.8 of that with",
+        Needed::All,
+        curves.ratio_cases(curves.open_places(), PAIR, Centre::Median, |ratio| ratio >= 0.8),
+    )
+}
+
+fn alike_where_sparse(curves: &Curves) -> Claim {
+    Claim::over_cases(
+        "with and without replacement perform quite similarly (where m is a small part of 2^n)",
+        "caption of figure 10",
+        "a dataset with n > 16 and a sample size; it agrees if the medians are within a factor of 1.5",
+        Needed::Most,
+        curves.ratio_cases(curves.open_places(), PAIR, Centre::Median, |ratio| {
+            (2.0 / 3.0..=1.5).contains(&ratio)
+        }),
+    )
+}
+
+fn exact_at_all(curves: &Curves) -> Claim {
+    let exact = curves.points.iter().filter(|point| point.exact && point.contender == PAIR.0);
+    let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR, Centre::Median));
+    let largest = ratios.reduce(f64::max);
+    Claim {
+        claim: "without replacement the error falls sharply where m reaches 2^n, as all coalitions are sampled".to_owned(),
+        source: "caption of figure 10".to_owned(),
+        rule: "holds if, on every dataset with n ≤ 16, the median at m ≥ 2^n is below 1e-15 of that with replacement".to_owned(),
+        verdict: largest.map_or(Verdict::NotTested, |largest| Verdict::of_truth(largest < 1e-15)),
+        evidence: largest.map_or("no such dataset".to_owned(), |l| format!("largest such ratio {}", significant(l))),
+    }
+}
+
+/// The target that sampling without replacement is twice as good at m = 0.6 · 2^n.
+fn target(curves: &Curves) -> Claim {
+    let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
+    let places = curves.open_places().filter(|place| Some(place.1) == level);
+    let mut claim = Claim::over_cases(
+        "without replacement the error is at most half of that with, at m = 0.6 · 2^n",
+        "target of this project",
+        "a dataset with n ≤ 16; it agrees if the ratio of medians is at most 0.5",
+        Needed::All,
+        curves.ratio_cases(places, PAIR, Centre::Median, |ratio| ratio <= 0.5),
+    );
+    let places = curves.open_places().filter(|place| Some(place.1) == level);
+    let ratios: Vec<String> = places
+        .filter_map(|place| {
+            let ratio = curves.ratio(place, PAIR, Centre::Median)?;
+            Some(format!("{} {ratio:.3}", curves.panels[place.0]))
+        })
+        .collect();
+    claim.evidence = format!("{}; ratios: {}", claim.evidence, ratios.join(", "));
+    claim
+}
