@@ -4,7 +4,8 @@
 //! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²    (Leverage SHAP, equations 3 and 9)
 //! ```
 //!
-//! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn.
+//! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn. What
+//! a regression makes of an explanation serves that of Kernel Banzhaf, too.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeStratum};

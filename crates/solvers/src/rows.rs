@@ -184,12 +184,14 @@ impl Rows {
     }
 
     /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it should be small. No
-    /// digits of small values are lost.
+    /// digits of small values are lost: values and offset keep their sum; but where an intercept explains the offset, the values have
+    /// the mean 0, and the offset may be rounded.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
-        let moved = targets.offset + self.mean(&signed);
-        let change = moved - targets.offset;
+        let common = self.mean(&signed);
+        let moved = targets.offset + common;
+        let change = if self.intercept_at.is_some() { common } else { moved - targets.offset };
         values.iter_mut().enumerate().for_each(|(row, value)| *value -= self.sign(row) * change);
         targets.offset = moved;
     }
