@@ -1,6 +1,6 @@
 //! Rows as the [kernel](super::kernel) wants them: column by column, a block at a time.
 
-use super::kernel::{Lanes, MOST_NODES, Nodes, Stack, add_tree};
+use super::kernel::{self, AddTree, Lanes, MOST_NODES, Nodes, Stack};
 use super::program::{Column, Program, TreeProgram};
 use crate::ensemble::Ensemble;
 use apportion_values::Rule;
@@ -64,13 +64,18 @@ impl<const R: usize> Block<R> {
 
 /// The memory in which rows are explained, blocks of `R` at a time.
 pub(super) struct Blocks<const R: usize> {
+    kernel: AddTree<R>,
     stack: Stack<R>,
     blocks: Vec<Block<R>>,
 }
 
 impl<const R: usize> Blocks<R> {
     pub(super) fn new(program: &Program) -> Self {
-        Self { stack: Stack::new(program.levels()), blocks: Vec::new() }
+        Self::with_kernel(program, kernel::add_tree)
+    }
+
+    pub(super) fn with_kernel(program: &Program, kernel: AddTree<R>) -> Self {
+        Self { kernel, stack: Stack::new(program.levels()), blocks: Vec::new() }
     }
 
     /// Writes the values of some rows, all of which are taken through a tree before the next. `rules` has the quadrature rule for each
@@ -97,7 +102,7 @@ impl<const R: usize> Blocks<R> {
                 block.decide(ensemble, program, tree);
                 let phi = &mut block.phi[tree.output * players..(tree.output + 1) * players];
                 for nodes in runs(rule) {
-                    add_tree(program, tree, nodes, &block.columns, &mut self.stack, phi);
+                    (self.kernel)(program, tree, nodes, &block.columns, &mut self.stack, phi);
                 }
             }
         }
@@ -109,7 +114,7 @@ impl<const R: usize> Blocks<R> {
 }
 
 /// The nodes of a rule, as many at a time as the kernel takes.
-fn runs(rule: &Rule) -> impl Iterator<Item = Nodes<'_>> {
+pub(super) fn runs(rule: &Rule) -> impl Iterator<Item = Nodes<'_>> {
     let presence = rule.presence().chunks(MOST_NODES);
     presence
         .zip(rule.absence().chunks(MOST_NODES))

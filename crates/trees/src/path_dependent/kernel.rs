@@ -12,7 +12,7 @@
 
 use std::hint::select_unpredictable as select;
 
-use super::program::{Program, Split, TreeProgram};
+use super::program::{Program, Split, TreeProgram, Visit};
 
 /// Most nodes of a rule that are taken through a tree at once. Longer rules are cut.
 pub(super) const MOST_NODES: usize = 4;
@@ -23,14 +23,14 @@ pub(super) type Lanes<const R: usize> = [f64; R];
 /// The memory of the way through a tree.
 pub(super) struct Stack<const R: usize> {
     slots: Vec<Lanes<R>>,
-    /// Per level and side: all bits of the rows that passed all tests of the split's feature.
+    /// All bits of the rows that passed all tests of the split's feature, per level and side after that of all rows.
     masks: Vec<[u64; R]>,
 }
 
 impl<const R: usize> Stack<R> {
     /// For trees of up to as many levels.
     pub(super) fn new(levels: usize) -> Self {
-        Self { slots: vec![[0.0; R]; (2 * levels + 1) * MOST_NODES], masks: vec![[0; R]; 2 * levels] }
+        Self { slots: vec![[0.0; R]; (2 * levels + 1) * MOST_NODES], masks: vec![[0; R]; 2 * levels + 1] }
     }
 }
 
@@ -41,6 +41,10 @@ pub(super) struct Nodes<'a> {
     pub(super) absence: &'a [f64],
     pub(super) weights: &'a [f64],
 }
+
+/// What [`add_tree`] is.
+pub(super) type AddTree<const R: usize> =
+    fn(&Program, &TreeProgram, Nodes<'_>, &[Lanes<R>], &mut Stack<R>, &mut [Lanes<R>]);
 
 /// Adds the values on one tree to `phi`, which has the lanes of each player, summed over at most [`MOST_NODES`] nodes.
 #[multiversion::multiversion(targets(
@@ -91,30 +95,66 @@ fn walk<const Q: usize, const R: usize>(
     for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
         *slot = [weight; R];
     }
+    stack.masks[0] = [u64::MAX; R];
     for step in program.steps(tree) {
-        let split = &splits[step.split()];
+        let split = &splits[step.split as usize];
         let column = &columns[split.column as usize];
         let (masks, own_masks) = stack.masks.split_at_mut(split.masks());
-        let hot = if split.again { Some(&masks[split.hot as usize]) } else { None };
+        let hot = &masks[split.hot as usize];
         let (slots, children) = stack.slots.split_at_mut(split.children() * Q);
         let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
         let (left, right) = children.split_at_mut(Q);
         let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
-        let presence = Presence::new(split.passed, nodes);
-        if step.is_ascent() {
-            let phi = &mut phi[split.player as usize];
-            match hot {
-                None => ascend(split, &presence, column, Untested, slot, left, right, phi),
-                Some(hot) => ascend(split, &presence, column, Tested(hot), slot, left, right, phi),
+        let phi = &mut phi[split.player as usize];
+        let [leaf_left, leaf_right] = split.leaves;
+        let first = || (Presence::first(nodes), Untested);
+        let again = || (Presence::again(split.passed, nodes), Tested(hot));
+        // T of the children, as functions of node and row: of leaves, which have one value, or left in the slots.
+        macro_rules! from {
+            (left) => {
+                |q: usize, row: usize| left[q][row]
+            };
+            (right) => {
+                |q: usize, row: usize| right[q][row]
+            };
+            (leaf_left) => {
+                |_, _| leaf_left
+            };
+            (leaf_right) => {
+                |_, _| leaf_right
+            };
+        }
+        match step.visit {
+            Visit::Descend => descend(split, column, first(), slot, left, right),
+            Visit::DescendAgain => descend(split, column, again(), slot, left, right),
+            Visit::DescendMarking => {
+                mark(split, column, hot, own_masks);
+                descend(split, column, first(), slot, left, right);
             }
-            continue;
-        }
-        if split.marks {
-            mark(split, column, hot, own_masks);
-        }
-        match hot {
-            None => descend(split, &presence, column, Untested, slot, left, right),
-            Some(hot) => descend(split, &presence, column, Tested(hot), slot, left, right),
+            Visit::DescendAgainMarking => {
+                mark(split, column, hot, own_masks);
+                descend(split, column, again(), slot, left, right);
+            }
+            Visit::Ascend => ascend(split, column, first(), slot, from!(left), from!(right), phi),
+            Visit::AscendLeftLeaf => {
+                ascend(split, column, first(), slot, from!(leaf_left), from!(right), phi)
+            }
+            Visit::AscendRightLeaf => {
+                ascend(split, column, first(), slot, from!(left), from!(leaf_right), phi)
+            }
+            Visit::AscendLeaves => {
+                ascend(split, column, first(), slot, from!(leaf_left), from!(leaf_right), phi)
+            }
+            Visit::AscendAgain => ascend(split, column, again(), slot, from!(left), from!(right), phi),
+            Visit::AscendAgainLeftLeaf => {
+                ascend(split, column, again(), slot, from!(leaf_left), from!(right), phi)
+            }
+            Visit::AscendAgainRightLeaf => {
+                ascend(split, column, again(), slot, from!(left), from!(leaf_right), phi)
+            }
+            Visit::AscendAgainLeaves => {
+                ascend(split, column, again(), slot, from!(leaf_left), from!(leaf_right), phi);
+            }
         }
     }
 }
@@ -127,15 +167,24 @@ fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [La
     }
 }
 
-/// s and ds/dt where the row has passed all earlier tests of the feature, whose shares multiply to c.
+/// s and ds/dt where the row has passed all earlier tests of the feature.
 struct Presence<const Q: usize> {
     probability: [f64; Q],
     slope: [f64; Q],
 }
 
 impl<const Q: usize> Presence<Q> {
+    /// At the first test: t and 1.
     #[inline(always)]
-    fn new(passed: f64, nodes: Nodes<'_>) -> Self {
+    fn first(nodes: Nodes<'_>) -> Self {
+        let mut probability = [0.0; Q];
+        probability.copy_from_slice(&nodes.presence[..Q]);
+        Self { probability, slope: [1.0; Q] }
+    }
+
+    /// At a test after others, whose shares multiply to c.
+    #[inline(always)]
+    fn again(passed: f64, nodes: Nodes<'_>) -> Self {
         let (mut probability, mut slope) = ([0.0; Q], [0.0; Q]);
         for q in 0..Q {
             let (t, passed_absent) = (nodes.presence[q], passed * nodes.absence[q]);
@@ -183,28 +232,22 @@ impl<const R: usize> Earlier for Tested<'_, R> {
 
 /// Which rows pass all tests of the feature up to this one, on either side.
 #[inline(always)]
-fn mark<const R: usize>(split: &Split, column: &Lanes<R>, hot: Option<&[u64; R]>, masks: &mut [[u64; R]]) {
+fn mark<const R: usize>(split: &Split, column: &Lanes<R>, hot: &[u64; R], masks: &mut [[u64; R]]) {
     let threshold = split.threshold;
     let [left, right, ..] = masks else { unreachable!("every level has two masks") };
     for row in 0..R {
-        left[row] = u64::from(column[row] < threshold).wrapping_neg();
-        right[row] = !left[row];
-    }
-    if let Some(hot) = hot {
-        for row in 0..R {
-            left[row] &= hot[row];
-            right[row] &= hot[row];
-        }
+        let goes_left = u64::from(column[row] < threshold).wrapping_neg();
+        left[row] = hot[row] & goes_left;
+        right[row] = hot[row] & !goes_left;
     }
 }
 
 /// P of both children: `P(child) = P · ((1 − s) κ_child + s [x goes to the child])`.
 #[inline(always)]
-fn descend<const Q: usize, const R: usize>(
+fn descend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
-    presence: &Presence<Q>,
     column: &Lanes<R>,
-    earlier: impl Earlier,
+    (presence, earlier): (Presence<Q>, E),
     slot: &[Lanes<R>; Q],
     left: &mut [Lanes<R>; Q],
     right: &mut [Lanes<R>; Q],
@@ -223,44 +266,19 @@ fn descend<const Q: usize, const R: usize>(
     }
 }
 
-/// T of a split from those of its children, which are leaves or have been left before, and what its feature gets.
-#[allow(
-    clippy::too_many_arguments,
-    reason = "the state of the walk, apart so that the compiler sees that nothing overlaps"
-)]
-#[inline(always)]
-fn ascend<const Q: usize, const R: usize>(
-    split: &Split,
-    presence: &Presence<Q>,
-    column: &Lanes<R>,
-    earlier: impl Earlier,
-    slot: &mut [Lanes<R>; Q],
-    left: &[Lanes<R>; Q],
-    right: &[Lanes<R>; Q],
-    phi: &mut Lanes<R>,
-) {
-    let [leaf_left, leaf_right] = split.leaves;
-    let (left, right) = (|q: usize, row: usize| left[q][row], |q: usize, row: usize| right[q][row]);
-    let (leaf_left, leaf_right) = (|_, _| leaf_left, |_, _| leaf_right);
-    match split.is_leaf {
-        [false, false] => join(split, presence, column, earlier, slot, (left, right), phi),
-        [false, true] => join(split, presence, column, earlier, slot, (left, leaf_right), phi),
-        [true, false] => join(split, presence, column, earlier, slot, (leaf_left, right), phi),
-        [true, true] => join(split, presence, column, earlier, slot, (leaf_left, leaf_right), phi),
-    }
-}
-
+/// T of a split from those of its children, and what its feature gets:
+///
 /// ```text
-/// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ
+/// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ.
 /// ```
 #[inline(always)]
-fn join<const Q: usize, const R: usize, E: Earlier>(
+fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
-    presence: &Presence<Q>,
     column: &Lanes<R>,
-    earlier: E,
+    (presence, earlier): (Presence<Q>, E),
     slot: &mut [Lanes<R>; Q],
-    (left, right): (impl Fn(usize, usize) -> f64, impl Fn(usize, usize) -> f64),
+    left: impl Fn(usize, usize) -> f64,
+    right: impl Fn(usize, usize) -> f64,
     phi: &mut Lanes<R>,
 ) {
     let (threshold, [share_left, share_right]) = (split.threshold, split.shares);
@@ -273,7 +291,6 @@ fn join<const Q: usize, const R: usize, E: Earlier>(
             let absent = share_left * left + share_right * right;
             let lift = earlier.keep(row, select(goes_left, left, right) - absent);
             let reach = slot[q][row];
-            // The slope is 1 where there was no earlier test.
             gain += if E::TESTED { slope[q] * reach } else { reach } * lift;
             slot[q][row] = absent + s[q] * lift;
         }

@@ -167,6 +167,9 @@ impl<'a> PathDependentOracle<'a> {
     /// Values by quadrature.
     fn integrate(&self, rules: &[Option<Rule>], rows: Rows<'_>, values: &mut [f64]) {
         let (features, outputs) = (self.ensemble.feature_count(), self.ensemble.output_count());
+        if self.program.trees.is_empty() {
+            return;
+        }
         let deep = self.program.levels() > DEEP;
         let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
             let count = rows.len() / features;

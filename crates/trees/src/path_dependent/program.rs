@@ -20,13 +20,8 @@ pub(super) struct Split {
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
-    /// For a feature tested before: the mask of the rows that passed all of these tests.
+    /// The mask of the rows that passed all of these tests.
     pub(super) hot: u32,
-    /// Whether the feature was tested before.
-    pub(super) again: bool,
-    /// Whether the feature is tested below, so that the masks of both sides are wanted.
-    pub(super) marks: bool,
-    pub(super) is_leaf: [bool; 2],
 }
 
 impl Split {
@@ -40,32 +35,63 @@ impl Split {
         2 * self.level() + 1
     }
 
-    /// The mask of the rows that pass this and all earlier tests of the feature by going left; that for going right is the next.
+    /// The mask of the rows that pass this and all earlier tests of the feature by going left; that for going right is the next. Mask 0
+    /// is that of all rows.
     pub(super) fn masks(&self) -> usize {
-        2 * self.level()
+        2 * self.level() + 1
     }
 }
 
-/// A step of the way through a tree: down into a split, or up out of it.
+/// A step of the way through a tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step(u32);
-
-impl Step {
-    fn descend(split: usize) -> Self {
-        Self((split as u32) << 1)
-    }
-
-    fn ascend(split: usize) -> Self {
-        Self((split as u32) << 1 | 1)
-    }
-
+pub(super) struct Step {
     /// The split, within its tree.
-    pub(super) fn split(self) -> usize {
-        (self.0 >> 1) as usize
+    pub(super) split: u32,
+    pub(super) visit: Visit,
+}
+
+/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a feature that was tested before
+/// or not; keeping the masks for splits on the feature below or not; with children that are leaves or splits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Visit {
+    Descend,
+    DescendAgain,
+    DescendMarking,
+    DescendAgainMarking,
+    Ascend,
+    AscendLeftLeaf,
+    AscendRightLeaf,
+    AscendLeaves,
+    AscendAgain,
+    AscendAgainLeftLeaf,
+    AscendAgainRightLeaf,
+    AscendAgainLeaves,
+}
+
+impl Visit {
+    fn descend(again: bool) -> Self {
+        if again { Self::DescendAgain } else { Self::Descend }
     }
 
-    pub(super) fn is_ascent(self) -> bool {
-        self.0 & 1 == 1
+    fn marking(self) -> Self {
+        match self {
+            Self::Descend => Self::DescendMarking,
+            Self::DescendAgain => Self::DescendAgainMarking,
+            other => other,
+        }
+    }
+
+    fn ascend(again: bool, is_leaf: [bool; 2]) -> Self {
+        match (again, is_leaf) {
+            (false, [false, false]) => Self::Ascend,
+            (false, [true, false]) => Self::AscendLeftLeaf,
+            (false, [false, true]) => Self::AscendRightLeaf,
+            (false, [true, true]) => Self::AscendLeaves,
+            (true, [false, false]) => Self::AscendAgain,
+            (true, [true, false]) => Self::AscendAgainLeftLeaf,
+            (true, [false, true]) => Self::AscendAgainRightLeaf,
+            (true, [true, true]) => Self::AscendAgainLeaves,
+        }
     }
 }
 
@@ -187,14 +213,15 @@ enum Task {
     /// Enter a node, which has as many splits above it as `level`.
     Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
     /// Leave a split.
-    Ascend { split: usize },
+    Leave(Step),
 }
 
 /// The way from a split to one of its children.
 #[derive(Clone, Copy)]
 struct Edge {
-    split: usize,
     feature: usize,
+    /// The step down into the split.
+    descent: usize,
     /// The mask of rows that pass the tests of the feature up to this one.
     hot: u32,
     /// The product of the shares of these tests.
@@ -216,8 +243,8 @@ impl Compiler<'_> {
         while let Some(task) = tasks.pop() {
             let (index, level, slot, edge) = match task {
                 Task::Enter { node, level, slot, edge } => (node, level, slot, edge),
-                Task::Ascend { split } => {
-                    program.steps.push(Step::ascend(split));
+                Task::Leave(step) => {
+                    program.steps.push(step);
                     continue;
                 }
             };
@@ -229,10 +256,11 @@ impl Compiler<'_> {
                 program.base[tree.output] += reach * node.value();
                 continue;
             }
-            let split = program.splits.len() - splits;
+            let split = (program.splits.len() - splits) as u32;
             let earlier = path.iter().rev().find(|edge| edge.feature == node.feature()).copied();
             if let Some(edge) = earlier {
-                program.splits[splits + edge.split].marks = true;
+                let descent = &mut program.steps[edge.descent].visit;
+                *descent = descent.marking();
             }
             let (column, player) = self.asked(node, categorical, program);
             let children = [node.left(), node.right()];
@@ -247,22 +275,21 @@ impl Compiler<'_> {
                 player,
                 slot,
                 hot: earlier.map_or(0, |edge| edge.hot),
-                again: earlier.is_some(),
-                marks: false,
-                is_leaf: leaves.map(Node::is_leaf),
             };
             levels = levels.max(level + 1);
             let distinct = distinct + usize::from(earlier.is_none());
             most_distinct = most_distinct.max(distinct);
-            if this.is_leaf != [true; 2] {
-                program.steps.push(Step::descend(split));
+            let is_leaf = leaves.map(Node::is_leaf);
+            let descent = program.steps.len();
+            if is_leaf != [true; 2] {
+                program.steps.push(Step { split, visit: Visit::descend(earlier.is_some()) });
             }
-            tasks.push(Task::Ascend { split });
+            tasks.push(Task::Leave(Step { split, visit: Visit::ascend(earlier.is_some(), is_leaf) }));
             // The left child is on top, so that it comes first.
             for side in [1, 0] {
                 let edge = Edge {
-                    split,
                     feature: node.feature(),
+                    descent,
                     hot: (this.masks() + side) as u32,
                     passed: this.passed * this.shares[side],
                     reach: reach * this.shares[side],

@@ -1,1 +1,406 @@
+//! The oracle against the definition, and its kernel against itself.
 
+use apportion_games::{GameError, Rows};
+use apportion_values::{Semivalue, ValueError};
+
+use super::PathDependentOracle;
+use super::block::Blocks;
+use super::kernel::{self, MOST_NODES};
+use crate::common::{Random, TreeSpec, document, read};
+use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
+use crate::{Attributions, Ensemble, TreeError};
+
+/// Every kind of value that is defined for any number of players.
+fn semivalues() -> Vec<Semivalue> {
+    let checked = [
+        Semivalue::weighted_banzhaf(0.01),
+        Semivalue::weighted_banzhaf(0.3),
+        Semivalue::weighted_banzhaf(0.99),
+        Semivalue::beta_shapley(1.0, 1.0),
+        Semivalue::beta_shapley(4.0, 1.0),
+        Semivalue::beta_shapley(0.5, 0.5),
+        Semivalue::beta_shapley(16.0, 1.0),
+        Semivalue::mixture(&[0.25, 0.5, 0.875], &[0.5, 0.25, 0.25]),
+        Semivalue::mixture(&[0.0, 0.7, 1.0], &[0.25, 0.25, 0.5]),
+        Semivalue::mixture(&[0.0], &[1.0]),
+        Semivalue::mixture(&[1.0], &[1.0]),
+    ];
+    [Semivalue::Shapley, Semivalue::Banzhaf].into_iter().chain(checked.map(Result::unwrap)).collect()
+}
+
+fn ensemble(trees: &[TreeSpec], features: usize, outputs: usize) -> Ensemble {
+    let base_scores: Vec<f32> = (0..outputs).map(|output| output as f32 - 0.75).collect();
+    read(&document(trees, features, &base_scores)).unwrap()
+}
+
+/// Trees of `outputs` outputs in turn, that split on `players` only.
+fn forest(
+    random: &mut Random,
+    players: &[usize],
+    depth: usize,
+    categorical: bool,
+    outputs: usize,
+) -> Vec<TreeSpec> {
+    (0..2 * outputs)
+        .map(|tree| TreeSpec::random(random, players, depth, categorical, tree % outputs))
+        .collect()
+}
+
+/// The values from their definition: every coalition of `players`, followed through the trees. Other features must not matter.
+fn by_enumeration(
+    value: &Semivalue,
+    trees: &[TreeSpec],
+    (features, outputs): (usize, usize),
+    players: &[usize],
+    row: &[f64],
+) -> Vec<f64> {
+    let value = value.without_null_players(players.len());
+    let worth = |coalition: usize| {
+        let present = |feature| {
+            players.iter().position(|&player| player == feature).is_some_and(|bit| coalition >> bit & 1 == 1)
+        };
+        let mut worth = vec![0.0; outputs];
+        for tree in trees {
+            worth[tree.output] += tree.path_dependent(row, present);
+        }
+        worth
+    };
+    let worths: Vec<Vec<f64>> = (0..1 << players.len()).map(worth).collect();
+    let mut values = vec![0.0; features * outputs];
+    for (bit, &player) in players.iter().enumerate() {
+        for coalition in (0..1usize << players.len()).filter(|coalition| coalition >> bit & 1 == 0) {
+            let weight = value.coefficient(players.len(), coalition.count_ones() as usize);
+            for output in 0..outputs {
+                let gain = worths[coalition | 1 << bit][output] - worths[coalition][output];
+                values[player * outputs + output] += weight * gain;
+            }
+        }
+    }
+    values
+}
+
+/// The same as sums over leaves, with the quadrature of each leaf's own degree:
+/// `φ_i += v Σ_q w_q (h_i − c_i) Π_{j≠i} (h_j t_q + c_j (1 − t_q))`.
+fn by_leaves(
+    value: &Semivalue,
+    trees: &[TreeSpec],
+    (features, outputs): (usize, usize),
+    row: &[f64],
+) -> Vec<f64> {
+    let mut values = vec![0.0; features * outputs];
+    for tree in trees {
+        let cover: Vec<f64> = tree.covers().into_iter().map(f64::from).collect();
+        // Per open node, the features of its path with h and c.
+        let mut open = vec![(0usize, Vec::<(usize, f64, f64)>::new())];
+        while let Some((node, path)) = open.pop() {
+            if tree.left[node] != -1 {
+                let feature = tree.feature[node];
+                let goes_left = tree.goes_left(node, row[feature]);
+                for (child, is_left) in [(tree.left[node], true), (tree.right[node], false)] {
+                    let (h, c) =
+                        (f64::from(u8::from(goes_left == is_left)), cover[child as usize] / cover[node]);
+                    let mut longer = path.clone();
+                    match longer.iter_mut().find(|known| known.0 == feature) {
+                        Some(known) => *known = (feature, known.1 * h, known.2 * c),
+                        None => longer.push((feature, h, c)),
+                    }
+                    open.push((child as usize, longer));
+                }
+                continue;
+            }
+            if path.is_empty() {
+                continue;
+            }
+            let rule = value.rule(path.len() - 1).unwrap();
+            for (i, &(feature, h, c)) in path.iter().enumerate() {
+                let others = |t: f64, absent: f64| -> f64 {
+                    let others = path.iter().enumerate().filter(|(j, _)| *j != i);
+                    others.map(|(_, (_, h, c))| h * t + c * absent).product()
+                };
+                let nodes = rule.presence().iter().zip(rule.absence()).zip(rule.weights());
+                let mean: f64 = nodes.map(|((&t, &absent), weight)| weight * others(t, absent)).sum();
+                values[feature * outputs + tree.output] += f64::from(tree.number[node]) * (h - c) * mean;
+            }
+        }
+    }
+    values
+}
+
+fn check(what: &str, explained: &Attributions, wanted: &[f64]) {
+    assert_eq!(explained.values.len(), wanted.len());
+    let scale = wanted.iter().fold(1.0f64, |scale, value| scale.max(value.abs()));
+    for (index, (got, wanted)) in explained.values.iter().zip(wanted).enumerate() {
+        assert!((got - wanted).abs() < 1e-13 * scale, "{what}: number {index}: {got} != {wanted}");
+    }
+}
+
+/// For efficient values: values and base add up to the prediction.
+fn check_sum(what: &str, explained: &Attributions, features: usize) {
+    let outputs = explained.base.len();
+    let rows =
+        explained.values.chunks_exact(features * outputs).zip(explained.predictions.chunks_exact(outputs));
+    for (values, predictions) in rows {
+        for (output, (base, prediction)) in explained.base.iter().zip(predictions).enumerate() {
+            let total: f64 = values.iter().skip(output).step_by(outputs).sum();
+            let scale = values.iter().fold(prediction.abs().max(1.0), |scale, value| scale.max(value.abs()));
+            assert!(
+                (total + base - prediction).abs() < 1e-12 * scale,
+                "{what}: {total} + {base} != {prediction}"
+            );
+        }
+    }
+}
+
+#[test]
+fn values_are_those_of_the_definition() {
+    let random = &mut Random(21);
+    for features in [1, 2, 3, 8, 70, 140] {
+        for depth in [0, 1, 2, 4, 7] {
+            for (outputs, categorical) in [(1, false), (1, true), (3, true)] {
+                let first = random.below(features);
+                let players: Vec<usize> = (0..features.min(6)).map(|k| (first + k * 23) % features).collect();
+                let players: Vec<usize> = if features < 23 { (0..features).collect() } else { players };
+                let trees = forest(random, &players, depth, categorical, outputs);
+                let ensemble = ensemble(&trees, features, outputs);
+                let oracle = PathDependentOracle::new(&ensemble).unwrap();
+                let rows = random.row(3 * features);
+                let rows = Rows::new(&rows, features);
+                let mut law = vec![0.0; features];
+                law[features / 2] = 0.75;
+                law[features - 1] += 0.25;
+                let by_size = Semivalue::by_size_law(&law).unwrap();
+                for value in semivalues().into_iter().chain([by_size]) {
+                    let what = format!("{features} features, depth {depth}, {outputs} outputs, {value}");
+                    let explained = oracle.values(value.clone(), rows).unwrap();
+                    let shape = (features, outputs);
+                    let wanted = |row| by_enumeration(&value, &trees, shape, &players, row);
+                    check(&what, &explained, &rows.iter().flat_map(wanted).collect::<Vec<_>>());
+                    if value.is_efficient() {
+                        check_sum(&what, &explained, features);
+                    }
+                    assert_eq!(explained.base, oracle.base());
+                    assert_eq!(explained.predictions, ensemble.margins(rows).unwrap());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn trees_with_many_features_on_a_path_give_the_sums_over_their_leaves() {
+    let random = &mut Random(22);
+    for (features, depth) in [(12, 9), (40, 40), (65, 70), (130, 130)] {
+        // Features again every now and then.
+        let path: Vec<usize> = (0..depth).map(|level| (level - level / 9) * 5 % features).collect();
+        let players: Vec<usize> = (0..features).collect();
+        let trees =
+            [TreeSpec::chain(random, &path), TreeSpec::random(random, &players, depth.min(8), true, 0)];
+        let ensemble = ensemble(&trees, features, 1);
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        // Rows that mostly go down the chain.
+        let rows: Vec<f64> = (0..2 * features).map(|_| if random.chance(5) { -1.0 } else { 1.0 }).collect();
+        let rows = Rows::new(&rows, features);
+        for value in semivalues() {
+            let explained = oracle.values(value.clone(), rows).unwrap();
+            let wanted: Vec<f64> =
+                rows.iter().flat_map(|row| by_leaves(&value, &trees, (features, 1), row)).collect();
+            check(&format!("depth {depth}, {value}"), &explained, &wanted);
+        }
+    }
+}
+
+/// A chain of distinct features in which going on keeps a `fraction` of the cover, whatever 64 bits hold. Low values end.
+fn chain(depth: usize, fraction: f64) -> Ensemble {
+    let count = 2 * depth + 1;
+    let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);
+    for level in 0..depth {
+        let [ends, goes_on] = [2 * level + 1, 2 * level + 2];
+        let above = if level == 0 { 0 } else { 2 * level };
+        (left[above], right[above]) = (ends as i64, goes_on as i64);
+        (cover[ends], cover[goes_on]) = (cover[above] * (1.0 - fraction), cover[above] * fraction);
+    }
+    let split = |node: usize| node.is_multiple_of(2) && node + 1 < count;
+    let tree = TreeParts {
+        output: 0,
+        feature: (0..count).map(|node| (node / 2) as i64 % depth as i64).collect(),
+        number: (0..count).map(|node| if split(node) { 0.0 } else { (node % 7) as f64 - 3.0 }).collect(),
+        default_left: vec![false; count],
+        cover: Some(cover),
+        categories: vec![None; count],
+        deleted: 0,
+        scale: 1.0,
+        left,
+        right,
+    };
+    let origin = || String::new();
+    let parts = EnsembleParts {
+        width: Width::Single,
+        features: depth,
+        feature_names: None,
+        base_margins: vec![0.25],
+        origin: Origin { format: origin(), version: origin(), booster: origin(), objective: origin() },
+        trees: vec![tree],
+    };
+    Ensemble::build(parts).unwrap()
+}
+
+#[test]
+fn neither_long_paths_nor_small_shares_do_harm() {
+    for depth in [24, 92, 200, 250] {
+        for fraction in [0.9, 0.5, 0.1, 0.001, 1e-9, 1.0 - 1e-6] {
+            if f64::log10(fraction) * depth as f64 <= -300.0 {
+                continue; // No covers for that.
+            }
+            let ensemble = chain(depth, fraction);
+            let oracle = PathDependentOracle::new(&ensemble).unwrap();
+            // All tests passed, all failed, one failed in the middle and near the end, every third failed.
+            let failed: [&dyn Fn(usize) -> bool; 5] =
+                [&|_| false, &|_| true, &|f| f == depth / 2, &|f| f + 2 == depth, &|f| f % 3 == 2];
+            let rows: Vec<f64> = failed
+                .iter()
+                .flat_map(|failed| (0..depth).map(|f| if failed(f) { -1.0 } else { 1.0 }))
+                .collect();
+            let rows = Rows::new(&rows, depth);
+            for value in semivalues() {
+                let explained = oracle.values(value.clone(), rows).unwrap();
+                assert!(
+                    explained.values.iter().all(|value| value.is_finite()),
+                    "{depth}, {fraction}, {value}"
+                );
+                if value.is_efficient() {
+                    check_sum(&format!("depth {depth}, fraction {fraction}, {value}"), &explained, depth);
+                }
+            }
+        }
+    }
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn a_row_has_the_same_bits_whatever_stands_beside_it() {
+    let random = &mut Random(23);
+    let features: Vec<usize> = (0..9).collect();
+    // Rules of two, three and five nodes; the last in two runs.
+    for (depth, longest) in [(3, 4), (5, 6), (7, 9)] {
+        let mut trees = forest(random, &features, depth, true, 2);
+        trees.push(TreeSpec::chain(random, &(0..longest).collect::<Vec<_>>()));
+        let ensemble = ensemble(&trees, 9, 2);
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let rows = random.row(9 * 700);
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+            let explain = |from: usize, count: usize| {
+                let rows = Rows::new(&rows[9 * from..9 * (from + count)], 9);
+                bits(&oracle.values(value.clone(), rows).unwrap().values)
+            };
+            let all = explain(0, 700);
+            for count in [0, 1, 7, 8, 9, 24, 25, 63, 64, 65, 200, 257, 512] {
+                for from in [0, 1, 100, 700 - count] {
+                    if from + count <= 700 {
+                        assert_eq!(
+                            explain(from, count),
+                            all[18 * from..18 * (from + count)],
+                            "{count} from {from}"
+                        );
+                    }
+                }
+            }
+            for threads in [1, 2, 5] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                assert_eq!(pool.install(|| explain(0, 700)), all, "{threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
+    let random = &mut Random(24);
+    let features: Vec<usize> = (0..11).collect();
+    let trees = forest(random, &features, 7, true, 1);
+    let ensemble = ensemble(&trees, 11, 1);
+    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    let rows = random.row(11 * 100);
+    for value in semivalues() {
+        let rules = oracle.rules(&value).unwrap();
+        fn explain<const R: usize>(
+            oracle: &PathDependentOracle<'_>,
+            rules: &[Option<apportion_values::Rule>],
+            rows: &[f64],
+            kernel: kernel::AddTree<R>,
+        ) -> Vec<u64> {
+            let mut values = vec![f64::NAN; rows.len()];
+            let mut blocks = Blocks::<R>::with_kernel(&oracle.program, kernel);
+            blocks.explain(oracle.ensemble, &oracle.program, rules, rows, &mut values);
+            // Features without a split are not written.
+            values.iter().map(|value| if value.is_nan() { 0 } else { value.to_bits() }).collect()
+        }
+        let wanted = explain::<64>(&oracle, &rules, &rows, kernel::add_tree_portable);
+        assert_eq!(explain::<64>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
+        assert_eq!(explain::<8>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
+        assert_eq!(explain::<8>(&oracle, &rules, &rows, kernel::add_tree_portable), wanted, "{value}");
+        assert_eq!(explain::<1>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
+    }
+}
+
+#[test]
+fn deep_trees_need_no_deep_stack() {
+    let random = &mut Random(25);
+    let path: Vec<usize> = (0..5000).map(|level| level % 40).collect();
+    let ensemble = ensemble(&[TreeSpec::chain(random, &path)], 40, 1);
+    assert_eq!(ensemble.depth(), 5000);
+    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    let rows: Vec<f64> = (0..40 * 70).map(|k| if k % 997 == 5 { -1.0 } else { 1.0 }).collect();
+    let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, 40)).unwrap();
+    check_sum("a chain of 5000", &explained, 40);
+}
+
+#[test]
+fn trees_that_give_nothing_cost_nothing() {
+    let random = &mut Random(26);
+    let mut nothing = TreeSpec::random(random, &[0, 1], 3, false, 0);
+    nothing
+        .number
+        .iter_mut()
+        .zip(&nothing.left)
+        .filter(|(_, left)| **left == -1)
+        .for_each(|(value, _)| *value = 0.0);
+    let ensemble = ensemble(&[nothing, TreeSpec::leaf(1.5)], 2, 1);
+    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    assert!(oracle.program.trees.is_empty());
+    for value in semivalues() {
+        let explained = oracle.values(value, Rows::new(&[1.0, 0.0], 2)).unwrap();
+        assert_eq!((explained.values, explained.base), (vec![0.0; 2], vec![0.75]));
+    }
+}
+
+#[test]
+fn a_rule_is_taken_in_runs_of_nodes() {
+    let rule = Semivalue::Shapley.rule(2 * (2 * MOST_NODES + 1) - 1).unwrap();
+    let runs: Vec<usize> = super::block::runs(&rule).map(|nodes| nodes.presence.len()).collect();
+    assert_eq!(runs, [MOST_NODES, MOST_NODES, 1]);
+}
+
+#[test]
+fn bad_covers_rows_and_values_are_refused() {
+    let random = &mut Random(27);
+    let tree = TreeSpec::random(random, &[0, 1], 2, false, 0);
+    let mut without = document(std::slice::from_ref(&tree), 2, &[0.0]);
+    without["learner"]["gradient_booster"]["model"]["trees"][0]["sum_hessian"][0] = 0.0.into();
+    let ensemble = read(&without).unwrap();
+    assert!(matches!(PathDependentOracle::new(&ensemble), Err(TreeError::Cover { tree: 0, node: 0, .. })));
+
+    let ensemble = read(&document(&[tree], 2, &[0.0])).unwrap();
+    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    let refused = |value, rows: &[f64], columns| oracle.values(value, Rows::new(rows, columns)).unwrap_err();
+    let error = refused(Semivalue::Shapley, &[0.0; 3], 3);
+    assert!(matches!(error, TreeError::Game(GameError::Width { given: 3, wanted: 2, .. })), "{error}");
+    let error = refused(Semivalue::Shapley, &[0.0, f64::INFINITY], 2);
+    assert!(matches!(error, TreeError::Game(GameError::InfiniteInput { column: 1, .. })), "{error}");
+    let error = refused(Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap(), &[0.0; 2], 2);
+    let wanted =
+        matches!(error, TreeError::Value(ValueError::WeightsForOtherPlayers { weights: 3, players: 2 }));
+    assert!(wanted, "{error}");
+}
