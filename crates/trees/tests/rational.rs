@@ -284,5 +284,5 @@ fn values_on_trees_of_depth_24_are_right_to_twelve_digits() {
 
 #[test]
 fn values_on_a_tree_of_depth_200_are_right_to_twelve_digits() {
-    check(&mut Random(32), 250, 200, 99, &[0, 5]);
+    check(&mut Random(32), 250, 200, 99, &[5]);
 }

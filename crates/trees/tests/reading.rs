@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use apportion_games::{GameError, Model, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, TreeError};
+use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
 use apportion_values::Semivalue;
 use common::{Random, TreeSpec, document, read, ubj};
 use proptest::prelude::*;
@@ -476,6 +476,10 @@ proptest! {
             let missing = vec![f64::NAN; features];
             let oracle = InterventionalOracle::new(&ensemble, Rows::new(&missing, features), None).unwrap();
             oracle.values(Semivalue::Shapley, rows).unwrap();
+            if let Ok(oracle) = PathDependentOracle::new(&ensemble) {
+                let values = oracle.values(Semivalue::Shapley, rows).unwrap().values;
+                prop_assert!(values.iter().all(|value| value.is_finite()));
+            }
         }
     }
 }
