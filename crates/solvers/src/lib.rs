@@ -21,15 +21,16 @@
 //!
 //! # Speed
 //!
-//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs of uniform sizes with one
-//! weight for each size, under the constraint, one output; `cargo run --release -p apportion-solvers --example timing`:
+//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one output: of uniform sizes with
+//! one weight for each size under the constraint (Shapley), and of uniform coalitions with equal weights about ½ (Banzhaf);
+//! `cargo run --release -p apportion-solvers --example timing`:
 //!
-//! | n | m | solve | certificate |
-//! |---|---|---|---|
-//! | 100 | 1 000 | 0.24 | 0.16 |
-//! | 100 | 10 000 | 0.40 | 1.0 |
-//! | 1000 | 10 000 | 58 | 60 |
-//! | 1000 | 100 000 | 116 | 511 |
+//! | n | m | solve, Shapley | solve, Banzhaf | certificate |
+//! |---|---|---|---|---|
+//! | 100 | 1 000 | 0.4 | 0.3 | 0.2 |
+//! | 100 | 10 000 | 0.6 | 0.6 | 1.1 |
+//! | 1000 | 10 000 | 70 | 32 | 60 |
+//! | 1000 | 100 000 | 130 | 96 | 530 |
 //!
 //! # Example
 //!
