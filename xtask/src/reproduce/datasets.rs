@@ -47,6 +47,16 @@ macro_rules! embedded {
     };
 }
 
+/// Of two models.
+const DIABETES: Source = Source {
+    file: "diabetes.csv",
+    sha256: "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
+};
+
+/// Of two models.
+const ADULT: Source =
+    Source { file: "adult.csv", sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230" };
+
 /// All of them. Those whose name ends in `-mlp` have small networks, all others XGBoost regressors of 100 trees of depth 4.
 pub(crate) static KNOWN: [Known; 15] = [
     Known {
@@ -86,10 +96,7 @@ pub(crate) static KNOWN: [Known; 15] = [
         title: "Diabetes",
         players: 10,
         rows: 442,
-        data: Source {
-            file: "diabetes.csv",
-            sha256: "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
-        },
+        data: DIABETES,
         model: Source {
             file: "diabetes_xgb.json",
             sha256: "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6",
@@ -102,10 +109,7 @@ pub(crate) static KNOWN: [Known; 15] = [
         title: "Adult",
         players: 12,
         rows: 32561,
-        data: Source {
-            file: "adult.csv",
-            sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
-        },
+        data: ADULT,
         model: Source {
             file: "adult_xgb.json",
             sha256: "32283b5bb8da5be923c06b8d13f329b4b799b7fc3402d9a51db2e4451daac318",
@@ -263,10 +267,7 @@ pub(crate) static KNOWN: [Known; 15] = [
         title: "Diabetes",
         players: 10,
         rows: 442,
-        data: Source {
-            file: "diabetes.csv",
-            sha256: "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
-        },
+        data: DIABETES,
         model: Source {
             file: "diabetes_mlp.onnx",
             sha256: "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c",
@@ -279,10 +280,7 @@ pub(crate) static KNOWN: [Known; 15] = [
         title: "Adult",
         players: 12,
         rows: 32561,
-        data: Source {
-            file: "adult.csv",
-            sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
-        },
+        data: ADULT,
         model: Source {
             file: "adult_mlp.onnx",
             sha256: "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e",

@@ -20,6 +20,10 @@ mod contender;
 mod experiment;
 mod instance;
 mod linear;
+#[cfg(feature = "onnx")]
+mod networks;
+#[cfg(not(feature = "onnx"))]
+#[path = "networks_left_out.rs"]
 mod networks;
 mod noise;
 mod objective;

@@ -1,193 +1,160 @@
 //! Figure 6: error against sample size on neural networks.
 //!
-//! Networks are read by `apportion-onnx`, whose runtime takes long to build: behind the feature `onnx`.
+//! Networks are read by `apportion-onnx`, whose runtime takes long to build: behind the feature `onnx`. `networks_left_out.rs` stands
+//! here without it.
 
-use anyhow::Result;
+use std::sync::Arc;
 
+use anyhow::{Context, Result, ensure};
+use apportion::games::{Purpose, TabulatedGame, stream};
+use apportion::{Background, Game, MarginalGame, Semivalue};
+use apportion_onnx::Network;
+use rand::seq::index;
+use serde::Serialize;
+
+use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
+use super::sample_size::pairs_help;
+use crate::comparison::{
+    Centre, Compete, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
+};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::datasets::{Dataset, Known, known};
 use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::verdict::Needed;
 
-/// The networks.
+/// The datasets, each with its network.
 const DATASETS: [&str; 2] = ["diabetes-mlp", "adult-mlp"];
 
-#[cfg(feature = "onnx")]
-pub(crate) use enabled::fig6;
+/// Rows that stand for absent features.
+const BACKGROUND: usize = 50;
 
-/// Figure 6, without networks: says what is missing.
-#[cfg(not(feature = "onnx"))]
-pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    use crate::reproduce::report::Table;
+/// The game of one explicand, tabulated, and its exact Banzhaf values.
+struct NetworkRun {
+    run: usize,
+    game: TabulatedGame,
+    truth: Vec<f64>,
+}
 
-    let how = "this build reads no neural networks: cargo xtask-onnx reproduce kernel-banzhaf/fig6";
-    session.say_once(&format!("kernel-banzhaf/fig6: skipped; {how}"));
-    Ok(Made {
-        data: Table::new("data", ["dataset", "estimator", "m"]),
-        figure: None,
-        tables: Vec::new(),
-        claims: Vec::new(),
-        notes: vec![format!("skipped ({}); {how}", DATASETS.join(", "))],
-        datasets: Vec::new(),
+impl Run for NetworkRun {
+    type Contender = Contender;
+
+    const PROTOCOL: u32 = 1;
+
+    fn number(&self) -> usize {
+        self.run
+    }
+
+    fn game_name(_: Contender) -> &'static str {
+        "interventional, 50 rows"
+    }
+
+    fn game(&self, _: Contender) -> Result<Box<dyn Game + '_>> {
+        Ok(Box::new(&self.game))
+    }
+}
+
+/// One enumeration of 2^n coalitions, and all that determines it.
+#[derive(Serialize)]
+struct Cell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    dataset: &'static str,
+    data_sha256: &'static str,
+    model_sha256: &'static str,
+    run: usize,
+    seed: u64,
+    #[serde(skip)]
+    data: &'a Dataset<Network>,
+}
+
+/// All values of the marginal game of a random row over 50 other random rows.
+fn tabulate(cell: &Cell<'_>) -> Result<Vec<f64>> {
+    let seed = derive_seed(&("network", cell.dataset, cell.run, cell.seed))?;
+    let mut rng = stream(seed, Purpose::Experiment, 0);
+    let drawn = index::sample(&mut rng, cell.data.rows(), BACKGROUND + 1).into_vec();
+    let background: Vec<f64> = drawn[1..].iter().flat_map(|&row| cell.data.row(row)).copied().collect();
+    let background = Background::rows(background, cell.data.known.players)?;
+    let game = MarginalGame::new(&cell.data.model, cell.data.row(drawn[0]), &background)?;
+    Ok(TabulatedGame::from_game(&game)?.values_in_order().to_vec())
+}
+
+fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkRun>> {
+    let known: &'static Known = dataset.known;
+    let cells: Vec<Cell<'_>> = (0..session.runs)
+        .map(|run| Cell {
+            kind: "network game",
+            protocol: NetworkRun::PROTOCOL,
+            dataset: known.name,
+            data_sha256: known.data_sha256(),
+            model_sha256: known.model_sha256(),
+            run,
+            seed: session.seed,
+            data: dataset,
+        })
+        .collect();
+    let tables = session.results(&cells, tabulate)?;
+    let instances = tables.into_iter().enumerate().map(|(run, values)| {
+        let game = TabulatedGame::new(values, 1)?;
+        let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;
+        Ok(NetworkRun { run, game, truth })
+    });
+    Ok(Series { known, instances: instances.collect::<Result<_>>()? })
+}
+
+fn network(session: &Session, known: &'static Known) -> Result<Option<Arc<Dataset<Network>>>> {
+    session.library.get_with(known, |bytes| {
+        let network = Network::from_bytes(bytes)?;
+        ensure!(network.output_count() == 1, "{} has {} outputs, not 1", known.name, network.output_count());
+        Ok(network)
     })
 }
 
-#[cfg(feature = "onnx")]
-mod enabled {
-    use std::sync::Arc;
-
-    use anyhow::{Context, Result, ensure};
-    use apportion::games::{Purpose, TabulatedGame, stream};
-    use apportion::{Background, Game, MarginalGame, Semivalue};
-    use apportion_onnx::Network;
-    use rand::seq::index;
-    use serde::Serialize;
-
-    use super::super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
-    use super::super::sample_size::pairs_help;
-    use super::DATASETS;
-    use crate::comparison::{
-        Centre, Compete, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
+/// Figure 6: median and quartiles of the error of the estimators of Banzhaf values.
+pub(crate) fn fig6(session: &Session) -> Result<Made> {
+    let mut series = Vec::new();
+    for name in DATASETS {
+        if let Some(dataset) = network(session, known(name))? {
+            series.push(runs(session, &dataset).with_context(|| format!("the games of {name}"))?);
+        }
+    }
+    let experiment = Experiment::new(session, series)?;
+    let curves = sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), |run, _, estimate| {
+        Ok(Some(squared_distance(&estimate.values, &run.truth)))
+    })?;
+    let look = Look {
+        title: "Figure 6: error against sample size (neural networks, interventional game)",
+        x: "evaluations m",
+        y: "squared error",
+        floor: 1e-14,
+        centre: Centre::Median,
+        columns: 2,
     };
-    use crate::reproduce::catalogue::Made;
-    use crate::reproduce::datasets::{Dataset, Known, known};
-    use crate::reproduce::session::Session;
-    use crate::reproduce::store::derive_seed;
-    use crate::reproduce::verdict::Needed;
-
-    /// Rows that stand for absent features.
-    const BACKGROUND: usize = 50;
-
-    /// The game of one explicand, tabulated, and its exact Banzhaf values.
-    struct NetworkRun {
-        run: usize,
-        game: TabulatedGame,
-        truth: Vec<f64>,
-    }
-
-    impl Run for NetworkRun {
-        type Contender = Contender;
-
-        const PROTOCOL: u32 = 1;
-
-        fn number(&self) -> usize {
-            self.run
-        }
-
-        fn game_name(_: Contender) -> &'static str {
-            "interventional, 50 rows"
-        }
-
-        fn game(&self, _: Contender) -> Result<Box<dyn Game + '_>> {
-            Ok(Box::new(&self.game))
-        }
-    }
-
-    /// One enumeration of 2^n coalitions, and all that determines it.
-    #[derive(Serialize)]
-    struct Cell<'a> {
-        kind: &'static str,
-        protocol: u32,
-        dataset: &'static str,
-        data_sha256: &'static str,
-        model_sha256: &'static str,
-        run: usize,
-        seed: u64,
-        #[serde(skip)]
-        data: &'a Dataset<Network>,
-    }
-
-    /// All values of the marginal game of a random row over 50 other random rows.
-    fn tabulate(cell: &Cell<'_>) -> Result<Vec<f64>> {
-        let seed = derive_seed(&("network", cell.dataset, cell.run, cell.seed))?;
-        let mut rng = stream(seed, Purpose::Experiment, 0);
-        let drawn = index::sample(&mut rng, cell.data.rows(), BACKGROUND + 1).into_vec();
-        let background: Vec<f64> = drawn[1..].iter().flat_map(|&row| cell.data.row(row)).copied().collect();
-        let background = Background::new(background, cell.data.known.players)?;
-        let game = MarginalGame::new(&cell.data.model, cell.data.row(drawn[0]), &background)?;
-        Ok(TabulatedGame::from_game(&game)?.values_in_order().to_vec())
-    }
-
-    fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkRun>> {
-        let known: &'static Known = dataset.known;
-        let cells: Vec<Cell<'_>> = (0..session.runs)
-            .map(|run| Cell {
-                kind: "network game",
-                protocol: NetworkRun::PROTOCOL,
-                dataset: known.name,
-                data_sha256: known.data_sha256(),
-                model_sha256: known.model_sha256(),
-                run,
-                seed: session.seed,
-                data: dataset,
-            })
-            .collect();
-        let tables = session.results(&cells, tabulate)?;
-        let instances = tables.into_iter().enumerate().map(|(run, values)| {
-            let game = TabulatedGame::new(values, 1)?;
-            let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;
-            Ok(NetworkRun { run, game, truth })
-        });
-        Ok(Series { known, instances: instances.collect::<Result<_>>()? })
-    }
-
-    fn network(session: &Session, known: &'static Known) -> Result<Option<Arc<Dataset<Network>>>> {
-        session.library.get_with(known, |bytes| {
-            let network = Network::from_bytes(bytes)?;
-            ensure!(
-                network.output_count() == 1,
-                "{} has {} outputs, not 1",
-                known.name,
-                network.output_count()
-            );
-            Ok(network)
+    let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
+    let pairs = [KernelBanzhaf, KernelBanzhafUnpaired]
+        .into_iter()
+        .flat_map(|kernel| [MonteCarlo, Msr].map(|rival| (kernel, rival)));
+    let mut claims: Vec<_> = pairs
+        .map(|(kernel, rival)| {
+            curves.below(
+                &format!("{} consistently outperforms {} on networks", kernel.title(), rival.title()),
+                "appendix D; figure 6",
+                Needed::All,
+                (kernel, rival),
+                Centre::Median,
+            )
         })
-    }
-
-    /// Figure 6: median and quartiles of the error of the estimators of Banzhaf values.
-    pub(crate) fn fig6(session: &Session) -> Result<Made> {
-        let mut series = Vec::new();
-        for name in DATASETS {
-            if let Some(dataset) = network(session, known(name))? {
-                series.push(runs(session, &dataset).with_context(|| format!("the games of {name}"))?);
-            }
-        }
-        let experiment = Experiment::new(session, series)?;
-        let curves = sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), |run, _, estimate| {
-            Ok(Some(squared_distance(&estimate.values, &run.truth)))
-        })?;
-        let look = Look {
-            title: "Figure 6: error against sample size (neural networks, interventional game)",
-            x: "evaluations m",
-            y: "squared error",
-            floor: 1e-14,
-            centre: Centre::Median,
-            columns: 2,
-        };
-        let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
-        let pairs = [KernelBanzhaf, KernelBanzhafUnpaired]
-            .into_iter()
-            .flat_map(|kernel| [MonteCarlo, Msr].map(|rival| (kernel, rival)));
-        let mut claims: Vec<_> = pairs
-            .map(|(kernel, rival)| {
-                curves.below(
-                    &format!("{} consistently outperforms {} on networks", kernel.title(), rival.title()),
-                    "appendix D; figure 6",
-                    Needed::All,
-                    (kernel, rival),
-                    Centre::Median,
-                )
-            })
-            .collect();
-        claims.push(pairs_help(&curves));
-        let notes = vec![
-            "models: two small neural networks (the paper's are two-layer networks on Diabetes (Pima), Census Income, Bank and German \
-             Credit)"
-                .to_owned(),
-            format!(
-                "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
-                 coalitions"
-            ),
-            super::super::ESTIMATORS.to_owned(),
-        ];
-        Ok(Made { claims, notes, datasets: DATASETS.to_vec(), ..made })
-    }
+        .collect();
+    claims.push(pairs_help(&curves));
+    let notes = vec![
+        "models: two small neural networks (the paper's are two-layer networks on Diabetes (Pima), Census Income, Bank and German \
+         Credit)"
+            .to_owned(),
+        format!(
+            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
+             coalitions"
+        ),
+        super::ESTIMATORS.to_owned(),
+    ];
+    Ok(Made { claims, notes, datasets: DATASETS.to_vec(), ..made })
 }

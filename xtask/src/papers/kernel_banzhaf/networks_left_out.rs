@@ -1,0 +1,21 @@
+//! Figure 6 in a build that reads no neural networks: says what is missing, and how to get it.
+
+use anyhow::Result;
+
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::Table;
+use crate::reproduce::session::Session;
+
+/// Figure 6, skipped.
+pub(crate) fn fig6(session: &Session) -> Result<Made> {
+    let how = "this build reads no neural networks: cargo xtask-onnx reproduce kernel-banzhaf/fig6";
+    session.say_once(&format!("kernel-banzhaf/fig6: skipped; {how}"));
+    Ok(Made {
+        data: Table::new("data", ["dataset", "estimator", "m"]),
+        figure: None,
+        tables: Vec::new(),
+        claims: Vec::new(),
+        notes: vec![format!("skipped; {how}")],
+        datasets: Vec::new(),
+    })
+}
