@@ -66,7 +66,8 @@ pub struct Attributions {
     /// Rows × features × outputs, row-major: with n features and k outputs, the value of feature i for output o of row j is
     /// `values[(j·n + i)·k + o]`.
     pub values: Vec<f64>,
-    /// Per output: v(∅), the weighted mean margin of the background.
+    /// Per output: v(∅). Of the marginal game the weighted mean margin of the background, of the path-dependent game what the trees
+    /// expect where nothing is known.
     pub base: Vec<f64>,
     /// Rows × outputs: v(N), the margin of each row.
     pub predictions: Vec<f64>,
