@@ -1,7 +1,7 @@
 //! Apportion: what each feature contributed to what a model said.
 //!
-//! Game-theoretic attribution (Shapley and Banzhaf values) for any model that can predict rows, estimated from few predictions and with
-//! standard errors; exact, without sampling, for tree ensembles read from their own files.
+//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues) for any model that can predict rows, estimated from few
+//! predictions and with standard errors; exact, without sampling, for tree ensembles read from their own files.
 //!
 //! # From a model to an explanation
 //!
@@ -22,13 +22,14 @@
 //! | module | is the crate | and holds |
 //! |---|---|---|
 //! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, textbook games |
-//! | [`values`] | `apportion-values` | solution concepts, exact enumeration, axioms |
+//! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions |
-//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP |
-//! | [`trees`] | `apportion-trees` | tree ensembles, model files, exact oracles |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse |
+//! | [`trees`] | `apportion-trees` | tree ensembles, model files, the path-dependent game, exact oracles |
 //!
-//! Each can be used alone. This crate adds [`Explainer`], [`Method`] and [`Budget`].
+//! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
+//! on. This crate adds [`Explainer`], [`Method`] and [`Budget`].
 
 mod budget;
 mod error;
