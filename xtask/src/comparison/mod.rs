@@ -5,7 +5,7 @@
 //! | [`contender`] | [`Compete`]: what a paper says of an estimator that it compares |
 //! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and kept |
 //! | [`noise`] | noise on the value function |
-//! | [`sweep`] | error against sample size, noise, or any other steps |
+//! | [`mod@sweep`] | error against sample size, noise, or any other steps |
 //! | [`curves`] | the errors summed up: figure, data, table, claims |
 //! | [`guarantee`] | theorems about how many evaluations are enough |
 //! | [`vectors`] | norms, and sums over all coalitions |

@@ -60,7 +60,9 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     ];
     made.notes = notes(&narrow);
     made.notes.push(
-        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m".to_owned(),
+        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
+         replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n"
+            .to_owned(),
     );
     made.datasets = datasets(&narrow, |known| known.players <= ENUMERABLE);
     made.datasets.extend(datasets(&wide, |known| known.players > ENUMERABLE));
