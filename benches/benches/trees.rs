@@ -1,10 +1,11 @@
-//! The tree oracle on the models in the repository: rows per second against one baseline and against 100 background rows.
+//! The tree oracles on the models in the repository: rows per second of the interventional one against one baseline and against 100
+//! background rows, and of the path-dependent one for values with many nodes and with one, for many rows and for a single one.
 
 use std::path::Path;
 
 use apportion::Semivalue;
 use apportion::games::Rows;
-use apportion::trees::{Ensemble, InterventionalOracle};
+use apportion::trees::{Ensemble, InterventionalOracle, PathDependentOracle};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rows that spread over the model's thresholds.
@@ -12,13 +13,18 @@ fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
 
-fn oracle(criterion: &mut Criterion) {
+fn model(name: &str) -> Ensemble {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/data");
+    Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz"))).expect("a model in the repository")
+}
+
+const MODELS: [&str; 3] = ["iris", "diabetes", "correlated60"];
+
+fn interventional(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("interventional-oracle");
     group.sample_size(10);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/data");
-    for name in ["iris", "diabetes", "correlated60"] {
-        let path = folder.join(format!("{name}_xgb.json.gz"));
-        let ensemble = Ensemble::from_path(&path).expect("a model in the repository");
+    for name in MODELS {
+        let ensemble = model(name);
         let features = ensemble.feature_count();
         let explicands = rows(1000, features);
         for background in [1, 100] {
@@ -37,5 +43,26 @@ fn oracle(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, oracle);
+fn path_dependent(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("path-dependent-oracle");
+    group.sample_size(10);
+    for name in MODELS {
+        let ensemble = model(name);
+        let features = ensemble.feature_count();
+        let explicands = rows(1000, features);
+        let oracle = PathDependentOracle::new(&ensemble).expect("a model with covers");
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+            for count in [1, 1000] {
+                let rows = Rows::new(&explicands[..count * features], features);
+                group.throughput(Throughput::Elements(count as u64));
+                group.bench_function(BenchmarkId::new(name, format!("{value}_{count}rows")), |bencher| {
+                    bencher.iter(|| oracle.values(value.clone(), rows).expect("legal rows"));
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, interventional, path_dependent);
 criterion_main!(benches);
