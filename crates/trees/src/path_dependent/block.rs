@@ -1,4 +1,4 @@
-//! Rows as the [kernel](super::kernel) wants them: column by column, a block at a time.
+//! Rows as the [kernel] wants them: column by column, a block at a time.
 
 use super::kernel::{self, AddTree, Lanes, MOST_NODES, Nodes, Stack};
 use super::program::{Column, Program, TreeProgram};

@@ -6,7 +6,7 @@
 //!
 //! # Slots
 //!
-//! Split and leaves of a path need memory only while the way through the tree is below them. A *slot* holds one number per node of the
+//! A split needs memory only while the way through the tree is below it. A *slot* holds one number per node of the
 //! rule and row, and each level of the tree has two, for both children of the split on the path. On the way down a child's slot is given P
 //! of the child; on the way up the child puts T in its place, for its parent to take.
 
@@ -92,6 +92,7 @@ fn walk<const Q: usize, const R: usize>(
     phi: &mut [Lanes<R>],
 ) {
     let splits = program.splits(tree);
+    // P carries the weight of its node.
     for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
         *slot = [weight; R];
     }
