@@ -143,7 +143,7 @@ struct CoverProblem {
 /// `f32`, which leaves 2e-7; sums that were added up in `f32` over a million rows would leave 1e-4.
 const COVER_TOLERANCE: f64 = 1e-3;
 
-/// A tree as its file states it, nodes in the file's order, not yet checked.
+/// A tree as its file states it, nodes in the file's order, not yet checked. All lists have one element per node.
 pub(crate) struct TreeParts {
     pub(crate) output: usize,
     /// Children per node, −1 for none.
@@ -163,14 +163,13 @@ pub(crate) struct TreeParts {
     pub(crate) scale: f64,
 }
 
-/// An ensemble as its file states it, not yet checked. All lists of a tree have one element per node.
+/// An ensemble as its file states it, without the trees.
 pub(crate) struct EnsembleParts {
     pub(crate) width: Width,
     pub(crate) features: usize,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) base_margins: Vec<f64>,
     pub(crate) origin: Origin,
-    pub(crate) trees: Vec<TreeParts>,
 }
 
 impl Ensemble {
@@ -262,28 +261,31 @@ impl Ensemble {
             && self.category_sets[split.number as usize].binary_search(&(value as u32)).is_ok()
     }
 
-    /// Checks the parts and brings them to the normal form.
-    pub(crate) fn build(parts: EnsembleParts) -> Result<Self, TreeError> {
-        let mut ensemble = Self {
-            nodes: Vec::new(),
-            cover: Vec::new(),
+    /// An ensemble without trees, with room for so many nodes.
+    pub(crate) fn new(parts: EnsembleParts, nodes: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(nodes),
+            cover: Vec::with_capacity(nodes),
             cover_problem: None,
-            trees: Vec::with_capacity(parts.trees.len()),
+            trees: Vec::new(),
             category_sets: Vec::new(),
             width: parts.width,
             features: parts.features,
             feature_names: parts.feature_names,
             base_margins: parts.base_margins,
             origin: parts.origin,
-        };
-        for (index, tree) in parts.trees.into_iter().enumerate() {
-            ensemble.push(tree).map_err(|problem| TreeError::Tree { tree: index, problem })?;
         }
-        Ok(ensemble)
+    }
+
+    /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, as they take several times the memory
+    /// before.
+    pub(crate) fn push(&mut self, parts: TreeParts) -> Result<(), TreeError> {
+        let tree = self.trees.len();
+        self.append(parts).map_err(|problem| TreeError::Tree { tree, problem })
     }
 
     /// Checks one tree and appends it, breadth first.
-    fn push(&mut self, mut parts: TreeParts) -> Result<(), String> {
+    fn append(&mut self, mut parts: TreeParts) -> Result<(), String> {
         let count = parts.left.len();
         if count == 0 {
             return Err("it has no nodes, so no leaf".to_owned());

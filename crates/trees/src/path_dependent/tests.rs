@@ -239,9 +239,10 @@ fn chain(depth: usize, fraction: f64) -> Ensemble {
         feature_names: None,
         base_margins: vec![0.25],
         origin: Origin { format: origin(), version: origin(), booster: origin(), objective: origin() },
-        trees: vec![tree],
     };
-    Ensemble::build(parts).unwrap()
+    let mut ensemble = Ensemble::new(parts, count);
+    ensemble.push(tree).unwrap();
+    ensemble
 }
 
 #[test]

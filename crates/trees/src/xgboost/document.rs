@@ -1,28 +1,35 @@
 //! The document that JSON and UBJ files hold alike, so that one schema reader serves both.
 
+use std::borrow::Cow;
+
+use super::packed::Packed;
 use crate::error::TreeError;
 
-/// A value of the document. Lists of numbers, which are nearly all of a model file, are kept as plain `f64`.
+/// A value of the document. Lists of numbers, which are nearly all of a model file, are kept as plain `f64`, or left in the file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum Value<'a> {
     Null,
     Bool(bool),
     Number(f64),
     Text(String),
     Numbers(Vec<f64>),
-    List(Vec<Value>),
-    Object(Vec<(String, Value)>),
+    Packed(Packed<'a>),
+    List(Vec<Value<'a>>),
+    Object(Vec<(String, Value<'a>)>),
 }
+
+/// Members of trees that nobody asks for. They are a third of a file, so they are read and dropped.
+pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
 /// Deepest nesting that either reader follows. Models need eight levels.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Collects the elements of a list; stays a list of plain numbers as long as all elements are numbers.
-pub(crate) fn push_element(list: &mut Value, element: Value) {
+pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
     match (&mut *list, element) {
         (Value::Numbers(numbers), Value::Number(number)) => numbers.push(number),
         (Value::Numbers(numbers), element) => {
-            let mut values: Vec<Value> = numbers.drain(..).map(Value::Number).collect();
+            let mut values: Vec<Value<'a>> = numbers.drain(..).map(Value::Number).collect();
             values.push(element);
             *list = Value::List(values);
         }
@@ -31,14 +38,14 @@ pub(crate) fn push_element(list: &mut Value, element: Value) {
     }
 }
 
-impl Value {
+impl Value<'_> {
     fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
             Value::Text(_) => "text",
-            Value::Numbers(_) | Value::List(_) => "a list",
+            Value::Numbers(_) | Value::Packed(_) | Value::List(_) => "a list",
             Value::Object(_) => "an object",
         }
     }
@@ -47,12 +54,12 @@ impl Value {
 /// A value and where it stands, so that every complaint names the field.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
-    value: &'a Value,
+    value: &'a Value<'a>,
     path: String,
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn root(value: &'a Value) -> Self {
+    pub(crate) fn root(value: &'a Value<'a>) -> Self {
         Self { value, path: String::new() }
     }
 
@@ -107,6 +114,7 @@ impl<'a> Field<'a> {
         match self.value {
             Value::List(values) => values.is_empty(),
             Value::Numbers(numbers) => numbers.is_empty(),
+            Value::Packed(packed) => packed.len() == 0,
             _ => false,
         }
     }
@@ -119,28 +127,44 @@ impl<'a> Field<'a> {
                 .enumerate()
                 .map(|(index, value)| Field { value, path: format!("{}[{index}]", self.path) })
                 .collect()),
-            Value::Numbers(numbers) if numbers.is_empty() => Ok(Vec::new()),
-            Value::Numbers(_) => Err(self.error("numbers where other elements are wanted")),
+            _ if self.is_empty_list() => Ok(Vec::new()),
+            Value::Numbers(_) | Value::Packed(_) => {
+                Err(self.error("numbers where other elements are wanted"))
+            }
             _ => self.unexpected("a list"),
         }
     }
 
     /// A list of numbers.
-    pub(crate) fn numbers(&self) -> Result<&'a [f64], TreeError> {
+    pub(crate) fn numbers(&self) -> Result<Cow<'a, [f64]>, TreeError> {
         match self.value {
-            Value::Numbers(numbers) => Ok(numbers),
+            Value::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
+            Value::Packed(packed) => Ok(Cow::Owned(packed.decoded())),
             Value::List(_) => Err(self.error("a list that holds other things than numbers")),
             _ => self.unexpected("a list of numbers"),
         }
     }
 
-    /// A list of numbers of a given length.
-    pub(crate) fn numbers_of(&self, length: usize) -> Result<&'a [f64], TreeError> {
-        let numbers = self.numbers()?;
-        if numbers.len() != length {
-            return Err(self.error(format!("{} elements where {length} are wanted", numbers.len())));
+    /// The length of a list of numbers.
+    pub(crate) fn number_count(&self) -> Result<usize, TreeError> {
+        match self.value {
+            Value::Packed(packed) => Ok(packed.len()),
+            _ => Ok(self.numbers()?.len()),
         }
-        Ok(numbers)
+    }
+
+    /// A list of numbers of a given length.
+    pub(crate) fn numbers_of(&self, length: usize) -> Result<Cow<'a, [f64]>, TreeError> {
+        self.check_count(length)?;
+        self.numbers()
+    }
+
+    /// Refuses a list of numbers of another length.
+    pub(crate) fn check_count(&self, length: usize) -> Result<(), TreeError> {
+        match self.number_count()? {
+            count if count == length => Ok(()),
+            count => Err(self.error(format!("{count} elements where {length} are wanted"))),
+        }
     }
 
     /// A list of whole numbers in the range of `i64` that doubles hold exactly.
@@ -160,7 +184,8 @@ impl<'a> Field<'a> {
     /// A list of truth values of a given length, written as booleans or as 0 and 1.
     pub(crate) fn flags_of(&self, length: usize) -> Result<Vec<bool>, TreeError> {
         let flags: Option<Vec<bool>> = match self.value {
-            Value::Numbers(numbers) => numbers
+            Value::Numbers(_) | Value::Packed(_) => self
+                .numbers()?
                 .iter()
                 .map(|&number| (number == 0.0 || number == 1.0).then_some(number == 1.0))
                 .collect(),
@@ -184,7 +209,7 @@ impl<'a> Field<'a> {
     pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, TreeError> {
         match self.value {
             Value::Number(number) => Ok(vec![*number]),
-            Value::Numbers(numbers) => Ok(numbers.clone()),
+            Value::Numbers(_) | Value::Packed(_) => Ok(self.numbers()?.into_owned()),
             Value::Text(text) => {
                 let text = text.trim();
                 let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);

@@ -4,11 +4,11 @@
 //! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
 //! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
 
-use super::document::{MAX_DEPTH, Value, push_element};
+use super::document::{MAX_DEPTH, UNUSED, Value, push_element};
 use crate::error::TreeError;
 
 /// Reads a whole document; anything but white space after it is an error.
-pub(crate) fn read(bytes: &[u8]) -> Result<Value, TreeError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, TreeError> {
     let mut reader = Reader { bytes, offset: 0 };
     let value = reader.value(0)?;
     reader.skip_space();
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, TreeError> {
+    fn value(&mut self, depth: usize) -> Result<Value<'a>, TreeError> {
         if depth > MAX_DEPTH {
             return self.fail(format!("nested more than {MAX_DEPTH} deep"));
         }
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, TreeError> {
+    fn object(&mut self, depth: usize) -> Result<Value<'a>, TreeError> {
         self.offset += 1;
         let mut members = Vec::new();
         if self.next()? == b'}' {
@@ -91,7 +91,10 @@ impl<'a> Reader<'a> {
                 return self.fail("a colon is wanted");
             }
             self.offset += 1;
-            members.push((name, self.value(depth + 1)?));
+            let value = self.value(depth + 1)?;
+            if !UNUSED.contains(&name.as_str()) {
+                members.push((name, value));
+            }
             match self.next()? {
                 b',' => self.offset += 1,
                 b'}' => {
@@ -103,7 +106,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, TreeError> {
+    fn list(&mut self, depth: usize) -> Result<Value<'a>, TreeError> {
         self.offset += 1;
         let mut list = Value::Numbers(Vec::new());
         if self.next()? == b']' {
@@ -117,6 +120,9 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b']' => {
                     self.offset += 1;
+                    if let Value::Numbers(numbers) = &mut list {
+                        numbers.shrink_to_fit();
+                    }
                     return Ok(list);
                 }
                 _ => return self.fail("a comma or a closing bracket is wanted"),

@@ -3,6 +3,7 @@
 mod document;
 mod json;
 mod objective;
+mod packed;
 mod schema;
 mod ubj;
 

@@ -24,7 +24,7 @@ const MAX_CATEGORY: i64 = 16_777_215;
 /// Outputs come as a bare number, so a short file could ask for any memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
-pub(crate) fn read(document: &Value, format: &str) -> Result<Ensemble, TreeError> {
+pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, TreeError> {
     let root = Field::root(document);
     let learner = root.get("learner")?;
     let version = version(&root)?;
@@ -54,8 +54,7 @@ pub(crate) fn read(document: &Value, format: &str) -> Result<Ensemble, TreeError
     }
     let outputs = output_count(&parameters)?;
     let objective = learner.get("objective")?.get("name")?.text()?;
-    let trees = trees(&model, weights)?;
-    Ensemble::build(EnsembleParts {
+    let parts = EnsembleParts {
         width: Width::Single,
         features,
         feature_names: feature_names(&learner, features)?,
@@ -66,8 +65,8 @@ pub(crate) fn read(document: &Value, format: &str) -> Result<Ensemble, TreeError
             booster: booster_name.to_owned(),
             objective: objective.to_owned(),
         },
-        trees,
-    })
+    };
+    trees(&model, weights, parts)
 }
 
 fn version(root: &Field<'_>) -> Result<Version, TreeError> {
@@ -147,7 +146,8 @@ fn base_margins(
         .collect()
 }
 
-fn trees(model: &Field<'_>, weights: Option<Field<'_>>) -> Result<Vec<TreeParts>, TreeError> {
+/// The ensemble of `parts` with the trees of the model, read one by one.
+fn trees(model: &Field<'_>, weights: Option<Field<'_>>, parts: EnsembleParts) -> Result<Ensemble, TreeError> {
     let model_parameters = model.get("gbtree_model_param")?;
     single_leaf_values(&model_parameters)?;
     let trees = model.get("trees")?.elements()?;
@@ -160,7 +160,7 @@ fn trees(model: &Field<'_>, weights: Option<Field<'_>>) -> Result<Vec<TreeParts>
         )));
     }
     let output_field = model.get("tree_info")?;
-    output_field.numbers_of(trees.len())?;
+    output_field.check_count(trees.len())?;
     let outputs = output_field.integers()?;
     let weights = match weights {
         None => vec![1.0; trees.len()],
@@ -172,16 +172,14 @@ fn trees(model: &Field<'_>, weights: Option<Field<'_>>) -> Result<Vec<TreeParts>
             weights.iter().map(|&weight| f64::from(weight as f32)).collect()
         }
     };
-    trees
-        .iter()
-        .zip(outputs)
-        .zip(weights)
-        .map(|((tree, output), scale)| {
-            let output =
-                usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
-            read_tree(tree, output, scale)
-        })
-        .collect()
+    let counts = trees.iter().map(|tree| tree.get("left_children")?.number_count());
+    let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, TreeError>>()?);
+    for ((tree, output), scale) in trees.iter().zip(outputs).zip(weights) {
+        let output =
+            usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
+        ensemble.push(read_tree(tree, output, scale)?)?;
+    }
+    Ok(ensemble)
 }
 
 /// Refuses trees whose leaves hold a vector each.
@@ -208,7 +206,7 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, T
     }
     let integers = |key| {
         let field = tree.get(key)?;
-        field.numbers_of(count)?;
+        field.check_count(count)?;
         field.integers()
     };
     let singles = |field: Field<'_>| {
@@ -244,7 +242,7 @@ fn categories(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Vec<u32>>>, T
     let nodes = nodes_field.integers()?;
     let list = |key| {
         let field = tree.get(key)?;
-        field.numbers_of(nodes.len())?;
+        field.check_count(nodes.len())?;
         Ok::<_, TreeError>((field.integers()?, field))
     };
     let (starts, starts_field) = list("categories_segments")?;

@@ -17,10 +17,11 @@
 //! about either is an error and not an exhausted machine.
 
 use super::document::{MAX_DEPTH, Value, push_element};
+use super::packed::{Packed, decode, number_size};
 use crate::error::TreeError;
 
 /// Reads a whole document; anything after it is an error.
-pub(crate) fn read(bytes: &[u8]) -> Result<Value, TreeError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, TreeError> {
     let mut reader = Reader { bytes, offset: 0 };
     let marker = reader.byte()?;
     let value = reader.value(marker, 0)?;
@@ -33,32 +34,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value, TreeError> {
 struct Reader<'a> {
     bytes: &'a [u8],
     offset: usize,
-}
-
-/// Bytes of a number with this marker.
-fn number_size(marker: u8) -> Option<usize> {
-    match marker {
-        b'i' | b'U' => Some(1),
-        b'I' | b'u' => Some(2),
-        b'l' | b'm' | b'd' => Some(4),
-        b'L' | b'M' | b'D' => Some(8),
-        _ => None,
-    }
-}
-
-/// The number in `payload`, whose length is that of the marker.
-fn decode(marker: u8, payload: &[u8]) -> f64 {
-    let bits = payload.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-    match marker {
-        b'i' => f64::from(bits as u8 as i8),
-        b'I' => f64::from(bits as u16 as i16),
-        b'l' => f64::from(bits as u32 as i32),
-        b'L' => bits as i64 as f64,
-        b'd' => f64::from(f32::from_bits(bits as u32)),
-        b'D' => f64::from_bits(bits),
-        // U, u, m, M
-        _ => bits as f64,
-    }
 }
 
 /// What a container says about itself after its opening marker.
@@ -125,7 +100,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, marker: u8, depth: usize) -> Result<Value, TreeError> {
+    fn value(&mut self, marker: u8, depth: usize) -> Result<Value<'a>, TreeError> {
         if depth > MAX_DEPTH {
             return self.fail(format!("nested more than {MAX_DEPTH} deep"));
         }
@@ -182,14 +157,12 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, TreeError> {
+    fn list(&mut self, depth: usize) -> Result<Value<'a>, TreeError> {
         let head = self.head(0)?;
         if let (Some(element), Some(count)) = (head.element, head.count)
             && let Some(size) = number_size(element)
         {
-            let payload = self.take(count * size)?;
-            let numbers = payload.chunks_exact(size).map(|number| decode(element, number)).collect();
-            return Ok(Value::Numbers(numbers));
+            return Ok(Value::Packed(Packed::new(element, size, self.take(count * size)?)));
         }
         let mut list = Value::Numbers(Vec::new());
         let mut read = 0;
@@ -208,7 +181,7 @@ impl<'a> Reader<'a> {
         Ok(list)
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, TreeError> {
+    fn object(&mut self, depth: usize) -> Result<Value<'a>, TreeError> {
         // A name takes at least the marker and the number of its length.
         let head = self.head(2)?;
         let mut members = Vec::new();
@@ -235,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_marker_is_read() {
-        let cases: &[(&[u8], Value)] = &[
+        let cases: &[(&[u8], Value<'_>)] = &[
             (b"Z", Value::Null),
             (b"T", Value::Bool(true)),
             (b"F", Value::Bool(false)),
@@ -255,7 +228,7 @@ mod tests {
             (b"[]", Value::Numbers(vec![])),
             (b"[Ni\x01NU\x02]", Value::Numbers(vec![1.0, 2.0])),
             (b"[#i\x02i\x01T", Value::List(vec![Value::Number(1.0), Value::Bool(true)])),
-            (b"[$I#i\x02\x00\x01\x00\x02", Value::Numbers(vec![1.0, 2.0])),
+            (b"[$I#i\x02\x00\x01\x00\x02", Value::Packed(Packed::new(b'I', 2, b"\x00\x01\x00\x02"))),
             (b"[$S#i\x02i\x01ai\x01b", Value::List(vec![Value::Text("a".into()), Value::Text("b".into())])),
             (b"[$[#i\x02i\x01]]", Value::List(vec![Value::Numbers(vec![1.0]), Value::Numbers(vec![])])),
             (b"{}", Value::Object(vec![])),
