@@ -26,13 +26,13 @@ use apportion_samplers::{Pairing, Sample, SizeLaw, ln_choose};
 use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
+use crate::draws::Draws;
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
 use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
-use crate::leverage_shap::Draws;
 use crate::regression::{StandardErrors, free_shares, representatives, sample_is_complete};
 
 /// Kernel Banzhaf (Liu et al. 2024, Algorithm 1) and its ablations, for Banzhaf and weighted Banzhaf values.

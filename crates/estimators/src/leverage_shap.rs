@@ -6,10 +6,9 @@
 //! misprints of its lines corrected (the number of pairs is that of equation 12).
 
 use apportion_games::Game;
-use apportion_samplers::{
-    Bernoulli, FixedCounts, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
-};
+use apportion_samplers::{Pairing, SizeLaw};
 
+use crate::draws::Draws;
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
 use crate::evaluations::at_most_all;
@@ -17,39 +16,6 @@ use crate::exact::exact_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 use crate::regression::{StandardErrors, explain};
-
-/// How the coalitions are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Draws {
-    /// Without replacement, with as many of each size as Bernoulli sampling has in expectation, rounded by systematic sampling: the
-    /// budget is met exactly, and the number of coalitions of a size hardly varies. The default.
-    #[default]
-    FixedCounts,
-    /// Without replacement, every pair entering independently (Algorithm 2), as Theorem 1.1 assumes. The number of evaluations is
-    /// random, the budget its expectation.
-    Bernoulli,
-    /// With replacement: the ablation "Leverage SHAP w/o Bernoulli". Repeated coalitions are evaluated once.
-    WithReplacement,
-}
-
-impl Draws {
-    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli)), all different.
-    pub(crate) fn sample(
-        self,
-        law: SizeLaw,
-        pairing: Pairing,
-        rows: usize,
-        seed: u64,
-    ) -> Result<Sample, SamplerError> {
-        match self {
-            Self::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
-            Self::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
-            Self::WithReplacement => {
-                Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
-            }
-        }
-    }
-}
 
 /// Leverage SHAP (Musco and Witter, ICLR 2025, Algorithm 1) and its ablations.
 ///

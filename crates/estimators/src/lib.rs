@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod draws;
 mod error;
 mod estimator;
 mod evaluations;
@@ -42,13 +43,13 @@ mod kernel_banzhaf;
 mod kernel_shap;
 mod leverage_shap;
 mod maximum_sample_reuse;
-mod membership;
 mod monte_carlo;
 mod optimized_kernel_shap;
 mod permutation_shap;
 mod regression;
 
 pub use apportion_samplers::Pairing;
+pub use draws::Draws;
 pub use error::EstimatorError;
 pub use estimator::Estimator;
 pub use exact::exact;
@@ -56,7 +57,7 @@ pub use explanation::{Diagnostics, Explanation};
 pub use full_budget::FullBudget;
 pub use kernel_banzhaf::KernelBanzhaf;
 pub use kernel_shap::KernelShap;
-pub use leverage_shap::{Draws, LeverageShap};
+pub use leverage_shap::LeverageShap;
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
 pub use optimized_kernel_shap::OptimizedKernelShap;

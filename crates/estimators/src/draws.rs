@@ -1,0 +1,39 @@
+//! Draws of coalitions, with and without replacement.
+
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
+};
+
+/// How the coalitions are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Draws {
+    /// Without replacement, with as many of each size as Bernoulli sampling has in expectation, rounded by systematic sampling: the
+    /// budget is met exactly, and the number of coalitions of a size hardly varies. The default.
+    #[default]
+    FixedCounts,
+    /// Without replacement, every coalition or pair entering independently, as in Algorithm 2 and Theorem 1.1 of the Leverage SHAP paper.
+    /// The number of evaluations is random, the budget its expectation.
+    Bernoulli,
+    /// With replacement: as Kernel Banzhaf is published, and the ablation "Leverage SHAP w/o Bernoulli". Repeated coalitions are evaluated
+    /// once.
+    WithReplacement,
+}
+
+impl Draws {
+    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli)), all different.
+    pub(crate) fn sample(
+        self,
+        law: SizeLaw,
+        pairing: Pairing,
+        rows: usize,
+        seed: u64,
+    ) -> Result<Sample, SamplerError> {
+        match self {
+            Self::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
+            Self::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+            Self::WithReplacement => {
+                Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One sample put to use for one value: means on both sides of every player, of the game or of what a linear model leaves.
+
+use apportion_games::Coalitions;
+use apportion_samplers::Sample;
+use apportion_solvers::{Constraint, Design, LeastSquares, least_squares};
+
+use super::Adjustment;
+use super::membership::{self, Side};
+use super::weights::SizeWeights;
+use crate::error::EstimatorError;
+use crate::explanation::Diagnostics;
+use crate::regression::StandardErrors;
+
+/// A sample put to use for one value.
+pub(super) struct Reuse<'a> {
+    pub(super) sample: &'a Sample,
+    pub(super) weights: SizeWeights,
+    pub(super) outputs: usize,
+}
+
+/// The estimate of one value.
+pub(super) struct Answer {
+    /// n × k, row-major.
+    pub(super) values: Vec<f64>,
+    pub(super) std_errors: Option<Vec<f64>>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+/// Equally weighted coalitions on each side of a player below which there are no standard errors.
+const FEWEST_DRAWS: f64 = 10.0;
+
+impl Reuse<'_> {
+    /// `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
+    pub(super) fn answer(
+        &self,
+        gains: &[f64],
+        total: &[f64],
+        adjustment: Adjustment,
+        standard_errors: StandardErrors,
+    ) -> Result<Answer, EstimatorError> {
+        let fit = match adjustment {
+            // Where nothing is left to chance there is nothing to adjust.
+            Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
+                Some(self.fit_linear_model(gains)?)
+            }
+            _ => None,
+        };
+        let players = self.coalitions().players();
+        let residuals = fit.as_ref().map(LeastSquares::residuals);
+        let residuals = residuals.as_deref().unwrap_or(gains);
+        let (mut values, (empty, full)) = match &fit {
+            None => (vec![0.0; players * self.outputs], (vec![0.0; self.outputs], total.to_vec())),
+            Some(fit) => (fit.coefficients().to_vec(), ends_left(fit, total)),
+        };
+        let means = self.means(residuals, &empty, &full);
+        for (player, values) in values.chunks_exact_mut(self.outputs).enumerate() {
+            for (output, value) in values.iter_mut().enumerate() {
+                let at = output * players + player;
+                *value += self.weights.full[0] * full[output] + self.weights.full[1] * means.holding[at];
+                *value -= self.weights.empty[0] * empty[output] + self.weights.empty[1] * means.lacking[at];
+            }
+        }
+        let std_errors = match (standard_errors, &fit) {
+            (StandardErrors::Omitted, _) => None,
+            (StandardErrors::Estimated, None) => self.standard_errors(gains, &means),
+            (StandardErrors::Estimated, Some(fit)) => self
+                .residuals_left_out(fit, residuals)
+                .and_then(|residuals| self.standard_errors(&residuals, &means)),
+        };
+        let diagnostics = Diagnostics {
+            exact: self.weights.complete,
+            rank: fit.as_ref().map(LeastSquares::rank),
+            unknowns: fit.as_ref().map(|_| players),
+            condition_number: fit.as_ref().map(LeastSquares::condition_number),
+            ..Diagnostics::default()
+        };
+        Ok(Answer { values, std_errors, diagnostics })
+    }
+
+    fn coalitions(&self) -> &Coalitions {
+        self.sample.coalitions()
+    }
+
+    /// `by_size` for each row.
+    fn rows<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+        self.coalitions().sizes().iter().map(|&size| by_size[size as usize])
+    }
+
+    /// How often each row was drawn.
+    fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        let multiplicities = self.sample.multiplicities();
+        (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
+    }
+
+    /// `by_size` for each row, as often as it was drawn.
+    fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+        self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
+    }
+
+    /// The regression of the rows on their members, with an intercept.
+    fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares, EstimatorError> {
+        let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
+        let design = Design::new(self.coalitions(), &weights)?.with_intercept();
+        Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)
+    }
+
+    /// The weighted means of `gains` on both sides of each player. Where no row of positive weight was drawn, that of the end.
+    fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
+        let side = |by_size: &[f64], held: bool, end: &[f64]| {
+            let weights: Vec<f64> = self.weigh(by_size).collect();
+            let sums = |values: &mut dyn Iterator<Item = f64>| {
+                let (holding, lacking) = membership::sums(self.coalitions(), values);
+                if held { holding } else { lacking }
+            };
+            let sizes = sums(&mut weights.iter().copied());
+            let mut means = Vec::with_capacity(sizes.len() * self.outputs);
+            for (output, &end) in end.iter().enumerate() {
+                let of_output = gains.iter().skip(output).step_by(self.outputs);
+                let weighted = sums(&mut weights.iter().zip(of_output).map(|(weight, gain)| weight * gain));
+                let mean = |(sum, size): (f64, &f64)| if *size > 0.0 { sum / size } else { end };
+                means.extend(weighted.into_iter().zip(&sizes).map(mean));
+            }
+            (means, sizes)
+        };
+        let (holding, held) = side(&self.weights.holding, true, full);
+        let (lacking, lacked) = side(&self.weights.lacking, false, empty);
+        Means { holding, lacking, held, lacked }
+    }
+
+    /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few.
+    fn standard_errors(&self, gains: &[f64], means: &Means) -> Option<Vec<f64>> {
+        // The variance that a row of deviation 1 and sum of weights 1 contributes.
+        let variances = |by_size: &[f64]| -> Vec<f64> {
+            let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
+            chance.zip(self.times()).map(|((weight, free), times)| times * free * weight * weight).collect()
+        };
+        let (holding, lacking) = (variances(&self.weights.holding), variances(&self.weights.lacking));
+        let is_enough = |sizes: &[f64], squares: &[f64], share: f64| {
+            share == 0.0
+                || sizes
+                    .iter()
+                    .zip(squares)
+                    .all(|(size, squares)| *size > 0.0 && size * size >= FEWEST_DRAWS * squares)
+        };
+        let enough = |sizes: &[f64], side: &[f64], held: bool, share: f64| {
+            let (with, without) = membership::sums(self.coalitions(), side.iter().copied());
+            is_enough(sizes, if held { &with } else { &without }, share)
+        };
+        if !enough(&means.held, &holding, true, self.weights.full[1])
+            || !enough(&means.lacked, &lacking, false, self.weights.empty[1])
+        {
+            return None;
+        }
+        let factors = |sizes: &[f64], share: f64| -> Vec<f64> {
+            sizes.iter().map(|size| if share > 0.0 { share / size } else { 0.0 }).collect()
+        };
+        let holding_factors = factors(&means.held, self.weights.full[1]);
+        let lacking_factors = factors(&means.lacked, self.weights.empty[1]);
+        let players = self.coalitions().players();
+        let mut errors = vec![0.0; players * self.outputs];
+        for output in 0..self.outputs {
+            let of_output: Vec<f64> = gains.iter().skip(output).step_by(self.outputs).copied().collect();
+            let of_player = output * players..(output + 1) * players;
+            let variances = membership::squares(
+                self.coalitions(),
+                &of_output,
+                &Side {
+                    means: &means.holding[of_player.clone()],
+                    factors: &holding_factors,
+                    weights: &holding,
+                },
+                &Side { means: &means.lacking[of_player], factors: &lacking_factors, weights: &lacking },
+            );
+            for (player, variance) in variances.into_iter().enumerate() {
+                errors[player * self.outputs + output] = variance.sqrt();
+            }
+        }
+        Some(errors)
+    }
+
+    /// What a regression without one of its draws leaves of that draw, `e_k / (1 − h_k)`; none if it cannot do without.
+    fn residuals_left_out(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
+        /// A hat value this close to 1 means that the row alone determines some coefficient.
+        const SATURATED: f64 = 1e-9;
+        let mut left_out = Vec::with_capacity(residuals.len());
+        for ((residuals, hat), times) in
+            residuals.chunks_exact(self.outputs).zip(fit.hat_values()).zip(self.times())
+        {
+            let left = 1.0 - hat / times;
+            if left < SATURATED {
+                return None;
+            }
+            left_out.extend(residuals.iter().map(|residual| residual / left));
+        }
+        Some(left_out)
+    }
+}
+
+/// What the model leaves of the empty and of the full coalition.
+fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let empty: Vec<f64> = fit.intercepts().into_iter().flatten().map(|intercept| -intercept).collect();
+    let mut full: Vec<f64> = total.iter().zip(&empty).map(|(total, empty)| total + empty).collect();
+    for coefficients in fit.coefficients().chunks_exact(total.len()) {
+        full.iter_mut().zip(coefficients).for_each(|(full, coefficient)| *full -= coefficient);
+    }
+    (empty, full)
+}
+
+/// Means on both sides of each player.
+struct Means {
+    /// Over the rows with the player: k × n, one output after the other.
+    holding: Vec<f64>,
+    /// Over the rows without it.
+    lacking: Vec<f64>,
+    /// Sums of the weights of the rows with the player: n.
+    held: Vec<f64>,
+    /// Of those without it.
+    lacked: Vec<f64>,
+}
