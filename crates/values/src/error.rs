@@ -23,8 +23,10 @@ pub enum ValueError {
         /// The number given.
         given: f64,
     },
-    /// Parameters of Beta-Shapley that are not positive.
-    #[error("a Beta-Shapley value takes two positive and finite parameters, not {alpha} and {beta}")]
+    /// Parameters of Beta-Shapley that are not positive, or too small or large for `f64`.
+    #[error(
+        "a Beta-Shapley value takes two positive parameters, from 1e-100 to 1e100, not {alpha:?} and {beta:?}"
+    )]
     Beta {
         /// The first, α.
         alpha: f64,

@@ -1,9 +1,14 @@
 //! A Beta law of presence: Beta-Shapley values.
 
+use std::ops::RangeInclusive;
+
 use statrs::function::gamma::ln_gamma;
 
 use super::size_law;
 use crate::error::ValueError;
+
+/// Parameters outside are refused: their sums and ratios would leave the range of `f64`.
+const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t has the law Beta(β, α).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,8 +19,7 @@ pub struct BetaLaw {
 
 impl BetaLaw {
     pub(crate) fn new(alpha: f64, beta: f64) -> Result<Self, ValueError> {
-        let legal = |parameter: f64| parameter > 0.0 && parameter.is_finite();
-        if legal(alpha) && legal(beta) {
+        if LEGAL.contains(&alpha) && LEGAL.contains(&beta) {
             Ok(Self { alpha, beta })
         } else {
             Err(ValueError::Beta { alpha, beta })

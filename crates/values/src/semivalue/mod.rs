@@ -97,7 +97,7 @@ impl Semivalue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Beta`] unless both are positive and finite.
+    /// [`ValueError::Beta`] unless both are positive, from 1e-100 to 1e100.
     pub fn beta_shapley(alpha: f64, beta: f64) -> Result<Self, ValueError> {
         BetaLaw::new(alpha, beta).map(Self::BetaShapley)
     }
@@ -278,8 +278,8 @@ impl Semivalue {
         }
     }
 
-    /// Whether the values of all players sum to `v(N) − v(∅)` in every game. Of the semivalues only the Shapley value does, under
-    /// whatever name it is given.
+    /// Whether the values of all players sum to `v(N) − v(∅)` in every game. Of the semivalues only the Shapley value does,
+    /// also by its name as Beta-Shapley(1, 1). Weights by size are not looked into: they are for one number of players.
     pub fn is_efficient(&self) -> bool {
         match self {
             Self::Shapley => true,
@@ -459,6 +459,8 @@ mod tests {
             (Semivalue::beta_shapley(0.0, 1.0), "positive"),
             (Semivalue::beta_shapley(1.0, -2.0), "positive"),
             (Semivalue::beta_shapley(1.0, f64::INFINITY), "positive"),
+            (Semivalue::beta_shapley(1e308, 1e308), "1e-100 to 1e100"),
+            (Semivalue::beta_shapley(1e-300, 1.0), "1e-300"),
             (Semivalue::by_size(&[]), "one weight"),
             (Semivalue::by_size(&[0.5, -0.5, 1.5]), "size 1"),
             (Semivalue::by_size(&[0.5, 0.5, 0.5]), "sum to 2"),
