@@ -1,5 +1,7 @@
 //! The explainer on closures and on a tree ensemble: all methods, null players, errors, threads.
 
+#![allow(clippy::unwrap_used)]
+
 use apportion::games::GameError;
 use apportion::{
     Background, Budget, Ensemble, ExplainError, Explainer, Explanation, Method, NullPlayers, Rows, Semivalue,
