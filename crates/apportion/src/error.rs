@@ -37,7 +37,9 @@ pub enum ExplainError {
         value: Semivalue,
     },
     /// The tree oracle was asked for a model that is not a tree ensemble.
-    #[error("method tree needs a tree ensemble; for any other model use exact or leverage-shap")]
+    #[error(
+        "method tree needs a tree ensemble; for any other model use auto, exact or a method that samples"
+    )]
     NotTrees,
     /// The game could not be built.
     #[error(transparent)]
