@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use apportion_estimators::{Diagnostics, Explanation, exact};
-use apportion_games::{Background, Game, Model, Rows, SubGame};
+use apportion_games::{Background, Game, GameError, Model, Rows, SubGame};
 use apportion_trees::Ensemble;
 use apportion_values::{MOST_PLAYERS, Semivalue};
 use rayon::prelude::*;
@@ -127,9 +127,12 @@ impl<'a> Explainer<'a> {
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
         match self.ensemble_for_oracle() {
-            // One row gives one explanation.
             Some(ensemble) => {
-                Ok(self.explain_trees(ensemble, Rows::new(explicand, explicand.len().max(1)))?.remove(0))
+                let rows = Rows::new(explicand, explicand.len().max(1));
+                // One row gives one explanation; no values are no row.
+                let (given, wanted) = (explicand.len(), ensemble.feature_count());
+                let none = || GameError::Width { what: "the explicand".to_owned(), given, wanted };
+                self.explain_trees(ensemble, rows)?.pop().ok_or_else(|| none().into())
             }
             None => self.explain_by_game(explicand),
         }

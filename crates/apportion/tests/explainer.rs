@@ -260,6 +260,18 @@ fn rows_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn an_explicand_without_values_is_refused_by_a_model_of_one_feature() {
+    let ensemble = Ensemble::from_bytes(include_bytes!("fixtures/one_feature.json")).unwrap();
+    let baseline = || Background::baseline(vec![0.0]).unwrap();
+    for explainer in [Explainer::of_trees(&ensemble, baseline()), Explainer::path_dependent(&ensemble)] {
+        let refused = explainer.explain(&[]).unwrap_err().to_string();
+        assert!(refused.contains("0 values, but 1"), "{refused}");
+        assert_eq!(explainer.explain_rows(Rows::new(&[], 1)).unwrap().len(), 0);
+    }
+    assert_eq!(Explainer::of_trees(&ensemble, baseline()).explain(&[3.0]).unwrap().values, [3.0]);
+}
+
+#[test]
 fn the_oracle_refuses_models_that_are_no_trees() {
     let model = |row: &[f64]| row[0];
     let explainer = Explainer::new(&model, Background::baseline(vec![0.0]).unwrap()).method(Method::Tree);
