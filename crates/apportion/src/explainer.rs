@@ -240,7 +240,8 @@ impl<'a> Explainer<'a> {
         let budget = self.budget.evaluations(game.players());
         let contributing = SubGame::without(game, null_players.view());
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
-            return self.explain_game(game, &self.value, budget);
+            let explanation = self.explain_game(game, &self.value, budget)?;
+            return Ok(Explanation { value: self.value.clone(), ..explanation });
         }
         if contributing.players() == 0 {
             return self.explain_unchanged(game);

@@ -102,6 +102,7 @@ impl Method {
     /// The estimator of `value` behind the name; none for the exact methods and [`Auto`](Self::Auto), and where the method cannot compute
     /// the value.
     pub fn estimator(self, value: &Semivalue) -> Option<Box<dyn Estimator>> {
+        let value = &value.simplified();
         let leverage = LeverageShap::default();
         let estimator: Box<dyn Estimator> = match self {
             Self::Auto | Self::Tree | Self::Exact => return None,
@@ -205,6 +206,9 @@ mod tests {
             assert_eq!(Method::sampled(&value), sampled, "{name}");
             assert!(sampled.computes(&value), "{name}");
         }
+        let (shapley, banzhaf) = ("beta=1,1".parse().unwrap(), "weighted-banzhaf=0.5".parse().unwrap());
+        assert_eq!(Method::sampled(&shapley), Method::LeverageShap);
+        assert!(Method::KernelBanzhaf.computes(&banzhaf));
         assert!(!Method::Permutation.computes(&Semivalue::Banzhaf));
         assert!(!Method::KernelBanzhaf.computes(&Semivalue::Shapley));
     }

@@ -278,14 +278,19 @@ impl Semivalue {
         }
     }
 
+    /// The same value under its plainest name: Beta-Shapley(1, 1) is Shapley, weighted Banzhaf(½) is Banzhaf.
+    pub fn simplified(&self) -> Self {
+        match self {
+            Self::BetaShapley(law) if law.alpha() == 1.0 && law.beta() == 1.0 => Self::Shapley,
+            Self::WeightedBanzhaf(presence) if presence.p() == 0.5 => Self::Banzhaf,
+            other => other.clone(),
+        }
+    }
+
     /// Whether the values of all players sum to `v(N) − v(∅)` in every game. Of the semivalues only the Shapley value does,
     /// also by its name as Beta-Shapley(1, 1). Weights by size are not looked into: they are for one number of players.
     pub fn is_efficient(&self) -> bool {
-        match self {
-            Self::Shapley => true,
-            Self::BetaShapley(law) => law.alpha() == 1.0 && law.beta() == 1.0,
-            _ => false,
-        }
+        self.simplified() == Self::Shapley
     }
 }
 
@@ -400,6 +405,9 @@ mod tests {
             assert!((beta.moment(a, b) / Semivalue::Shapley.moment(a, b) - 1.0).abs() < 1e-13);
             assert_eq!(atom.moment(a, b), banzhaf.moment(a, b));
         }
+        assert_eq!(beta.simplified(), Semivalue::Shapley);
+        assert_eq!(Semivalue::weighted_banzhaf(0.5).unwrap().simplified(), Semivalue::Banzhaf);
+        assert_eq!(atom.simplified(), atom);
         assert!(beta.is_efficient() && !Semivalue::beta_shapley(2.0, 1.0).unwrap().is_efficient());
     }
 
