@@ -1,6 +1,7 @@
 //! What can go wrong when a game is built or asked.
 
 use crate::coalition::{Coalition, CoalitionView};
+use crate::partition::PartitionProblem;
 
 /// The cause that a model gives for its failure.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -95,6 +96,20 @@ pub enum GameError {
         least: usize,
         /// The most.
         most: usize,
+    },
+    /// Groups that are no partition of the players.
+    #[error("the groups must hold every player once: {problem}")]
+    Partition {
+        /// What is wrong with them.
+        problem: PartitionProblem,
+    },
+    /// A partition of another number of players than the game has.
+    #[error("the partition is of {given} players, the game has {wanted}")]
+    PartitionOfOthers {
+        /// Players of the partition.
+        given: usize,
+        /// Players of the game.
+        wanted: usize,
     },
     /// A parameter of a textbook game, an adapter or a sub-game outside its range.
     #[error("{what}")]

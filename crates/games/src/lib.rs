@@ -30,6 +30,7 @@
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
+//! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
 //! | [`Counted`], [`Cached`], [`Noisy`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`] | random streams that make every result a function of its seed |
@@ -47,6 +48,8 @@ mod error;
 mod game;
 mod marginal;
 mod model;
+mod partition;
+mod quotient;
 mod stream;
 mod sub_game;
 mod tabulated;
@@ -60,6 +63,8 @@ pub use error::{BoxError, GameError};
 pub use game::Game;
 pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
+pub use partition::{Partition, PartitionProblem};
+pub use quotient::QuotientGame;
 pub use stream::{Purpose, stream};
 pub use sub_game::SubGame;
 pub use tabulated::TabulatedGame;

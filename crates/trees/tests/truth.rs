@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use apportion_games::{Coalitions, Game, Rows};
+use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, QuotientGame, Rows};
 use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
-use apportion_values::{Semivalue, enumerate};
+use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 use serde_json::Value;
 
 fn shared() -> PathBuf {
@@ -185,4 +185,67 @@ fn every_model_of_the_data_pack_agrees_with_its_ground_truth() {
     }
     assert!(models > 0, "the data pack is there, but holds no XGBoost models");
     eprintln!("{models} model files");
+}
+
+#[test]
+fn values_of_features_in_groups_agree_with_their_ground_truth() {
+    let mut compared = 0;
+    for name in ["adult", "california", "diabetes"] {
+        let path = shared().join("truth").join(format!("{name}_xgb_groups.json"));
+        let Ok(bytes) = std::fs::read(path) else { continue };
+        let truth: Value = serde_json::from_slice(&bytes).unwrap();
+        let model = shared().join("models").join(truth["model_file"].as_str().unwrap());
+        let ensemble = Ensemble::from_path(model).unwrap();
+        let n = ensemble.feature_count();
+        let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
+        let features = truth["partition"].as_array().unwrap().iter().map(indices);
+        let partition = Partition::new(n, features.collect()).unwrap();
+        let names = ensemble.feature_names().map(<[String]>::to_vec).unwrap_or_else(|| {
+            let groups = truth["partition"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .zip(truth["partition_features"].as_array().unwrap());
+            let mut names = vec![String::new(); n];
+            for (numbers, group) in groups {
+                for (number, name) in indices(numbers).into_iter().zip(group.as_array().unwrap()) {
+                    names[number] = name.as_str().unwrap().to_owned();
+                }
+            }
+            names
+        });
+        let row = |index: usize| names.iter().map(|name| data[index][name]).collect::<Vec<f64>>();
+        for case in truth["cases"].as_array().unwrap() {
+            let background = if case["game"] == "interventional_mean" {
+                Background::baseline(floats(&truth["baseline"])).unwrap()
+            } else {
+                Background::rows(
+                    indices(&truth["background"]).into_iter().flat_map(row).collect::<Vec<f64>>(),
+                    n,
+                )
+                .unwrap()
+            };
+            let explicand = row(case["row"].as_u64().unwrap() as usize);
+            let game = MarginalGame::new(&ensemble, &explicand, &background).unwrap();
+            let quotient = QuotientGame::new(&game, &partition).unwrap();
+            let of_groups = |value| enumerate(&quotient, value).unwrap().values().to_vec();
+            let of_players = |value: CoalitionalValue| value.enumerate(&game, &partition).unwrap().values;
+            let scale = case["v_full"].as_f64().unwrap().abs().max(case["v_empty"].as_f64().unwrap().abs());
+            for (key, got) in [
+                ("owen", of_players(CoalitionalValue::owen())),
+                ("banzhaf_owen", of_players(CoalitionalValue::banzhaf_owen())),
+                ("two_step_shapley", two_step_shapley(&game, &partition).unwrap().values),
+                ("quotient_shapley", of_groups(Semivalue::Shapley)),
+                ("quotient_banzhaf", of_groups(Semivalue::Banzhaf)),
+            ] {
+                let truth = floats(&case[key]);
+                assert_eq!(got.len(), truth.len());
+                for (got, truth) in got.iter().zip(truth) {
+                    assert_close(*got, truth, scale, 1e-13, &format!("{name}, {key}"));
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 0 || !shared().join("truth").exists(), "the data pack is there, but no groups are");
 }

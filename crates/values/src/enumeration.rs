@@ -351,7 +351,7 @@ fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
 }
 
 /// The sum of 2^d rows, pairwise: the upper half is added to the lower one until one row is left; destroys `rows`.
-fn sum_rows(rows: &mut [f64], outputs: usize) -> &[f64] {
+pub(crate) fn sum_rows(rows: &mut [f64], outputs: usize) -> &[f64] {
     let mut rest = rows;
     while rest.len() > outputs {
         let (low, high) = rest.split_at_mut(rest.len() / 2);

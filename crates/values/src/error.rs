@@ -71,6 +71,19 @@ pub enum ValueError {
         /// The most.
         most: usize,
     },
+    /// Groups too many or too large for enumeration.
+    #[error(
+        "exact values of players in groups take 2^(groups − 1 + members) coalitions for each group, at most 2^{most}; here are {groups} \
+         groups, the largest of {largest}"
+    )]
+    Structure {
+        /// Number of groups.
+        groups: usize,
+        /// Players of the largest.
+        largest: usize,
+        /// The most of groups − 1 + members.
+        most: usize,
+    },
     /// A sum of finite values of coalitions is not finite.
     #[error(
         "the values of coalitions are too large: their sum for player {player} (output {output}) overflows; scale the game down"

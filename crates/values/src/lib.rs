@@ -24,6 +24,7 @@
 //! | [`Rule`] | quadrature of the mixing measure, exact to a stated degree |
 //! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
 //! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
+//! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues; two-step Shapley |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency as predicates |
 //! | [`ValueError`] | what can go wrong |
 //!
@@ -32,6 +33,7 @@
 //! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k numbers each.
 
 pub mod axioms;
+mod coalitional;
 mod enumeration;
 mod error;
 mod least_squares;
@@ -39,6 +41,7 @@ mod quadrature;
 mod semivalue;
 
 pub use axioms::Violation;
+pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::{ValueError, WeightsProblem};
 pub use least_squares::LeastSquaresForm;

@@ -1,0 +1,226 @@
+//! A coalition structure: the players in groups.
+
+use crate::error::GameError;
+
+/// A partition of the players `0..n` into m groups, none empty: who stands together.
+///
+/// Groups keep the order in which they are given, and so do their members.
+///
+/// ```
+/// use apportion_games::Partition;
+///
+/// let partition = Partition::new(4, vec![vec![2, 0], vec![1], vec![3]])?;
+/// assert_eq!((partition.players(), partition.len()), (4, 3));
+/// assert_eq!((partition.group(0), partition.group_of(1)), (&[2, 0][..], 1));
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    groups: Vec<Vec<usize>>,
+    /// The group of each player.
+    group_of: Vec<usize>,
+}
+
+/// Why groups are no partition of the players.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartitionProblem {
+    /// A group without players.
+    #[error("group {group} is empty")]
+    Empty {
+        /// Which group, from 0.
+        group: usize,
+    },
+    /// A player that the game does not have.
+    #[error("group {group} has the player {player}, but the players are 0 to {}", *players as i64 - 1)]
+    UnknownPlayer {
+        /// The group.
+        group: usize,
+        /// The player.
+        player: usize,
+        /// Players of the game.
+        players: usize,
+    },
+    /// A name that no player has.
+    #[error("group {group} has the player {name:?}, a name that no player has")]
+    UnknownName {
+        /// The group.
+        group: usize,
+        /// The name.
+        name: String,
+    },
+    /// A player that stands twice.
+    #[error("player {player} is in group {first} and again in group {second}")]
+    Twice {
+        /// The player.
+        player: usize,
+        /// The group in which it stands first.
+        first: usize,
+        /// The group in which it stands again; the same where it is named twice in one.
+        second: usize,
+    },
+    /// Players in no group.
+    #[error("{} of {players} players are in no group, the first being {}", missing.len(), missing.first().copied().unwrap_or_default())]
+    Missing {
+        /// Those players, in ascending order.
+        missing: Vec<usize>,
+        /// Players of the game.
+        players: usize,
+    },
+}
+
+impl Partition {
+    /// The partition of `players` into `groups` of player numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Partition`] where a group is empty, or players are unknown, stand twice, or are missing.
+    pub fn new(players: usize, groups: Vec<Vec<usize>>) -> Result<Self, GameError> {
+        let mut group_of: Vec<Option<usize>> = vec![None; players];
+        for (group, members) in groups.iter().enumerate() {
+            if members.is_empty() {
+                return Err(PartitionProblem::Empty { group }.into());
+            }
+            for &player in members {
+                match group_of.get_mut(player) {
+                    None => return Err(PartitionProblem::UnknownPlayer { group, player, players }.into()),
+                    Some(&mut Some(first)) => {
+                        return Err(PartitionProblem::Twice { player, first, second: group }.into());
+                    }
+                    Some(place) => *place = Some(group),
+                }
+            }
+        }
+        let missing: Vec<usize> = (0..players).filter(|&player| group_of[player].is_none()).collect();
+        if !missing.is_empty() {
+            return Err(PartitionProblem::Missing { missing, players }.into());
+        }
+        Ok(Self { groups, group_of: group_of.into_iter().flatten().collect() })
+    }
+
+    /// The partition of the players with these `names` into groups of names. Of several players of one name the first is meant.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), and for a name that no player has.
+    pub fn by_name<S: AsRef<str>, T: AsRef<str>>(names: &[S], groups: &[Vec<T>]) -> Result<Self, GameError> {
+        let number = |group: usize, name: &T| {
+            let name = name.as_ref();
+            names
+                .iter()
+                .position(|known| known.as_ref() == name)
+                .ok_or_else(|| PartitionProblem::UnknownName { group, name: name.to_owned() })
+        };
+        let numbers =
+            |(group, members): (usize, &Vec<T>)| members.iter().map(|name| number(group, name)).collect();
+        let groups: Result<Vec<Vec<usize>>, PartitionProblem> =
+            groups.iter().enumerate().map(numbers).collect();
+        Self::new(names.len(), groups?)
+    }
+
+    /// Everyone alone: n groups of one.
+    pub fn singletons(players: usize) -> Self {
+        Self { groups: (0..players).map(|player| vec![player]).collect(), group_of: (0..players).collect() }
+    }
+
+    /// All players in one group; no group where there are no players.
+    pub fn whole(players: usize) -> Self {
+        let groups = if players == 0 { Vec::new() } else { vec![(0..players).collect()] };
+        Self { groups, group_of: vec![0; players] }
+    }
+
+    /// Number of players n.
+    pub fn players(&self) -> usize {
+        self.group_of.len()
+    }
+
+    /// Number of groups m.
+    #[allow(clippy::len_without_is_empty, reason = "only a game without players has no groups")]
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The groups, each with the numbers of its players.
+    pub fn groups(&self) -> &[Vec<usize>] {
+        &self.groups
+    }
+
+    /// The players of one group.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such group.
+    pub fn group(&self, group: usize) -> &[usize] {
+        &self.groups[group]
+    }
+
+    /// The group of a player.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such player.
+    pub fn group_of(&self, player: usize) -> usize {
+        self.group_of[player]
+    }
+
+    /// Players of the largest group.
+    pub fn largest(&self) -> usize {
+        self.groups.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+impl From<PartitionProblem> for GameError {
+    fn from(problem: PartitionProblem) -> Self {
+        Self::Partition { problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(players: usize, groups: &[&[usize]]) -> PartitionProblem {
+        match Partition::new(players, groups.iter().map(|group| group.to_vec()).collect()).unwrap_err() {
+            GameError::Partition { problem } => problem,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_partition_is_refused_with_what_is_wrong() {
+        assert_eq!(refused(3, &[&[0, 1], &[], &[2]]), PartitionProblem::Empty { group: 1 });
+        let unknown = PartitionProblem::UnknownPlayer { group: 1, player: 3, players: 3 };
+        assert_eq!(refused(3, &[&[0, 1], &[2, 3]]), unknown);
+        assert_eq!(
+            refused(3, &[&[0, 1], &[2, 1]]),
+            PartitionProblem::Twice { player: 1, first: 0, second: 1 }
+        );
+        assert_eq!(
+            refused(3, &[&[0, 0], &[2, 1]]),
+            PartitionProblem::Twice { player: 0, first: 0, second: 0 }
+        );
+        assert_eq!(refused(4, &[&[1], &[2]]), PartitionProblem::Missing { missing: vec![0, 3], players: 4 });
+        let names = ["age", "sex"];
+        let message = Partition::by_name(&names, &[vec!["age"], vec!["sx"]]).unwrap_err().to_string();
+        assert!(message.contains("\"sx\"") && message.contains("group 1"), "{message}");
+    }
+
+    #[test]
+    fn names_and_numbers_give_the_same_partition() {
+        let names = ["age", "sex", "bmi"];
+        let named = Partition::by_name(&names, &[vec!["bmi", "age"], vec!["sex"]]).unwrap();
+        assert_eq!(named, Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap());
+        assert_eq!((named.group_of(0), named.group_of(1), named.largest()), (0, 1, 2));
+    }
+
+    #[test]
+    fn the_coarsest_and_the_finest_partition_are_partitions() {
+        for players in [1, 2, 65, 130] {
+            let (finest, coarsest) = (Partition::singletons(players), Partition::whole(players));
+            assert_eq!(finest, Partition::new(players, finest.groups().to_vec()).unwrap());
+            assert_eq!(coarsest, Partition::new(players, coarsest.groups().to_vec()).unwrap());
+            assert_eq!((finest.len(), coarsest.len()), (players, 1));
+        }
+        assert_eq!((Partition::whole(0).len(), Partition::singletons(0).len()), (0, 0));
+    }
+}

@@ -1,0 +1,124 @@
+//! The quotient game: groups as players.
+
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::Game;
+use crate::partition::Partition;
+
+/// The game among the groups of a partition: `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al., *Approximation of group explainers with
+/// coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023, Definition 2.1).
+///
+/// Player j of this game is group j of the partition. A coalition costs what it costs in the game behind, and errors name coalitions
+/// of that.
+///
+/// ```
+/// use apportion_games::{Additive, Coalitions, Game, Partition, QuotientGame};
+///
+/// let partition = Partition::new(3, vec![vec![0, 2], vec![1]])?;
+/// let game = QuotientGame::new(Additive::new([1.0, 10.0, 100.0])?, &partition)?;
+/// let mut values = [0.0; 4];
+/// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
+/// assert_eq!(values, [0.0, 101.0, 10.0, 111.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct QuotientGame<'a, G> {
+    game: G,
+    partition: &'a Partition,
+    /// The bits of each group, words per group.
+    words: Vec<Vec<u64>>,
+}
+
+impl<'a, G: Game> QuotientGame<'a, G> {
+    /// The game among the groups of `partition`.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::PartitionOfOthers`] where the partition is of another number of players.
+    pub fn new(game: G, partition: &'a Partition) -> Result<Self, GameError> {
+        let players = game.players();
+        if partition.players() != players {
+            return Err(GameError::PartitionOfOthers { given: partition.players(), wanted: players });
+        }
+        let mut bits = Coalitions::with_capacity(players, partition.len());
+        partition.groups().iter().for_each(|group| bits.push_members(group.iter().copied()));
+        let words = bits.iter().map(|row| row.words().to_vec()).collect();
+        Ok(Self { game, partition, words })
+    }
+
+    /// The groups that play.
+    pub fn partition(&self) -> &'a Partition {
+        self.partition
+    }
+
+    /// The coalitions of players that the coalitions of groups in `batch` mean.
+    fn lift(&self, batch: &Coalitions) -> Coalitions {
+        let players = self.game.players();
+        let mut lifted = Coalitions::with_capacity(players, batch.len());
+        let mut words = vec![0; crate::words_for(players)];
+        for row in batch.iter() {
+            words.fill(0);
+            for group in row.members() {
+                words.iter_mut().zip(&self.words[group]).for_each(|(word, group)| *word |= group);
+            }
+            lifted.push_words(&words);
+        }
+        lifted
+    }
+}
+
+impl<G: Game> Game for QuotientGame<'_, G> {
+    fn players(&self) -> usize {
+        self.partition.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        self.game.values(&self.lift(batch), out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Additive, SumOfUnanimity, TabulatedGame};
+
+    #[test]
+    fn groups_of_one_are_the_players_and_one_group_is_all_of_them() {
+        let game = TabulatedGame::from_fn(4, |mask| (mask * mask) as f64).unwrap();
+        let alone = Partition::singletons(4);
+        let alone = TabulatedGame::from_game(&QuotientGame::new(&game, &alone).unwrap()).unwrap();
+        assert_eq!(alone.values_in_order(), game.values_in_order());
+        let together = Partition::whole(4);
+        let together = TabulatedGame::from_game(&QuotientGame::new(&game, &together).unwrap()).unwrap();
+        assert_eq!(together.values_in_order(), [0.0, 225.0]);
+    }
+
+    #[test]
+    fn groups_beyond_the_first_words_are_lifted() {
+        let game = SumOfUnanimity::unanimity(200, [3, 70, 199]).unwrap();
+        let groups = vec![(0..64).collect(), (64..130).collect(), (130..200).collect()];
+        let partition = Partition::new(200, groups).unwrap();
+        let quotient = TabulatedGame::from_game(&QuotientGame::new(&game, &partition).unwrap()).unwrap();
+        assert_eq!(quotient.values_in_order(), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_partition_of_other_players_is_refused() {
+        let refused =
+            QuotientGame::new(Additive::new([1.0, 2.0]).unwrap(), &Partition::whole(3)).unwrap_err();
+        assert!(matches!(refused, GameError::PartitionOfOthers { given: 3, wanted: 2 }), "{refused}");
+    }
+}
