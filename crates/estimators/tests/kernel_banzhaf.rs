@@ -1,6 +1,8 @@
 //! Kernel Banzhaf against its definition: the paper's algorithm written out, dense and slow, on the coalitions that the samplers draw; what
 //! its designs promise; and the ends of its range.
 
+mod common;
+
 use std::collections::HashSet;
 use std::sync::Mutex;
 
@@ -12,6 +14,8 @@ use apportion_games::{
 use apportion_samplers::{Bernoulli, FixedCounts, Sample, Sampler, SizeLaw, WithReplacement};
 use apportion_values::Semivalue;
 use rand::RngExt;
+
+use self::common::solve;
 
 fn weighted(p: f64) -> KernelBanzhaf {
     KernelBanzhaf::weighted(p).expect("a probability")
@@ -86,28 +90,6 @@ fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: boo
         }
     }
     solve(system)[first..].to_vec()
-}
-
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
-fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
-    let n = rows.len();
-    for column in 0..n {
-        let rest = rows[column..].iter().map(|row| row[column].abs()).enumerate();
-        let pivot = column + rest.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(row, _)| row);
-        rows.swap(column, pivot);
-        let (upper, lower) = rows.split_at_mut(column + 1);
-        let pivot = &upper[column];
-        for row in lower {
-            let factor = row[column] / pivot[column];
-            row.iter_mut().zip(pivot).for_each(|(x, y)| *x -= factor * y);
-        }
-    }
-    let mut x = vec![0.0; n];
-    for (index, row) in rows.iter().enumerate().rev() {
-        let known: f64 = row[index + 1..n].iter().zip(&x[index + 1..]).map(|(a, b)| a * b).sum();
-        x[index] = (row[n] - known) / row[index];
-    }
-    x
 }
 
 fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {

@@ -1,8 +1,12 @@
 //! Leverage SHAP and Kernel SHAP written out from the paper, dense and slow, on the coalitions that the samplers draw.
 
+mod common;
+
 use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageShap, Pairing};
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
 use apportion_samplers::{Bernoulli, FixedCounts, Sample, Sampler, SizeLaw, WithReplacement};
+
+use self::common::solve;
 
 /// C(n, s) as a float, factor by factor.
 fn choose(n: usize, s: usize) -> f64 {
@@ -12,28 +16,6 @@ fn choose(n: usize, s: usize) -> f64 {
 /// Equation 4.
 fn kernel(n: usize, s: usize) -> f64 {
     1.0 / (choose(n, s) * (s * (n - s)) as f64)
-}
-
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
-fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
-    let n = rows.len();
-    for column in 0..n {
-        let rest = rows[column..].iter().map(|row| row[column].abs()).enumerate();
-        let pivot = column + rest.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(row, _)| row);
-        rows.swap(column, pivot);
-        let (upper, lower) = rows.split_at_mut(column + 1);
-        let pivot = &upper[column];
-        for row in lower {
-            let factor = row[column] / pivot[column];
-            row.iter_mut().zip(pivot).for_each(|(x, y)| *x -= factor * y);
-        }
-    }
-    let mut x = vec![0.0; n];
-    for (index, row) in rows.iter().enumerate().rev() {
-        let known: f64 = row[index + 1..n].iter().zip(&x[index + 1..]).map(|(a, b)| a * b).sum();
-        x[index] = (row[n] - known) / row[index];
-    }
-    x
 }
 
 /// argmin Σ w (⟨z,x⟩ − y)² under Σx = total, by the Lagrangian of the paper's appendix K.

@@ -40,6 +40,7 @@
 //!
 //! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, row-major; rows are rows × n, row-major; all f64.
 
+#[macro_use]
 mod adapters;
 mod background;
 mod coalition;

@@ -136,17 +136,7 @@ impl<G: Game> Game for SubGame<G> {
         self.keep.len()
     }
 
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition()
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
+    cost_of_inner_game!();
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.players(), "coalitions of another game");

@@ -1,12 +1,8 @@
 //! Games made of another game.
 
-/// The part of an adapter's `impl Game` that is the inner game's own: an adapter changes values, not their shape or cost.
-macro_rules! shape_of_inner_game {
+/// The part of an `impl Game` that is the inner game's own where the players are others: what a coalition costs.
+macro_rules! cost_of_inner_game {
     () => {
-        fn players(&self) -> usize {
-            self.game.players()
-        }
-
         fn outputs(&self) -> usize {
             self.game.outputs()
         }
@@ -18,6 +14,17 @@ macro_rules! shape_of_inner_game {
         fn parallel(&self) -> bool {
             self.game.parallel()
         }
+    };
+}
+
+/// The part of an adapter's `impl Game` that is the inner game's own: an adapter changes values, not their shape or cost.
+macro_rules! shape_of_inner_game {
+    () => {
+        fn players(&self) -> usize {
+            self.game.players()
+        }
+
+        cost_of_inner_game!();
     };
 }
 
