@@ -27,7 +27,13 @@ use crate::enumeration::{MOST_PLAYERS, enumerate, sum_rows};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// A value for players in groups: one semivalue between the groups, one within them (the paper's equation 3.13).
+/// A value for players in groups: one semivalue between the groups, one within them (Kotsiopoulos et al. 2023, equation 3.13).
+///
+/// ```text
+/// g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
+/// ```
+///
+/// with M the set of groups, Q_A the union of those in A, `w^(1)` the weights of `between` and `w^(2)` those of `within`.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
@@ -103,7 +109,7 @@ impl CoalitionalValue {
     }
 }
 
-/// The two-step Shapley value (equation 3.19): the Shapley value among the fellow members alone, and an equal share of what the group gets
+/// The two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the Shapley value among the fellow members alone, and an equal share of what the group gets
 /// beyond that.
 ///
 /// ```text

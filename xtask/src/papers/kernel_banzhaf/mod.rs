@@ -87,6 +87,10 @@ pub(crate) const PAPER: Paper = Paper {
     ],
 };
 
+/// What a report says of numbers that the paper leaves out.
+const NOT_PRINTED: &str = "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those \
+     of the Leverage SHAP experiments";
+
 const TREES: &str = "model: XGBoost regressor, 100 trees of depth 4; explicand: a random row, another one in every run, the same for all \
                      estimators of a run";
 
@@ -103,9 +107,7 @@ fn notes(experiment: &Experiment<'_>) -> Vec<String> {
             .to_owned(),
         ESTIMATORS.to_owned(),
         "Kernel Banzhaf without pairs has an intercept, as in the paper's code; with pairs an intercept makes no difference".to_owned(),
-        "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those of the \
-         Leverage SHAP experiments"
-            .to_owned(),
+        NOT_PRINTED.to_owned(),
     ];
     notes.extend(stand_in_note(experiment));
     notes
@@ -119,9 +121,7 @@ fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
          values; truths: the exact values of these games. The two are different games of the same explicand"
             .to_owned(),
         "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n".to_owned(),
-        "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those of the \
-         Leverage SHAP experiments"
-            .to_owned(),
+        NOT_PRINTED.to_owned(),
     ];
     notes.extend(stand_in_note(experiment));
     notes
