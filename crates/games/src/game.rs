@@ -64,6 +64,41 @@ pub trait Game: Sync {
         None
     }
 
+    /// Number of scenarios that the game is the average of; 1 for a game that averages nothing.
+    ///
+    /// A scenario is what chance decides before the coalition's value is known: in a marginal game which row of the background stands
+    /// in for those who are absent. `v(S) = Σ_b w_b v_b(S)` over the scenarios `b`, with v_b from
+    /// [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo on the product space of coalitions and scenarios asks for v_b
+    /// alone, at [`rows_per_coalition`](Self::rows_per_coalition) / `scenarios` model rows each.
+    fn scenarios(&self) -> usize {
+        1
+    }
+
+    /// The weights `w_b` of the scenarios, not negative and of sum 1; `None` where all are alike.
+    fn scenario_weights(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// Writes the value of each row `S_j` of `batch` in scenario `scenarios[j]` to `out[j·k .. (j+1)·k]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`values`](Self::values).
+    ///
+    /// # Panics
+    ///
+    /// May panic as [`values`](Self::values), if there is not one scenario per coalition, or a scenario does not exist.
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert!(self.scenarios() == 1, "a game of several scenarios says its values in each");
+        self.values(batch, out)
+    }
+
     /// Writes `v(S_j)` to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major.
     ///
     /// # Errors
@@ -93,6 +128,20 @@ macro_rules! forward_game {
             }
             fn table(&self) -> Option<&[f64]> {
                 (**self).table()
+            }
+            fn scenarios(&self) -> usize {
+                (**self).scenarios()
+            }
+            fn scenario_weights(&self) -> Option<&[f64]> {
+                (**self).scenario_weights()
+            }
+            fn values_in_scenarios(
+                &self,
+                batch: &Coalitions,
+                scenarios: &[usize],
+                out: &mut [f64],
+            ) -> Result<(), GameError> {
+                (**self).values_in_scenarios(batch, scenarios, out)
             }
             fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
                 (**self).values(batch, out)

@@ -231,6 +231,36 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
         self.model.parallel()
     }
 
+    fn scenarios(&self) -> usize {
+        self.background.len()
+    }
+
+    fn scenario_weights(&self) -> Option<&[f64]> {
+        Some(self.background.weights())
+    }
+
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        let chunk = |(index, out): (usize, &mut [f64])| {
+            let first = index * self.chunk_rows;
+            let mut synthetic = Vec::with_capacity(out.len() / self.outputs * self.explicand.len());
+            for (row, &scenario) in (first..).zip(&scenarios[first..first + out.len() / self.outputs]) {
+                self.push_rows(batch.row(row), scenario..scenario + 1, &mut synthetic);
+            }
+            out.copy_from_slice(&self.predict(&synthetic, batch.row(first))?);
+            Ok(())
+        };
+        first_error(out, self.chunk_rows * self.outputs, self.model.parallel(), chunk)?;
+        check_finite(batch, self.outputs, out)
+    }
+
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.players(), "coalitions of another game");
         assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");

@@ -74,6 +74,15 @@ impl<G: Game> Game for QuotientGame<'_, G> {
 
     cost_of_inner_game!();
 
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.game.values_in_scenarios(&self.lift(batch), scenarios, out)
+    }
+
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.players(), "coalitions of another game");
         self.game.values(&self.lift(batch), out)

@@ -75,6 +75,16 @@ impl<G: Game> Cached<G> {
 impl<G: Game> Game for Cached<G> {
     shape_of_inner_game!();
 
+    /// Not remembered: of coalitions and scenarios drawn together few come twice.
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.game.values_in_scenarios(batch, scenarios, out)
+    }
+
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let outputs = self.outputs();
         let missing = self.missing(batch);

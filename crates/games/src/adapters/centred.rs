@@ -40,6 +40,14 @@ impl<G: Game> Centred<G> {
         &self.base
     }
 
+    fn centre(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for out in out.chunks_exact_mut(self.base.len()) {
+            out.iter_mut().zip(&self.base).for_each(|(value, base)| *value -= base);
+        }
+        // The difference of two finite numbers may overflow.
+        check_finite(batch, self.base.len(), out)
+    }
+
     /// The game as it was.
     pub fn inner(&self) -> &G {
         &self.game
@@ -51,10 +59,16 @@ impl<G: Game> Game for Centred<G> {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.game.values(batch, out)?;
-        for out in out.chunks_exact_mut(self.base.len()) {
-            out.iter_mut().zip(&self.base).for_each(|(value, base)| *value -= base);
-        }
-        // The difference of two finite numbers may overflow.
-        check_finite(batch, self.base.len(), out)
+        self.centre(batch, out)
+    }
+
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.game.values_in_scenarios(batch, scenarios, out)?;
+        self.centre(batch, out)
     }
 }

@@ -34,7 +34,7 @@ impl<G: Game> Counted<G> {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Coalitions asked for, repetitions included.
+    /// Coalitions asked for, in one scenario or all, repetitions included.
     pub fn evaluations(&self) -> u64 {
         self.evaluations.load(Ordering::Relaxed)
     }
@@ -52,5 +52,16 @@ impl<G: Game> Game for Counted<G> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.evaluations.fetch_add(batch.len() as u64, Ordering::Relaxed);
         self.game.values(batch, out)
+    }
+
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.evaluations.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        self.game.values_in_scenarios(batch, scenarios, out)
     }
 }

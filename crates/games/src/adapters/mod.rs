@@ -1,6 +1,6 @@
 //! Games made of another game.
 
-/// The part of an `impl Game` that is the inner game's own where the players are others: what a coalition costs.
+/// The part of an `impl Game` that is the inner game's own where the players are others: what a coalition costs, and what chance decides.
 macro_rules! cost_of_inner_game {
     () => {
         fn outputs(&self) -> usize {
@@ -13,6 +13,14 @@ macro_rules! cost_of_inner_game {
 
         fn parallel(&self) -> bool {
             self.game.parallel()
+        }
+
+        fn scenarios(&self) -> usize {
+            self.game.scenarios()
+        }
+
+        fn scenario_weights(&self) -> Option<&[f64]> {
+            self.game.scenario_weights()
         }
     };
 }

@@ -68,6 +68,22 @@ impl<G: Game> Game for Noisy<G> {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.game.values(batch, out)?;
+        self.add_noise(batch, out)
+    }
+
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.game.values_in_scenarios(batch, scenarios, out)?;
+        self.add_noise(batch, out)
+    }
+}
+
+impl<G: Game> Noisy<G> {
+    fn add_noise(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         if self.sigma == 0.0 {
             return Ok(());
         }
