@@ -1,0 +1,1 @@
+//! Partitions of features from data: measures of dependence, hierarchical clustering, dendrograms.
