@@ -57,6 +57,8 @@ mod ensemble;
 mod error;
 mod file;
 mod game;
+mod groups;
+mod moments;
 mod oracle;
 mod path_dependent;
 mod predict;

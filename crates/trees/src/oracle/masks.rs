@@ -12,8 +12,8 @@
 
 use super::groups::Groups;
 use super::paths::{BLOCK, Columns, Paths, Patterns};
-use super::weights::Moments;
 use crate::ensemble::{Ensemble, Node};
+use crate::moments::Moments;
 
 /// The memory of the kernel, made once per thread.
 pub(crate) struct Masks {

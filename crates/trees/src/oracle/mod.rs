@@ -34,7 +34,6 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod walk;
-mod weights;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -49,9 +48,9 @@ use self::masks::Masks;
 use self::paths::{BLOCK, Columns, Paths};
 use self::tables::{Lookup, Tables};
 use self::walk::Walk;
-use self::weights::Moments;
 use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
+use crate::moments::Moments;
 use crate::predict::check_rows;
 
 /// Numbers in tables that are kept at once (64 MiB). More are filled in turns, each turn passing over all rows.

@@ -14,8 +14,8 @@
 
 use super::groups::Groups;
 use super::paths::{BLOCK, Columns, Paths, Patterns};
-use super::weights::Moments;
 use crate::ensemble::{Ensemble, Node};
+use crate::moments::Moments;
 
 /// Most bits of an index, that is path features of a split with a leaf below it, and one.
 pub(crate) const MOST_BITS: usize = 12;

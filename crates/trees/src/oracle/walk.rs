@@ -12,8 +12,8 @@
 //! all leaves below a parting are handed up, so that a leaf costs the same however many features it depends on. Partings are kept
 //! on a stack of our own: any depth and any number of features.
 
-use super::weights::Moments;
 use crate::ensemble::{Ensemble, Node};
+use crate::moments::Moments;
 
 /// Who a feature is taken from on the current path.
 #[derive(Clone, Copy, PartialEq, Eq)]
