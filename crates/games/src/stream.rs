@@ -20,6 +20,8 @@ pub enum Purpose {
     Counts = 4,
     /// Experiments: explicands, synthetic targets; the unit is the run.
     Experiment = 5,
+    /// The order of equal numbers in a column of data; the unit is the column.
+    Ties = 6,
 }
 
 /// The units of a purpose: 2^48.
