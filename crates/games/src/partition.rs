@@ -134,6 +134,18 @@ impl Partition {
         self.group_of.len()
     }
 
+    /// Refuses a game of another number of players.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::PartitionOfOthers`].
+    pub fn check_players(&self, players: usize) -> Result<(), GameError> {
+        if players == self.players() {
+            return Ok(());
+        }
+        Err(GameError::PartitionOfOthers { given: self.players(), wanted: players })
+    }
+
     /// Number of groups m.
     #[allow(clippy::len_without_is_empty, reason = "only a game without players has no groups")]
     pub fn len(&self) -> usize {

@@ -37,9 +37,7 @@ impl<'a, G: Game> QuotientGame<'a, G> {
     /// [`GameError::PartitionOfOthers`] where the partition is of another number of players.
     pub fn new(game: G, partition: &'a Partition) -> Result<Self, GameError> {
         let players = game.players();
-        if partition.players() != players {
-            return Err(GameError::PartitionOfOthers { given: partition.players(), wanted: players });
-        }
+        partition.check_players(players)?;
         let mut bits = Coalitions::with_capacity(players, partition.len());
         partition.groups().iter().for_each(|group| bits.push_members(group.iter().copied()));
         let words = bits.iter().map(|row| row.words().to_vec()).collect();

@@ -14,6 +14,14 @@
 //! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
 //! | [`two_efficiency`] | two players who merge into one get what they got apart | no | yes |
 //!
+//! and of values of players in groups:
+//!
+//! | axiom | says | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
+//! |---|---|---|---|---|---|
+//! | [`quotient_property`] | the members of a group sum to what the group gets in the quotient game | yes | no | yes | yes |
+//! | [`symmetry_within_groups`] | members of one group who add the same to every coalition have the same value | yes | yes | yes | yes |
+//! | [`efficiency`] | Σ g_i = v(N) − v(∅) | yes | no | no | yes |
+//!
 //! Each returns the worst [`Violation`] there is, or nothing. The predicates on games take tables, because they look at all coalitions.
 //!
 //! ```
@@ -27,7 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use apportion_games::{Game, TabulatedGame};
+use apportion_games::{Game, Partition, TabulatedGame};
 
 /// How far values are from what an axiom demands.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -193,12 +201,44 @@ fn adds_always(game: &TabulatedGame, player: usize, tolerance: f64, amount: impl
 ///
 /// If `values` is not n × k.
 pub fn symmetry(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
+    symmetry_of(game, values, tolerance, Check::new("symmetry"), |_, _| true)
+}
+
+/// Symmetry within groups: every two members of one group who are [symmetric](are_symmetric) in `game` have equal values.
+///
+/// Takes O(n² 2^n k) time.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If `values` is not n × k, or the partition is of other players.
+pub fn symmetry_within_groups(
+    game: &TabulatedGame,
+    partition: &Partition,
+    values: &[f64],
+    tolerance: f64,
+) -> Result<(), Violation> {
+    assert_eq!(partition.players(), game.players(), "a partition of other players");
+    let fellows = |first, second| partition.group_of(first) == partition.group_of(second);
+    symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
+}
+
+/// Equal values of all symmetric pairs that are looked at.
+fn symmetry_of(
+    game: &TabulatedGame,
+    values: &[f64],
+    tolerance: f64,
+    mut check: Check,
+    looked_at: impl Fn(usize, usize) -> bool,
+) -> Result<(), Violation> {
     check_shape(game, values);
     let outputs = game.outputs();
-    let mut check = Check::new("symmetry");
     for first in 0..game.players() {
-        for second in
-            (first + 1..game.players()).filter(|&second| are_symmetric(game, first, second, tolerance))
+        for second in (first + 1..game.players())
+            .filter(|&second| looked_at(first, second) && are_symmetric(game, first, second, tolerance))
         {
             for output in 0..outputs {
                 let allowed = tolerance * range(game, output);
@@ -256,6 +296,38 @@ pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(),
             let allowed = tolerance * range(game, output);
             let got = values[player * game.outputs() + output];
             check.compare(output, got, alone(game, player, output), allowed);
+        }
+    }
+    check.finish()
+}
+
+/// The quotient property: for each output, the members of every group sum to the group's value in the quotient game.
+///
+/// `values` is n × k and `quotient` m × k. The tolerance is relative to the largest |value| of either, times n.
+///
+/// # Errors
+///
+/// The worst [`Violation`].
+///
+/// # Panics
+///
+/// If the lengths do not fit the partition.
+pub fn quotient_property(
+    partition: &Partition,
+    values: &[f64],
+    quotient: &[f64],
+    tolerance: f64,
+) -> Result<(), Violation> {
+    let outputs = quotient.len() / partition.len();
+    assert_eq!(quotient.len(), partition.len() * outputs, "one value per group and output");
+    assert_eq!(values.len(), partition.players() * outputs, "one value per player and output");
+    let mut check = Check::new("the quotient property");
+    for output in 0..outputs {
+        let scale = largest(values, outputs, output).max(largest(quotient, outputs, output));
+        let allowed = tolerance * scale * partition.players() as f64;
+        for (group, members) in partition.groups().iter().enumerate() {
+            let sum: f64 = members.iter().map(|&member| values[member * outputs + output]).sum();
+            check.compare(output, sum, quotient[group * outputs + output], allowed);
         }
     }
     check.finish()

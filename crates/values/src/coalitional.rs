@@ -55,10 +55,10 @@ pub struct CoalitionalValue {
     pub within: Semivalue,
 }
 
-/// Exact values of players in groups.
+/// Exact values of players in groups, or of groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupedValues {
-    /// The values of all players, n × k row-major, in the units of the game.
+    /// The values of all players, n × k row-major, in the units of the game; of quotient values those of all groups, m × k.
     pub values: Vec<f64>,
     /// v(∅), k numbers.
     pub base: Vec<f64>,
@@ -83,6 +83,16 @@ impl CoalitionalValue {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Shapley }
     }
 
+    /// Checks that weights by size, if any, are for as many groups, and for as many members of every group.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::WeightsForOtherPlayers`].
+    pub fn check(&self, partition: &Partition) -> Result<(), ValueError> {
+        self.between.check_players(partition.len())?;
+        partition.groups().iter().try_for_each(|members| self.within.check_players(members.len()))
+    }
+
     /// The exact value of every player of `game` in the groups of `partition`.
     ///
     /// Asks the game for 2^(m − 1 + |S_j|) coalitions for each group j. Groups of one, and one group alone, reduce it to `between` and to
@@ -99,7 +109,7 @@ impl CoalitionalValue {
     ) -> Result<GroupedValues, ValueError> {
         let ends = Ends::ask(game, partition)?;
         let groups = partition.len();
-        self.between.check_players(groups)?;
+        self.check(partition)?;
         let weights: Vec<f64> = (0..groups).map(|size| self.between.coefficient(groups, size)).collect();
         let of_group = |group: usize| {
             let game = GroupGame { game, partition, group, weights: &weights, base: &ends.base };
@@ -153,9 +163,7 @@ struct Ends {
 impl Ends {
     fn ask(game: &(impl Game + ?Sized), partition: &Partition) -> Result<Self, ValueError> {
         let (players, outputs) = (game.players(), game.outputs());
-        if partition.players() != players {
-            return Err(GameError::PartitionOfOthers { given: partition.players(), wanted: players }.into());
-        }
+        partition.check_players(players)?;
         if players == 0 || outputs == 0 {
             return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
         }
@@ -163,13 +171,8 @@ impl Ends {
         if groups - 1 + largest > MOST_PLAYERS {
             return Err(ValueError::Structure { groups, largest, most: MOST_PLAYERS });
         }
-        let mut batch = Coalitions::new(players);
-        batch.push_empty();
-        batch.push_full();
-        let mut values = vec![0.0; 2 * outputs];
-        game.values(&batch, &mut values)?;
-        let full = values.split_off(outputs);
-        Ok(Self { outputs, base: values, full })
+        let (base, full) = ends(game)?;
+        Ok(Self { outputs, base, full })
     }
 
     /// The values of all players from those of each group's members, in their order.
@@ -187,6 +190,17 @@ impl Ends {
         }
         Ok(GroupedValues { values, base: self.base.clone(), full: self.full.clone() })
     }
+}
+
+/// v(∅) and v(N).
+pub(crate) fn ends(game: &(impl Game + ?Sized)) -> Result<(Vec<f64>, Vec<f64>), GameError> {
+    let mut batch = Coalitions::new(game.players());
+    batch.push_empty();
+    batch.push_full();
+    let mut values = vec![0.0; 2 * game.outputs()];
+    game.values(&batch, &mut values)?;
+    let full = values.split_off(game.outputs());
+    Ok((values, full))
 }
 
 /// Coalitions that are asked for at once; a power of two.

@@ -2,6 +2,9 @@
 
 use apportion_games::GameError;
 
+use crate::linear::LawProblem;
+use crate::solution_concept::SolutionConcept;
+
 /// Why a value could not be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -9,7 +12,8 @@ pub enum ValueError {
     /// A name that is no solution concept.
     #[error(
         "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
-         mixture=T:W,T:W,…"
+         mixture=T:W,T:W,…; of players in groups owen, banzhaf-owen, symmetric-coalitional-banzhaf, two-step, \
+         coalitional=BETWEEN/WITHIN; of groups quotient-shapley, quotient-banzhaf, quotient-NAME"
     )]
     UnknownValue {
         /// The name given.
@@ -52,6 +56,36 @@ pub enum ValueError {
         weights: usize,
         /// Players of the game.
         players: usize,
+    },
+    /// The law of a player in a linear value that breaks its assumptions.
+    #[error("the law of player {player} is none: {problem}")]
+    Law {
+        /// The player.
+        player: usize,
+        /// What is wrong.
+        problem: LawProblem,
+    },
+    /// Laws for a game of another number of players.
+    #[error("the value has laws for {laws} players, the game has {players}: give one law for each player")]
+    LawsForOtherPlayers {
+        /// Number of laws.
+        laws: usize,
+        /// Players of the game.
+        players: usize,
+    },
+    /// A weight of a player that is not positive.
+    #[error("weights of players are positive and finite, and that of player {player} is {weight}")]
+    PlayerWeight {
+        /// The player.
+        player: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// A value of players in groups, or of groups, without them.
+    #[error("{value} is a value of players in groups: say which players belong together")]
+    NoPartition {
+        /// The value.
+        value: Box<SolutionConcept>,
     },
     /// A mixing measure that is none.
     #[error(

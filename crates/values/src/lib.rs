@@ -25,7 +25,9 @@
 //! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
 //! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
 //! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues; two-step Shapley |
-//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency as predicates |
+//! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
+//! | [`SolutionConcept`] | all of these under one name, and quotient values |
+//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; of groups the quotient property and symmetry within groups, as predicates |
 //! | [`ValueError`] | what can go wrong |
 //!
 //! # Shapes
@@ -37,16 +39,20 @@ mod coalitional;
 mod enumeration;
 mod error;
 mod least_squares;
+mod linear;
 mod quadrature;
 mod semivalue;
+mod solution_concept;
 
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::{ValueError, WeightsProblem};
 pub use least_squares::LeastSquaresForm;
+pub use linear::{CoalitionLaw, LawProblem, LinearValue};
 pub use quadrature::Rule;
 pub use semivalue::{BetaLaw, Mixture, Presence, Semivalue, SizeWeights};
+pub use solution_concept::SolutionConcept;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -1,0 +1,485 @@
+//! Linear game values by a user's own laws: for each player any weights of the coalitions that it joins.
+
+use std::sync::Arc;
+
+use apportion_games::{Cached, Coalition, CoalitionView, Coalitions, Game, GameError};
+use serde::{Deserialize, Serialize};
+
+use crate::coalitional::{GroupedValues, ends};
+use crate::enumeration::MOST_PLAYERS;
+use crate::error::ValueError;
+
+/// The most players whose laws are tabulated from a function of all coalitions.
+const MOST_TABULATED: usize = 20;
+
+/// How far the weights of a law may sum from 1.
+const SUM_TOLERANCE: f64 = 1e-9;
+
+/// Coalitions whose marginal contributions are asked for at once.
+const CHUNK: usize = 2048;
+
+/// A linear game value: each player's marginal contributions, averaged by a law of its own over the coalitions of the others
+/// (Kotsiopoulos et al. 2023, equation 2.6).
+///
+/// ```text
+/// h_i = Σ_{S ⊆ N∖i} w_i(S) [v(S ∪ i) − v(S)],     (A1) w_i(S) ≥ 0,     (A2) Σ_S w_i(S) = 1
+/// ```
+///
+/// A semivalue is such a value whose weights depend on the size of S alone and are the same for all players; here they may be anything:
+/// players that never meet, orders that are not all possible, players of unequal weight.
+///
+/// ```
+/// use apportion_games::Glove;
+/// use apportion_values::LinearValue;
+///
+/// // Player 0 comes before all others: it joins nobody, player 1 joins it alone, player 2 joins both.
+/// let order = LinearValue::from_weights(3, |player, coalition| {
+///     let before = (0..3).all(|other| coalition.contains(other) == (other < player));
+///     f64::from(before)
+/// })?;
+/// assert_eq!(order.enumerate(&Glove::new(1, 2)?)?.values, [0.0, 1.0, 0.0]);
+///
+/// let negative = LinearValue::from_weights(2, |_, coalition| if coalition.size() == 0 { 1.5 } else { -0.5 });
+/// assert!(negative.unwrap_err().to_string().contains("-0.5"));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Tables", into = "Tables")]
+pub struct LinearValue {
+    laws: Arc<[CoalitionLaw]>,
+}
+
+/// The law `P_i` of the coalition that one player joins: coalitions of the others with their probabilities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoalitionLaw {
+    coalitions: Coalitions,
+    probabilities: Vec<f64>,
+}
+
+impl CoalitionLaw {
+    /// The law that gives each row of `coalitions` the probability at its place. A coalition may stand twice.
+    ///
+    /// What it needs besides, a [`LinearValue`] checks.
+    pub fn new(coalitions: Coalitions, probabilities: Vec<f64>) -> Self {
+        Self { coalitions, probabilities }
+    }
+
+    /// The coalitions, of all n players, never with the one that joins.
+    pub fn coalitions(&self) -> &Coalitions {
+        &self.coalitions
+    }
+
+    /// The probability of each.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// Checks that this is a law for `player` of `players`.
+    fn check(&self, player: usize, players: usize) -> Result<(), LawProblem> {
+        let (given, wanted) = (self.probabilities.len(), self.coalitions.len());
+        if given != wanted || wanted == 0 {
+            return Err(LawProblem::Lengths { coalitions: wanted, weights: given });
+        }
+        if self.coalitions.players() != players {
+            return Err(LawProblem::OtherPlayers { given: self.coalitions.players(), wanted: players });
+        }
+        for (coalition, &weight) in self.coalitions.iter().zip(&self.probabilities) {
+            if coalition.contains(player) {
+                return Err(LawProblem::Member { coalition: coalition.to_coalition() });
+            }
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(LawProblem::Weight { coalition: coalition.to_coalition(), weight });
+            }
+        }
+        let sum: f64 = self.probabilities.iter().sum();
+        if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(LawProblem::Sum { sum }) }
+    }
+}
+
+/// What is wrong with the law of a player.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LawProblem {
+    /// Not one weight for each coalition, or none.
+    #[error(
+        "it has {coalitions} coalitions and {weights} weights, where as many of both are wanted, at least one"
+    )]
+    Lengths {
+        /// Number of coalitions.
+        coalitions: usize,
+        /// Number of weights.
+        weights: usize,
+    },
+    /// Coalitions of another number of players.
+    #[error("its coalitions are of {given} players, where laws for {wanted} players were given")]
+    OtherPlayers {
+        /// Players of its coalitions.
+        given: usize,
+        /// Number of laws.
+        wanted: usize,
+    },
+    /// A coalition that the player is in already.
+    #[error("the player cannot join the coalition {coalition}, of which it is a member")]
+    Member {
+        /// The coalition.
+        coalition: Coalition,
+    },
+    /// A weight that breaks (A1).
+    #[error("(A1) asks for weights of at least 0, and that of the coalition {coalition} is {weight}")]
+    Weight {
+        /// The coalition.
+        coalition: Coalition,
+        /// Its weight.
+        weight: f64,
+    },
+    /// Weights that break (A2).
+    #[error("(A2) asks for weights that sum to 1, and these sum to {sum}, {:e} off: divide them by that", (sum - 1.0).abs())]
+    Sum {
+        /// The sum.
+        sum: f64,
+    },
+}
+
+impl LinearValue {
+    /// The value with `laws[i]` for player i.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Law`] for the first law that is none: weights that break (A1) or (A2), with the coalition or by how much;
+    /// [`ValueError::Players`] for no laws.
+    pub fn from_laws(laws: Vec<CoalitionLaw>) -> Result<Self, ValueError> {
+        let players = laws.len();
+        if players == 0 {
+            return Err(ValueError::Players { given: 0, most: MOST_PLAYERS });
+        }
+        for (player, law) in laws.iter().enumerate() {
+            law.check(player, players).map_err(|problem| ValueError::Law { player, problem })?;
+        }
+        Ok(Self { laws: laws.into() })
+    }
+
+    /// The value with the weight `weight(i, S)` for every player i and coalition S of the others; coalitions of weight 0 are not kept.
+    ///
+    /// Takes n 2^(n − 1) calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_laws`](Self::from_laws); [`ValueError::Players`] for more than 20 players: give laws of few coalitions instead.
+    pub fn from_weights(
+        players: usize,
+        weight: impl Fn(usize, CoalitionView<'_>) -> f64,
+    ) -> Result<Self, ValueError> {
+        check_tabulated(players)?;
+        let law = |player: usize| {
+            let (below, mut coalitions) = ((1u64 << player) - 1, Coalitions::new(players));
+            let mut probabilities = Vec::new();
+            for others in 0..1u64 << (players - 1) {
+                let words = [others & below | (others & !below) << 1];
+                coalitions.push_words(&words);
+                let weight = weight(player, coalitions.row(coalitions.len() - 1));
+                probabilities.push(weight);
+            }
+            let kept: Vec<usize> = (0..probabilities.len()).filter(|&at| probabilities[at] != 0.0).collect();
+            let mut law = CoalitionLaw::new(Coalitions::with_capacity(players, kept.len()), Vec::new());
+            for at in kept {
+                law.coalitions.push(coalitions.row(at));
+                law.probabilities.push(probabilities[at]);
+            }
+            law
+        };
+        Self::from_laws((0..players).map(law).collect())
+    }
+
+    /// The weighted Shapley value (Shapley 1953; Kalai and Samet, *On weighted Shapley values*, 1987): players come in a random order that
+    /// is drawn from its end, the last of those left being i with probability `weights[i]` over the sum of theirs, and each gets what it
+    /// adds. Of a unanimity game the members of the carrier get shares in proportion to their weights; equal weights give the
+    /// Shapley value.
+    ///
+    /// With q(T) the probability that the players of T come first, `w_i(S) = q(S ∪ i) weights[i] / Σ_{S ∪ i} weights`.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::PlayerWeight`] for a weight that is not positive and finite; [`ValueError::Players`] for none or more than 20.
+    pub fn weighted_shapley(weights: &[f64]) -> Result<Self, ValueError> {
+        let players = weights.len();
+        check_tabulated(players)?;
+        if let Some(player) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
+            return Err(ValueError::PlayerWeight { player, weight: weights[player] });
+        }
+        let members = |mask: usize| (0..players).filter(move |player| mask >> player & 1 == 1);
+        // By the largest first: sums of weights near the end of the range would overflow.
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let share = |player: usize, mask: usize| -> f64 {
+            let sum: f64 = members(mask).map(|member| weights[member] / largest).sum();
+            weights[player] / largest / sum
+        };
+        let mut first = vec![0.0; 1 << players];
+        first[(1 << players) - 1] = 1.0;
+        for mask in (1..1usize << players).rev() {
+            for player in members(mask) {
+                first[mask ^ 1 << player] += first[mask] * share(player, mask);
+            }
+        }
+        Self::from_weights(players, |player, coalition| {
+            let mask = coalition.words()[0] as usize | 1 << player;
+            first[mask] * share(player, mask)
+        })
+    }
+
+    /// Number of players n.
+    pub fn players(&self) -> usize {
+        self.laws.len()
+    }
+
+    /// The law of the coalitions that `player` joins.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such player.
+    pub fn law(&self, player: usize) -> &CoalitionLaw {
+        &self.laws[player]
+    }
+
+    /// The exact values of all players of `game`, by their definition. Asks once for each coalition that some law looks at, and remembers it.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::LawsForOtherPlayers`] for a game of another number of players; if the game fails; [`ValueError::Overflow`].
+    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<GroupedValues, ValueError> {
+        self.check_players(game.players())?;
+        let outputs = game.outputs();
+        let game = Cached::new(game);
+        let (base, full) = ends(&game)?;
+        let mut values = vec![0.0; self.players() * outputs];
+        for (player, value) in values.chunks_exact_mut(outputs).enumerate() {
+            self.add_contributions(&game, player, value)?;
+            if let Some(output) = value.iter().position(|value| !value.is_finite()) {
+                return Err(ValueError::Overflow { player, output });
+            }
+        }
+        Ok(GroupedValues { values, base, full })
+    }
+
+    /// Refuses a game of another number of players.
+    pub(crate) fn check_players(&self, players: usize) -> Result<(), ValueError> {
+        if players == self.players() {
+            return Ok(());
+        }
+        Err(ValueError::LawsForOtherPlayers { laws: self.players(), players })
+    }
+
+    fn add_contributions(&self, game: &dyn Game, player: usize, value: &mut [f64]) -> Result<(), GameError> {
+        let (law, outputs) = (self.law(player), value.len());
+        for start in (0..law.coalitions.len()).step_by(CHUNK) {
+            let end = law.coalitions.len().min(start + CHUNK);
+            let mut batch = Coalitions::with_capacity(self.players(), 2 * (end - start));
+            for row in start..end {
+                let mut joined = law.coalitions.row(row).to_coalition();
+                joined.insert(player);
+                batch.push(law.coalitions.row(row));
+                batch.push(joined.view());
+            }
+            let mut worth = vec![0.0; batch.len() * outputs];
+            game.values(&batch, &mut worth)?;
+            for (pair, probability) in worth.chunks_exact(2 * outputs).zip(&law.probabilities[start..end]) {
+                for (output, value) in value.iter_mut().enumerate() {
+                    *value += probability * (pair[outputs + output] - pair[output]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_tabulated(players: usize) -> Result<(), ValueError> {
+    if (1..=MOST_TABULATED).contains(&players) {
+        Ok(())
+    } else {
+        Err(ValueError::Players { given: players, most: MOST_TABULATED })
+    }
+}
+
+/// How the laws are written: for each player pairs of members and probability.
+#[derive(Serialize, Deserialize)]
+struct Tables(Vec<Vec<(Vec<usize>, f64)>>);
+
+impl From<LinearValue> for Tables {
+    fn from(value: LinearValue) -> Self {
+        let table = |law: &CoalitionLaw| {
+            let members = law.coalitions.iter().map(|coalition| coalition.members().collect());
+            members.zip(law.probabilities.iter().copied()).collect()
+        };
+        Self(value.laws.iter().map(table).collect())
+    }
+}
+
+impl TryFrom<Tables> for LinearValue {
+    type Error = ValueError;
+
+    fn try_from(Tables(tables): Tables) -> Result<Self, ValueError> {
+        let players = tables.len();
+        let law = |(player, table): (usize, Vec<(Vec<usize>, f64)>)| {
+            let mut law = CoalitionLaw::new(Coalitions::new(players), Vec::new());
+            for (members, probability) in table {
+                if let Some(&unknown) = members.iter().find(|&&member| member >= players) {
+                    let problem = LawProblem::OtherPlayers { given: unknown + 1, wanted: players };
+                    return Err(ValueError::Law { player, problem });
+                }
+                law.coalitions.push_members(members);
+                law.probabilities.push(probability);
+            }
+            Ok(law)
+        };
+        Self::from_laws(tables.into_iter().enumerate().map(law).collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Semivalue, enumerate};
+    use apportion_games::{SumOfUnanimity, TabulatedGame};
+
+    fn random(players: usize, seed: u64) -> TabulatedGame {
+        let game = SumOfUnanimity::random(players, 3 * players, players.min(4), seed);
+        TabulatedGame::from_game(&game).unwrap()
+    }
+
+    #[test]
+    fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
+        for players in [1, 2, 5, 6] {
+            let game = random(players, 3);
+            for semivalue in
+                [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 1.0).unwrap()]
+            {
+                let weight =
+                    |_: usize, coalition: CoalitionView<'_>| semivalue.coefficient(players, coalition.size());
+                let linear = LinearValue::from_weights(players, weight).unwrap();
+                let wanted = enumerate(&game, semivalue.clone()).unwrap();
+                for (got, wanted) in linear.enumerate(&game).unwrap().values.iter().zip(wanted.values()) {
+                    assert!((got - wanted).abs() < 1e-12, "{players} players, {semivalue}");
+                }
+            }
+        }
+    }
+
+    /// By definition: all orders with their probabilities, drawn from the end.
+    #[test]
+    fn weighted_shapley_is_the_average_over_orders_drawn_from_the_end() {
+        fn orders(
+            left: Vec<usize>,
+            weights: &[f64],
+            probability: f64,
+            tail: Vec<usize>,
+            all: &mut Vec<(Vec<usize>, f64)>,
+        ) {
+            let sum: f64 = left.iter().map(|&player| weights[player]).sum();
+            if left.is_empty() {
+                all.push((tail, probability));
+                return;
+            }
+            for &last in &left {
+                let rest = left.iter().copied().filter(|&player| player != last).collect();
+                let longer = std::iter::once(last).chain(tail.iter().copied()).collect();
+                orders(rest, weights, probability * weights[last] / sum, longer, all);
+            }
+        }
+        let weights = [1.0, 0.2, 3.0, 7.5];
+        let game = random(4, 8);
+        let mut all = Vec::new();
+        orders(vec![0, 1, 2, 3], &weights, 1.0, Vec::new(), &mut all);
+        let mut wanted = [0.0; 4];
+        for (order, probability) in all {
+            let mut mask = 0u64;
+            for player in order {
+                let added = game.value(mask | 1 << player)[0] - game.value(mask)[0];
+                wanted[player] += probability * added;
+                mask |= 1 << player;
+            }
+        }
+        let got = LinearValue::weighted_shapley(&weights).unwrap().enumerate(&game).unwrap();
+        assert!(got.values.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
+    }
+
+    #[test]
+    fn members_of_a_carrier_share_by_their_weights_even_where_sums_overflow() {
+        let game = SumOfUnanimity::unanimity(4, [0, 2, 3]).unwrap();
+        let got = LinearValue::weighted_shapley(&[2e307, 9e307, 4e307, 1.4e308]).unwrap();
+        for (got, wanted) in got.enumerate(&game).unwrap().values.iter().zip([0.1, 0.0, 0.2, 0.7]) {
+            assert!((got - wanted).abs() < 1e-12);
+        }
+        assert!(matches!(
+            LinearValue::weighted_shapley(&[1.0, 0.0]),
+            Err(ValueError::PlayerWeight { player: 1, weight: 0.0 })
+        ));
+    }
+
+    #[test]
+    fn laws_of_few_coalitions_serve_games_of_many_players() {
+        for players in [65, 130] {
+            let game = SumOfUnanimity::random(players, 40, 3, 1);
+            let law = |player: usize| {
+                let mut coalitions = Coalitions::new(players);
+                coalitions.push_members((0..players).filter(|&other| other != player));
+                coalitions.push_empty();
+                CoalitionLaw::new(coalitions, vec![0.25, 0.75])
+            };
+            let value = LinearValue::from_laws((0..players).map(law).collect()).unwrap();
+            let got = value.enumerate(&game).unwrap();
+            let worth = |members: Vec<usize>| {
+                let mut batch = Coalitions::new(players);
+                batch.push_members(members);
+                let mut worth = [0.0];
+                game.values(&batch, &mut worth).unwrap();
+                worth[0]
+            };
+            for player in [0, 1, 63, 64, players - 1] {
+                let all = || (0..players).collect::<Vec<_>>();
+                let others = (0..players).filter(|&other| other != player).collect();
+                let wanted =
+                    0.75 * (worth(vec![player]) - worth(vec![])) + 0.25 * (worth(all()) - worth(others));
+                assert!((got.values[player] - wanted).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn what_breaks_the_assumptions_is_refused_with_which_and_by_how_much() {
+        let refused = |weight: f64| {
+            LinearValue::from_weights(2, |_, coalition| if coalition.size() == 0 { 0.5 } else { weight })
+                .unwrap_err()
+                .to_string()
+        };
+        let message = refused(-0.25);
+        assert!(
+            message.contains("player 0") && message.contains("(A1)") && message.contains("-0.25"),
+            "{message}"
+        );
+        let message = refused(0.75);
+        assert!(
+            message.contains("(A2)") && message.contains("1.25") && message.contains("2.5e-1"),
+            "{message}"
+        );
+        assert!(refused(f64::NAN).contains("NaN"));
+
+        let own = CoalitionLaw::new(Coalitions::from_masks(1, [1]), vec![1.0]);
+        assert!(LinearValue::from_laws(vec![own]).unwrap_err().to_string().contains("is a member"));
+        let short = CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![]);
+        assert!(matches!(LinearValue::from_laws(vec![short]), Err(ValueError::Law { player: 0, .. })));
+        assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { given: 0, .. })));
+        assert!(matches!(LinearValue::from_weights(21, |_, _| 1.0), Err(ValueError::Players { .. })));
+        let two = LinearValue::from_weights(2, |_, _| 0.5).unwrap();
+        assert!(matches!(
+            two.enumerate(&random(3, 1)),
+            Err(ValueError::LawsForOtherPlayers { laws: 2, players: 3 })
+        ));
+    }
+
+    #[test]
+    fn laws_survive_being_written_and_read() {
+        let value = LinearValue::weighted_shapley(&[1.0, 2.0, 4.0]).unwrap();
+        let text = serde_json::to_string(&value).unwrap();
+        assert_eq!(serde_json::from_str::<LinearValue>(&text).unwrap(), value);
+        assert!(serde_json::from_str::<LinearValue>("[[[[7],1.0]]]").is_err());
+    }
+}

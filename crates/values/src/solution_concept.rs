@@ -1,0 +1,290 @@
+//! Every value that the workspace computes, under one name: of players, of players in groups, of groups.
+
+use std::fmt::{Display, Formatter, Result as FormatResult};
+use std::str::FromStr;
+
+use apportion_games::{Game, Partition, QuotientGame};
+use serde::{Deserialize, Serialize};
+
+use crate::coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
+use crate::enumeration::enumerate;
+use crate::error::ValueError;
+use crate::linear::LinearValue;
+use crate::semivalue::Semivalue;
+
+/// A solution concept: which division of a game's worth is meant.
+///
+/// As text (on the command line, in results, in serde) it is its name: that of a [`Semivalue`] (`shapley`, `beta=4,1`, …), `owen`,
+/// `banzhaf-owen`, `symmetric-coalitional-banzhaf`, `coalitional=BETWEEN/WITHIN` with the names of two semivalues, `two-step`, or
+/// `quotient-` and the name of a semivalue. A linear value has no name to be read from; serde writes its laws.
+///
+/// ```
+/// use apportion_games::{Glove, Partition};
+/// use apportion_values::SolutionConcept;
+///
+/// // One left glove, two right ones; the right ones act together.
+/// let partition = Partition::new(3, vec![vec![0], vec![1, 2]])?;
+/// let quotient: SolutionConcept = "quotient-shapley".parse()?;
+/// assert_eq!(quotient.enumerate(&Glove::new(1, 2)?, Some(&partition))?.values, [0.5, 0.5]);
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Form", into = "Form")]
+#[non_exhaustive]
+pub enum SolutionConcept {
+    /// A semivalue of the players.
+    Semivalue(Semivalue),
+    /// A linear value of the players, by a user's own laws (Kotsiopoulos et al. 2023, equation 2.6).
+    Linear(LinearValue),
+    /// A value of players in groups: Owen, Banzhaf-Owen, any pair of semivalues (equation 3.13).
+    Coalitional(CoalitionalValue),
+    /// The two-step Shapley value of players in groups (equation 3.19).
+    TwoStepShapley,
+    /// A semivalue of the groups, in the quotient game (Definitions 2.1 and 2.2).
+    Quotient(Semivalue),
+}
+
+impl SolutionConcept {
+    /// The Owen value.
+    pub fn owen() -> Self {
+        CoalitionalValue::owen().into()
+    }
+
+    /// The Banzhaf-Owen value.
+    pub fn banzhaf_owen() -> Self {
+        CoalitionalValue::banzhaf_owen().into()
+    }
+
+    /// Whether it is of players in groups, or of groups.
+    pub fn needs_partition(&self) -> bool {
+        matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
+    }
+
+    /// The semivalue that this is, where it is one.
+    pub fn semivalue(&self) -> Option<&Semivalue> {
+        match self {
+            Self::Semivalue(semivalue) => Some(semivalue),
+            _ => None,
+        }
+    }
+
+    /// Checks that it is defined for `players` in the groups of `partition`, and says how many values there are: one for each player, of
+    /// quotient values one for each group.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::NoPartition`] where groups are missing (where they are not needed they are not looked at), [`ValueError::Game`] where they are of other players; [`ValueError::WeightsForOtherPlayers`] and
+    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group.
+    pub fn check(&self, players: usize, partition: Option<&Partition>) -> Result<usize, ValueError> {
+        let partition = || match partition {
+            None => Err(ValueError::NoPartition { value: Box::new(self.clone()) }),
+            Some(partition) => partition.check_players(players).map(|()| partition).map_err(ValueError::from),
+        };
+        match self {
+            Self::Semivalue(semivalue) => semivalue.check_players(players)?,
+            Self::Linear(value) => value.check_players(players)?,
+            Self::Coalitional(value) => value.check(partition()?)?,
+            Self::TwoStepShapley => drop(partition()?),
+            Self::Quotient(semivalue) => {
+                let groups = partition()?.len();
+                semivalue.check_players(groups)?;
+                return Ok(groups);
+            }
+        }
+        Ok(players)
+    }
+
+    /// The exact values by definition, of each player, of quotient values of each group.
+    ///
+    /// Takes 2^n coalitions for semivalues; for values of groups what [`CoalitionalValue::enumerate`], [`two_step_shapley`] and 2^m say.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check), too many players or groups, or if the game fails.
+    pub fn enumerate(
+        &self,
+        game: &(impl Game + ?Sized),
+        partition: Option<&Partition>,
+    ) -> Result<GroupedValues, ValueError> {
+        self.check(game.players(), partition)?;
+        let all = |enumeration: crate::Enumeration| GroupedValues {
+            values: enumeration.values().to_vec(),
+            base: enumeration.base().to_vec(),
+            full: enumeration.full().to_vec(),
+        };
+        match (self, partition) {
+            (Self::Coalitional(value), Some(partition)) => value.enumerate(game, partition),
+            (Self::TwoStepShapley, Some(partition)) => two_step_shapley(game, partition),
+            (Self::Quotient(semivalue), Some(partition)) => {
+                Ok(all(enumerate(&QuotientGame::new(game, partition)?, semivalue.clone())?))
+            }
+            (Self::Semivalue(semivalue), _) => Ok(all(enumerate(game, semivalue.clone())?)),
+            (Self::Linear(value), _) => value.enumerate(game),
+            (Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_), None) => {
+                Err(ValueError::NoPartition { value: Box::new(self.clone()) })
+            }
+        }
+    }
+}
+
+impl From<Semivalue> for SolutionConcept {
+    fn from(semivalue: Semivalue) -> Self {
+        Self::Semivalue(semivalue)
+    }
+}
+
+impl From<LinearValue> for SolutionConcept {
+    fn from(value: LinearValue) -> Self {
+        Self::Linear(value)
+    }
+}
+
+impl From<CoalitionalValue> for SolutionConcept {
+    fn from(value: CoalitionalValue) -> Self {
+        Self::Coalitional(value)
+    }
+}
+
+impl PartialEq<Semivalue> for SolutionConcept {
+    fn eq(&self, other: &Semivalue) -> bool {
+        self.semivalue() == Some(other)
+    }
+}
+
+impl Display for SolutionConcept {
+    fn fmt(&self, f: &mut Formatter<'_>) -> FormatResult {
+        match self {
+            Self::Semivalue(semivalue) => semivalue.fmt(f),
+            Self::Linear(value) => write!(f, "linear value of {} players", value.players()),
+            Self::Coalitional(value) => value.fmt(f),
+            Self::TwoStepShapley => f.write_str("two-step"),
+            Self::Quotient(semivalue) => write!(f, "quotient-{semivalue}"),
+        }
+    }
+}
+
+/// A name and what it names.
+type Named = (&'static str, fn() -> CoalitionalValue);
+
+/// The names of values of groups that are pairs of semivalues.
+const PAIRS: [Named; 3] = [
+    ("owen", CoalitionalValue::owen),
+    ("banzhaf-owen", CoalitionalValue::banzhaf_owen),
+    ("symmetric-coalitional-banzhaf", CoalitionalValue::symmetric_coalitional_banzhaf),
+];
+
+impl Display for CoalitionalValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> FormatResult {
+        match PAIRS.iter().find(|(_, value)| value() == *self) {
+            Some((name, _)) => f.write_str(name),
+            None => write!(f, "coalitional={}/{}", self.between, self.within),
+        }
+    }
+}
+
+impl FromStr for SolutionConcept {
+    type Err = ValueError;
+
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        if name == "two-step" {
+            return Ok(Self::TwoStepShapley);
+        }
+        if let Some((_, value)) = PAIRS.iter().find(|(known, _)| *known == name) {
+            return Ok(value().into());
+        }
+        if let Some(quotient) = name.strip_prefix("quotient-") {
+            return Ok(Self::Quotient(quotient.parse()?));
+        }
+        if let Some((between, within)) =
+            name.strip_prefix("coalitional=").and_then(|pair| pair.split_once('/'))
+        {
+            return Ok(CoalitionalValue { between: between.parse()?, within: within.parse()? }.into());
+        }
+        Ok(Self::Semivalue(name.parse()?))
+    }
+}
+
+/// How a value is written: by its name, or by its laws.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Form {
+    Name(String),
+    Laws(LinearValue),
+}
+
+impl From<SolutionConcept> for Form {
+    fn from(value: SolutionConcept) -> Self {
+        match value {
+            SolutionConcept::Linear(value) => Self::Laws(value),
+            named => Self::Name(named.to_string()),
+        }
+    }
+}
+
+impl TryFrom<Form> for SolutionConcept {
+    type Error = ValueError;
+
+    fn try_from(form: Form) -> Result<Self, ValueError> {
+        match form {
+            Form::Name(name) => name.parse(),
+            Form::Laws(value) => Ok(Self::Linear(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::Additive;
+
+    #[test]
+    fn a_name_is_read_back_as_the_value_it_names() {
+        for name in [
+            "shapley",
+            "beta=4,1",
+            "owen",
+            "banzhaf-owen",
+            "symmetric-coalitional-banzhaf",
+            "coalitional=weighted-banzhaf=0.3/mixture=0:0.5,1:0.5",
+            "two-step",
+            "quotient-shapley",
+            "quotient-banzhaf",
+            "quotient-beta=4,1",
+        ] {
+            let value: SolutionConcept = name.parse().unwrap();
+            assert_eq!(value.to_string(), name);
+            let text = serde_json::to_string(&value).unwrap();
+            assert_eq!(text, format!("{name:?}"));
+            assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), value);
+        }
+        let pair: SolutionConcept = "coalitional=shapley/shapley".parse().unwrap();
+        assert_eq!(pair, SolutionConcept::owen());
+        let linear = SolutionConcept::from(LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap());
+        let text = serde_json::to_string(&linear).unwrap();
+        assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), linear);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_known_ones() {
+        for name in ["owens", "quotient-", "quotient", "quotient-owen", "coalitional=shapley", "two-steps"] {
+            let message = name.parse::<SolutionConcept>().unwrap_err().to_string();
+            assert!(message.contains("owen") && message.contains("quotient-"), "{message}");
+        }
+    }
+
+    #[test]
+    fn groups_that_are_missing_or_of_others_are_refused() {
+        let game = Additive::new([1.0, 2.0, 3.0]).unwrap();
+        for name in ["owen", "two-step", "quotient-banzhaf"] {
+            let value: SolutionConcept = name.parse().unwrap();
+            let refused = value.enumerate(&game, None).unwrap_err();
+            assert!(matches!(refused, ValueError::NoPartition { .. }), "{refused}");
+            assert!(refused.to_string().contains(name), "{refused}");
+            assert!(value.enumerate(&game, Some(&Partition::whole(2))).is_err());
+        }
+        let by_size = "quotient-size-law=0.5,0.5".parse::<SolutionConcept>().unwrap();
+        assert!(by_size.enumerate(&game, Some(&Partition::singletons(3))).is_err());
+        let two = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
+        assert_eq!(by_size.enumerate(&game, Some(&two)).unwrap().values, [4.0, 2.0]);
+    }
+}
