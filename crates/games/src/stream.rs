@@ -22,6 +22,10 @@ pub enum Purpose {
     Experiment = 5,
     /// The order of equal numbers in a column of data; the unit is the column.
     Ties = 6,
+    /// Draws of coalitions together with scenarios; the unit is the player, shifted by 28 bits, and the block of draws.
+    ProductSpace = 7,
+    /// Draws of nested permutations together with scenarios; the unit is the block of draws.
+    NestedPermutations = 8,
 }
 
 /// The units of a purpose: 2^48.
