@@ -6,6 +6,8 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::coalition::CoalitionView;
+
 /// What a stream is for. The numbers belong to every stored result: never reuse one, never renumber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
@@ -22,6 +24,8 @@ pub enum Purpose {
     Experiment = 5,
     /// The order of equal numbers in a column of data; the unit is the column.
     Ties = 6,
+    /// Draws of absent features given the present ones; the unit is a hash of the coalition.
+    Conditional = 7,
     /// Draws of coalitions together with scenarios; the unit is the player, shifted by 28 bits, and the block of draws.
     ProductSpace = 7,
     /// Draws of nested permutations together with scenarios; the unit is the block of draws.
@@ -49,6 +53,18 @@ pub fn stream(seed: u64, purpose: Purpose, unit: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream((purpose as u64) << UNIT_BITS | unit);
     rng
+}
+
+/// The unit of a coalition's own stream: a hash of 48 bits, each word mixed in by the finalizer of SplitMix64 (Steele, Lea and Flood,
+/// 2014). Of a million coalitions, two share their stream with probability 0.002.
+pub(crate) fn coalition_unit(coalition: CoalitionView<'_>) -> u64 {
+    let mixed = coalition.words().iter().fold(0, |state: u64, word| {
+        let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    });
+    mixed >> (u64::BITS - UNIT_BITS)
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
-use crate::coalition::CoalitionView;
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::{Game, check_finite};
-use crate::stream::{Purpose, stream};
+use crate::stream::{Purpose, coalition_unit, stream};
 
 /// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D).
 ///
@@ -52,17 +51,6 @@ impl<G: Game> Noisy<G> {
     }
 }
 
-/// A hash of 48 bits, each word mixed in by the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-fn hash(coalition: CoalitionView<'_>) -> u64 {
-    let mixed = coalition.words().iter().fold(0, |state: u64, word| {
-        let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    });
-    mixed >> 16
-}
-
 impl<G: Game> Game for Noisy<G> {
     shape_of_inner_game!();
 
@@ -89,7 +77,7 @@ impl<G: Game> Noisy<G> {
         }
         let outputs = self.outputs();
         for (row, out) in batch.iter().zip(out.chunks_exact_mut(outputs)) {
-            let mut rng = stream(self.seed, Purpose::Noise, hash(row));
+            let mut rng = stream(self.seed, Purpose::Noise, coalition_unit(row));
             for value in out {
                 let standard: f64 = StandardNormal.sample(&mut rng);
                 *value += self.sigma * standard;
