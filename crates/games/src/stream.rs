@@ -24,12 +24,12 @@ pub enum Purpose {
     Experiment = 5,
     /// The order of equal numbers in a column of data; the unit is the column.
     Ties = 6,
-    /// Draws of absent features given the present ones; the unit is a hash of the coalition.
-    Conditional = 7,
     /// Draws of coalitions together with scenarios; the unit is the player, shifted by 28 bits, and the block of draws.
     ProductSpace = 7,
     /// Draws of nested permutations together with scenarios; the unit is the block of draws.
     NestedPermutations = 8,
+    /// Draws of absent features given the present ones; the unit is a hash of the coalition.
+    Conditional = 9,
 }
 
 /// The units of a purpose: 2^48.
