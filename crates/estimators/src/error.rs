@@ -3,7 +3,7 @@
 use apportion_games::GameError;
 use apportion_samplers::SamplerError;
 use apportion_solvers::SolverError;
-use apportion_values::{Semivalue, ValueError};
+use apportion_values::{SolutionConcept, ValueError};
 
 /// Why an estimator gave no explanation.
 #[derive(Debug, thiserror::Error)]
@@ -26,15 +26,17 @@ pub enum EstimatorError {
         /// Players of the game.
         players: usize,
     },
-    /// A value that the method's regression does not have for a solution.
-    #[error(
-        "{method} estimates the Banzhaf value and weighted Banzhaf values, not {value}; ask for one of those, or use monte-carlo or msr"
-    )]
+    /// A value that the method does not estimate.
+    #[error("{method} estimates {estimates}, not {value}; ask for one of those, or use {instead}")]
     OtherValue {
         /// Name of the method.
         method: &'static str,
+        /// The values that it estimates.
+        estimates: &'static str,
         /// The value that was asked for.
-        value: Semivalue,
+        value: Box<SolutionConcept>,
+        /// Methods that estimate it.
+        instead: &'static str,
     },
     /// The game could not say what a coalition is worth.
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! The interface of all estimators.
 
 use apportion_games::Game;
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::EstimatorError;
 use crate::explanation::Explanation;
@@ -19,8 +19,8 @@ pub trait Estimator: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Which value it estimates.
-    fn value(&self) -> Semivalue {
-        Semivalue::Shapley
+    fn value(&self) -> SolutionConcept {
+        Semivalue::Shapley.into()
     }
 
     /// The fewest evaluations it can work with for `players` players.
@@ -38,7 +38,7 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
     fn name(&self) -> &'static str {
         (**self).name()
     }
-    fn value(&self) -> Semivalue {
+    fn value(&self) -> SolutionConcept {
         (**self).value()
     }
     fn minimum_budget(&self, players: usize) -> usize {

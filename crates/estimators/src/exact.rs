@@ -1,7 +1,7 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
-use apportion_games::Game;
-use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, enumerate_many};
+use apportion_games::{Counted, Game, Partition};
+use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, SolutionConcept, enumerate_many};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
@@ -17,7 +17,9 @@ pub(crate) fn exact_if_affordable(
     budget: usize,
     full_budget: FullBudget,
 ) -> Result<Option<Explanation>, EstimatorError> {
-    let exact = exact_many_if_affordable(estimator, &[estimator.value()], game, budget, full_budget)?;
+    let value = estimator.value();
+    let values = value.semivalue().map_or(&[][..], std::slice::from_ref);
+    let exact = exact_many_if_affordable(estimator, values, game, budget, full_budget)?;
     Ok(exact.map(|mut explanations| explanations.swap_remove(0)))
 }
 
@@ -48,12 +50,58 @@ pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, Estimator
     Ok(exact_as("exact", game, &[value])?.swap_remove(0))
 }
 
+/// The exact values of any solution concept by enumeration, of players in the groups of `partition` where it is one of groups (see
+/// [`SolutionConcept::enumerate`], which says how many coalitions that takes).
+///
+/// # Errors
+///
+/// As [`SolutionConcept::enumerate`].
+pub fn exact_in_groups(
+    game: &dyn Game,
+    value: &SolutionConcept,
+    partition: Option<&Partition>,
+) -> Result<Explanation, EstimatorError> {
+    if let Some(semivalue) = value.semivalue() {
+        return exact(game, semivalue.clone());
+    }
+    let counted = Counted::new(game);
+    let exact = value.enumerate(&counted, partition)?;
+    // No more than memory holds, as they were all made.
+    let evaluations = counted.evaluations() as usize;
+    let grouped = partition.filter(|_| value.needs_partition());
+    let distinct = grouped.map_or(evaluations, |partition| distinct_coalitions(value, partition));
+    Ok(Explanation {
+        value: value.clone(),
+        method: "exact".to_owned(),
+        std_errors: Some(vec![0.0; exact.values.len()]),
+        values: exact.values,
+        base: exact.base,
+        prediction: exact.full,
+        evaluations,
+        distinct_coalitions: distinct,
+        model_rows: evaluations * game.rows_per_coalition(),
+        seed: None,
+        diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+    })
+}
+
+/// The coalitions that exact values of players in groups look at: all unions of groups, and those with a part of one group in their place.
+fn distinct_coalitions(value: &SolutionConcept, partition: &Partition) -> usize {
+    let unions = 1usize << partition.len();
+    let parts: usize = partition.groups().iter().map(|members| (1usize << members.len()) - 2).sum();
+    match value {
+        SolutionConcept::Coalitional(_) => unions + unions / 2 * parts,
+        SolutionConcept::TwoStepShapley => unions + parts,
+        _ => unions,
+    }
+}
+
 /// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
 fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>, EstimatorError> {
     let enumerations = enumerate_many(game, values)?;
     let coalitions = 1usize << game.players();
     let explanation = |(enumeration, value): (Enumeration, &Semivalue)| Explanation {
-        value: value.clone(),
+        value: value.clone().into(),
         method: method.to_owned(),
         std_errors: Some(vec![0.0; enumeration.values().len()]),
         values: enumeration.values().to_vec(),
@@ -66,4 +114,28 @@ fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<E
         diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
     };
     Ok(enumerations.into_iter().zip(values).map(explanation).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Cached, SumOfUnanimity};
+    use apportion_values::LinearValue;
+
+    #[test]
+    fn distinct_coalitions_are_those_that_a_memory_would_hold() {
+        let game = SumOfUnanimity::random(7, 20, 3, 1);
+        let partition = Partition::new(7, vec![vec![0, 3], vec![1], vec![2, 4, 5, 6]]).unwrap();
+        let linear = LinearValue::weighted_shapley(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();
+        let concepts = ["shapley", "owen", "banzhaf-owen", "two-step", "quotient-banzhaf"];
+        let concepts = concepts.map(|name| name.parse::<SolutionConcept>().unwrap());
+        for concept in concepts {
+            let cached = Cached::new(&game);
+            let got = exact_in_groups(&cached, &concept, Some(&partition)).unwrap();
+            assert_eq!(got.distinct_coalitions, cached.distinct(), "{concept}");
+            assert!(got.distinct_coalitions <= got.evaluations, "{concept}");
+        }
+        let got = exact_in_groups(&game, &linear.into(), Some(&partition)).unwrap();
+        assert_eq!((got.evaluations, got.distinct_coalitions), (128, 128));
+    }
 }

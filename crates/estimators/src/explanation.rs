@@ -1,6 +1,6 @@
 //! What an estimator answers.
 
-use apportion_values::Semivalue;
+use apportion_values::SolutionConcept;
 use serde::{Deserialize, Serialize};
 
 /// The attribution of `v(N) − v(∅)` to the players, with what it cost and how far it can be trusted.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// Which value was computed.
-    pub value: Semivalue,
+    pub value: SolutionConcept,
     /// Name of the method that computed it.
     pub method: String,
     /// φ: n × k numbers, row-major, in units of the outputs.

@@ -24,7 +24,7 @@
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample, SizeLaw, ln_choose};
 use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
-use apportion_values::{LeastSquaresForm, Semivalue};
+use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
 
 use crate::draws::Draws;
 use crate::error::EstimatorError;
@@ -156,7 +156,12 @@ impl KernelBanzhaf {
     fn presence(&self) -> Result<f64, EstimatorError> {
         match self.value.least_squares() {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),
-            _ => Err(EstimatorError::OtherValue { method: self.name(), value: self.value.clone() }),
+            _ => Err(EstimatorError::OtherValue {
+                method: self.name(),
+                estimates: "the Banzhaf value and weighted Banzhaf values",
+                value: Box::new(self.value()),
+                instead: "monte-carlo or msr",
+            }),
         }
     }
 }
@@ -179,8 +184,8 @@ impl Estimator for KernelBanzhaf {
         }
     }
 
-    fn value(&self) -> Semivalue {
-        self.value.clone()
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
     }
 
     /// `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.

@@ -52,7 +52,7 @@ pub use apportion_samplers::Pairing;
 pub use draws::Draws;
 pub use error::EstimatorError;
 pub use estimator::Estimator;
-pub use exact::exact;
+pub use exact::{exact, exact_in_groups};
 pub use explanation::{Diagnostics, Explanation};
 pub use full_budget::FullBudget;
 pub use kernel_banzhaf::KernelBanzhaf;

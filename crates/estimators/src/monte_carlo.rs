@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
@@ -61,7 +61,7 @@ pub enum Accounting {
 /// ```
 /// use apportion_estimators::{Estimator, MonteCarlo};
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
-/// use apportion_values::Semivalue;
+/// use apportion_values::{Semivalue, SolutionConcept};
 ///
 /// let game = SumOfUnanimity::random(10, 30, 3, 1);
 /// let explanation = MonteCarlo::new(Semivalue::Banzhaf).estimate(&game, 1000, 7)?;
@@ -107,8 +107,8 @@ impl Estimator for MonteCarlo {
         }
     }
 
-    fn value(&self) -> Semivalue {
-        self.value.clone()
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
     }
 
     /// `2n + 2`, one contribution of each player, or `n` where the budget counts subsets; at most `2^n`.

@@ -10,7 +10,7 @@
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeStratum};
 use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::EstimatorError;
 use crate::evaluations::Evaluations;
@@ -67,14 +67,14 @@ impl Explanation {
     /// The solution of a regression on different coalitions, without standard errors.
     pub(crate) fn of_regression(
         method: &'static str,
-        value: Semivalue,
+        value: impl Into<SolutionConcept>,
         evaluations: Evaluations<'_>,
         solution: &LeastSquares,
         unknowns: usize,
         seed: u64,
     ) -> Self {
         Self {
-            value,
+            value: value.into(),
             method: method.to_owned(),
             values: solution.coefficients().to_vec(),
             std_errors: None,

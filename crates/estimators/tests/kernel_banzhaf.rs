@@ -177,7 +177,7 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
     for players in 2..=11 {
         for (p, offset) in [(0.5, 0.0), (0.5, f64::from(1 << 30)), (0.46, 0.0), (0.3, 0.0), (0.85, 0.0)] {
             let game = random_table(players, 3, offset, 4);
-            let want = exact(&game, weighted(p).value()).unwrap();
+            let want = exact(&game, weighted(p).value).unwrap();
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
                 for draws in [Draws::FixedCounts, Draws::Bernoulli] {
                     let estimator =
@@ -201,7 +201,7 @@ fn without_intercept_all_coalitions_are_exact_too() {
     for players in [2, 5, 8] {
         for p in [0.5, 0.3] {
             let game = random_table(players, 1, 0.0, 4);
-            let want = exact(&game, weighted(p).value()).unwrap();
+            let want = exact(&game, weighted(p).value).unwrap();
             let estimator = KernelBanzhaf {
                 draws: Draws::FixedCounts,
                 pairing: Pairing::Unpaired,
@@ -392,7 +392,7 @@ fn presence_and_absence_mirror_each_other() {
         let dual: Vec<f64> = (0..table.len()).map(|mask| table[127] - table[127 ^ mask]).collect();
         let dual = TabulatedGame::new(dual, 1).unwrap();
         let mean = |game: &TabulatedGame, p: f64| -> f64 {
-            let want = exact(game, weighted(p).value()).unwrap().values;
+            let want = exact(game, weighted(p).value).unwrap().values;
             let error = |seed| squared_error(&weighted(p).estimate(game, 70, seed).unwrap().values, &want);
             (0..300).map(error).sum::<f64>() / 300.0
         };
@@ -475,7 +475,7 @@ fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
         let estimator = KernelBanzhaf { value: value.clone(), ..KernelBanzhaf::default() };
         for budget in [2, 20, 64] {
             let refused = estimator.estimate(&game, budget, 0).unwrap_err();
-            assert!(matches!(&refused, EstimatorError::OtherValue { value: said, .. } if *said == value));
+            assert!(matches!(&refused, EstimatorError::OtherValue { value: said, .. } if **said == value));
             assert!(refused.to_string().contains("Banzhaf"), "{refused}");
         }
     }

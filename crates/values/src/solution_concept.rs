@@ -68,6 +68,16 @@ impl SolutionConcept {
         }
     }
 
+    /// Whether the values always sum to v(N) − v(∅).
+    pub fn is_efficient(&self) -> bool {
+        match self {
+            Self::Semivalue(semivalue) | Self::Quotient(semivalue) => semivalue.is_efficient(),
+            Self::Linear(_) => false,
+            Self::Coalitional(value) => value.between.is_efficient() && value.within.is_efficient(),
+            Self::TwoStepShapley => true,
+        }
+    }
+
     /// Checks that it is defined for `players` in the groups of `partition`, and says how many values there are: one for each player, of
     /// quotient values one for each group.
     ///

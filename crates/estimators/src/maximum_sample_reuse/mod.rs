@@ -38,7 +38,7 @@ mod weights;
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, SizeLaw};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, SolutionConcept};
 
 pub use self::law::SamplingLaw;
 use self::reuse::Reuse;
@@ -104,7 +104,7 @@ pub enum Adjustment {
 /// ```
 /// use apportion_estimators::{Estimator, MaximumSampleReuse};
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
-/// use apportion_values::Semivalue;
+/// use apportion_values::{Semivalue, SolutionConcept};
 ///
 /// let game = SumOfUnanimity::random(30, 100, 3, 1);
 /// let squared_error = |estimator: MaximumSampleReuse| -> Result<f64, apportion_estimators::EstimatorError> {
@@ -185,7 +185,7 @@ impl MaximumSampleReuse {
                 Reuse { sample: &sample, weights: SizeWeights::new(joined, &sample), outputs: total.len() };
             let answer = part.answer(&gains, &total, self.adjustment, self.standard_errors)?;
             explanations.push(Explanation {
-                value: value.clone(),
+                value: value.clone().into(),
                 method: self.name().to_owned(),
                 values: answer.values,
                 std_errors: answer.std_errors,
@@ -223,8 +223,8 @@ impl Estimator for MaximumSampleReuse {
         }
     }
 
-    fn value(&self) -> Semivalue {
-        self.value.clone()
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
     }
 
     /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 4n or more.
