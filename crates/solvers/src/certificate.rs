@@ -16,6 +16,8 @@
 //!
 //! Where a row stands for t independent draws, one of them has the t-th part of its weight.
 
+use std::ops::Range;
+
 use crate::error::SolverError;
 use crate::images::{Images, for_each_block};
 use crate::least_squares::{LeastSquares, dot};
@@ -39,6 +41,14 @@ struct Forms {
     own: Vec<f64>,
     /// `g_kl` of every two neighbours, where pairs are left out together.
     between: Vec<f64>,
+}
+
+/// Rows or pairs that were drawn once at most, `free` being left to chance.
+fn without_replacement(free: &[f64]) -> Result<Vec<Drawn>, SolverError> {
+    if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
+        return Err(SolverError::Free { index, value: free[index] });
+    }
+    Ok(free.iter().map(|&free| Drawn { free, times: 1.0 }).collect())
 }
 
 impl LeastSquares {
@@ -78,10 +88,27 @@ impl LeastSquares {
     /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a row (pair) with `f_k > 0`
     /// and hat value 1: its error cannot be estimated, the budget is too small.
     pub fn certificate(&self, free: &[f64]) -> Result<Vec<f64>, SolverError> {
-        if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
-            return Err(SolverError::Free { index, value: free[index] });
+        self.variances(without_replacement(free)?, None)
+    }
+
+    /// The [certificate](Self::certificate) of the coefficients of the players `among` less their mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j`
+    /// for q such players, and of the other coefficients as they are: n × k, row-major.
+    ///
+    /// For regressions that determine what the players have in common only as a control variate, and differences between them.
+    ///
+    /// # Errors
+    ///
+    /// As [`certificate`](Self::certificate), and [`SolverError::Among`] for no players or players that do not exist.
+    pub fn certificate_of_deviations(
+        &self,
+        among: Range<usize>,
+        free: &[f64],
+    ) -> Result<Vec<f64>, SolverError> {
+        let players = self.rows.bits.players;
+        if among.is_empty() || among.end > players {
+            return Err(SolverError::Among { start: among.start, end: among.end, players });
         }
-        self.variances(free.iter().map(|&free| Drawn { free, times: 1.0 }).collect())
+        self.variances(without_replacement(free)?, Some(among))
     }
 
     /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times and has the weight of all
@@ -98,19 +125,22 @@ impl LeastSquares {
     /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts for nothing.
     pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Vec<f64>, SolverError> {
         let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
-        self.variances(times.iter().map(drawn).collect())
+        self.variances(times.iter().map(drawn).collect(), None)
     }
 
-    /// `Σ (f/t) (t · what leaving out one draw changes)²`
-    fn variances(&self, drawn: Vec<Drawn>) -> Result<Vec<f64>, SolverError> {
+    /// `Σ (f/t) (t · what leaving out one draw changes)²`, of the deviations from the mean where there are players `among` whom it is taken.
+    fn variances(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Vec<f64>, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
         }
         let n = self.rows.bits.players;
         let mut variances = vec![vec![0.0; n]; self.outputs];
         let mut hat_values = Vec::with_capacity(self.rows());
-        self.for_each_block_of_images(|images, forms| {
+        self.for_each_block_of_images(|mut images, forms| {
             let hats: Vec<f64> = self.hats(&images, &forms).collect();
+            if let Some(among) = &among {
+                images.take_off_mean(among.clone());
+            }
             if self.rows.pairs_apart {
                 self.add_pairs(&images, &hats, &forms, &drawn, &mut variances)?;
             } else {

@@ -120,6 +120,18 @@ pub enum SolverError {
         /// What it is.
         value: f64,
     },
+    /// Players from whose mean nothing can deviate.
+    #[error(
+        "the mean is to be over the players {start} to {end} (exclusive) of {players}; give at least one, and only those that exist"
+    )]
+    Among {
+        /// The first of them.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+        /// Players of the regression.
+        players: usize,
+    },
     /// A row that the coefficients depend on alone, so that its error cannot be estimated.
     #[error(
         "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no \

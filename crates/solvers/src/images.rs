@@ -41,7 +41,7 @@ pub(crate) struct Images<'a> {
     words: &'a [u64],
     width: usize,
     /// Strip `c` of row `k` of the block is at `strips[c · capacity + k]`.
-    strips: &'a [Strip],
+    strips: &'a mut [Strip],
     capacity: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn for_each_block<E>(
             rows: index * capacity..index * capacity + count,
             words,
             width,
-            strips: &images,
+            strips: &mut images,
             capacity,
         })?;
     }
@@ -123,6 +123,17 @@ impl Images<'_> {
     /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for every player.
     pub(crate) fn add_squares_of_pairs(&self, factors: &[f64], out: &mut [f64]) {
         self.add(factors, out, add_squares_of_pairs);
+    }
+
+    /// Takes the mean over the players `among` off their entries of every image. The forms are those of the images as they were, so
+    /// ask for them before.
+    pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
+        for row in 0..self.rows.len() {
+            let place = |player: usize| (player / SIDE * self.capacity + row, player % SIDE);
+            let sum: f64 = among.clone().map(place).map(|(strip, lane)| self.strips[strip].0[lane]).sum();
+            let mean = sum / among.len() as f64;
+            among.clone().map(place).for_each(|(strip, lane)| self.strips[strip].0[lane] -= mean);
+        }
     }
 
     fn add(&self, factors: &[f64], out: &mut [f64], kernel: fn(&[Strip], &[f64], &mut Strip)) {

@@ -234,20 +234,41 @@ fn the_certificate_is_its_formula_written_out() {
             continue;
         }
         let free: Vec<f64> = (0..rows).map(|row| (row % 7) as f64 / 6.0).collect();
-        let mut want = vec![0.0; n * k];
+        // Of the coefficients, and of those of the players in the middle less their mean.
+        let among = n / 3..n - n / 4;
+        let (mut want, mut want_among) = (vec![0.0; n * k], vec![0.0; n * k]);
         for row in 0..rows {
             let first = if pairs { 2 * row } else { row };
             let weight = problem.weights[row] * if pairs { 2.0 } else { 1.0 };
+            let image: Vec<f64> = (0..n)
+                .map(|i| (0..n).map(|j| dense.inverse[(i, j)] * dense.rows[(first, j)]).sum())
+                .collect();
+            let mean = image[among.clone()].iter().sum::<f64>() / among.len() as f64;
             for i in 0..n {
-                let image: f64 = (0..n).map(|j| dense.inverse[(i, j)] * dense.rows[(first, j)]).sum();
+                let deviation = image[i] - if among.contains(&i) { mean } else { 0.0 };
                 for output in 0..k {
-                    let change = weight * image * residuals[row * k + output] / (1.0 - hat_values[row]);
-                    want[i * k + output] += free[row] * change * change;
+                    let change = weight * residuals[row * k + output] / (1.0 - hat_values[row]);
+                    want[i * k + output] += free[row] * (change * image[i]).powi(2);
+                    want_among[i * k + output] += free[row] * (change * deviation).powi(2);
                 }
             }
         }
         let got = fit.certificate(&free).unwrap();
         assert_close(&got, &want, 1e-9 * largest(&want), &name);
+        let got = fit.certificate_of_deviations(among, &free).unwrap();
+        assert_close(&got, &want_among, 1e-9 * largest(&want), &name);
+    }
+}
+
+#[test]
+fn deviations_from_the_mean_of_all_have_the_certificate_of_coefficients_that_sum_to_a_constant() {
+    for n in [2, 7, 33, 65] {
+        let problem = Problem::random(n, 3 * n, 5, 4).constrained();
+        let fit = problem.solve();
+        let free = vec![0.4; 3 * n];
+        let want = fit.certificate(&free).unwrap();
+        let got = fit.certificate_of_deviations(0..n, &free).unwrap();
+        assert_close(&got, &want, 1e-12 * largest(&want), &format!("{n} players"));
     }
 }
 

@@ -148,6 +148,19 @@ fn free_fractions_must_be_counted_and_between_zero_and_one() {
 }
 
 #[test]
+fn deviations_are_among_players_that_exist() {
+    let rows = Coalitions::from_masks(3, 0..8);
+    let design = Design::new(&rows, &[1.0; 8]).unwrap();
+    let fit = least_squares(&design, &[1.0; 8], 1, Constraint::None).unwrap();
+    for among in [1..1, 2..4] {
+        let (start, end) = (among.start, among.end);
+        let error = fit.certificate_of_deviations(among, &[0.5; 8]);
+        assert_eq!(error, Err(SolverError::Among { start, end, players: 3 }));
+    }
+    assert!(fit.certificate_of_deviations(0..3, &[0.5; 8]).is_ok());
+}
+
+#[test]
 fn without_rows_the_constraint_alone_decides() {
     let rows = Coalitions::new(4);
     let design = Design::paired(&rows, &[]).unwrap();
