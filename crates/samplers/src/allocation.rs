@@ -15,6 +15,7 @@
 use crate::choose::populations;
 use crate::sample::Pairing;
 use crate::size_law::SizeLaw;
+use crate::water_filling::water_fill;
 
 /// Expected numbers of rows, and the numbers of coalitions they are taken from.
 pub(crate) struct Allocation {
@@ -25,8 +26,6 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Solves for `c` exactly: `Σ e(s)` is piecewise linear in it, with a corner at `C(n, s) / g(s)` for each size.
-    ///
     /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for
     /// `k` sizes of at most `rows` coalitions.
     pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
@@ -38,39 +37,7 @@ impl Allocation {
                 Pairing::Paired => 0.5 * (law.probability(size) + law.probability(players - size)),
             })
             .collect();
-        let rows = rows as f64;
-
-        // Sizes by the value of c that exhausts them. Those of more than `rows` coalitions never are, as c·g(s) ≤ rows.
-        let corner = |size: &usize| populations[*size] / weights[*size];
-        let (mut small, large): (Vec<usize>, Vec<usize>) =
-            (0..=players).filter(|&size| weights[size] > 0.0).partition(|&size| populations[size] <= rows);
-        small.sort_by(|a, b| corner(a).total_cmp(&corner(b)));
-
-        // Weight of the sizes that are not exhausted. Summed from the far end, as subtracting what is exhausted would cancel
-        // digits.
-        let mut weight_left: Vec<f64> = vec![0.0; small.len() + 1];
-        weight_left[small.len()] = large.iter().map(|&size| weights[size]).sum();
-        for (position, &size) in small.iter().enumerate().rev() {
-            weight_left[position] = weight_left[position + 1] + weights[size];
-        }
-        let (mut exhausted, mut rows_left) = (0, rows);
-        // Corners are rounded; that there are rows for everything must not hang on the last digit of one.
-        let all_fit = large.is_empty() && small.iter().map(|&size| populations[size]).sum::<f64>() <= rows;
-        while exhausted < small.len()
-            && (all_fit || rows_left >= corner(&small[exhausted]) * weight_left[exhausted])
-        {
-            rows_left -= populations[small[exhausted]];
-            exhausted += 1;
-        }
-
-        let mut expected = vec![0.0; players + 1];
-        for &size in &small[..exhausted] {
-            expected[size] = populations[size];
-        }
-        let c = rows_left / weight_left[exhausted];
-        for &size in small[exhausted..].iter().chain(&large) {
-            expected[size] = (c * weights[size]).min(populations[size]);
-        }
+        let expected = water_fill(&weights, &populations, rows as f64);
         Self { expected, populations }
     }
 }

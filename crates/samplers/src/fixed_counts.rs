@@ -71,7 +71,7 @@ const ONE: u64 = 1 << 53;
 
 /// Rounds each number down or up, up with the probability of its fraction, so that the sum is that of the numbers, rounded to the
 /// nearest integer.
-fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
+pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();
     let mut fractions: Vec<u64> = expected.iter().map(|mean| (mean.fract() * ONE as f64) as u64).collect();

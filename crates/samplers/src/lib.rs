@@ -8,6 +8,7 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
+//! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
@@ -49,6 +50,8 @@ mod sample;
 mod size_class;
 mod size_law;
 mod subset;
+mod two_blocks;
+mod water_filling;
 mod with_replacement;
 mod without_replacement;
 
@@ -60,6 +63,8 @@ pub use fixed_counts::FixedCounts;
 pub use permutations::{Permutations, permutation};
 pub use sample::{Pairing, Sample, Sampler, SizeStratum, most_rows};
 pub use size_law::SizeLaw;
+pub use two_blocks::{TwoBlockSample, TwoBlocks};
+pub use water_filling::water_fill;
 pub use with_replacement::WithReplacement;
 
 /// The example of the README is a test.

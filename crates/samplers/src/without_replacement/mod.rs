@@ -21,7 +21,7 @@ use crate::size_class::SizeClass;
 
 /// How to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Algorithm {
+pub(crate) enum Algorithm {
     Enumerate,
     Reject,
 }
@@ -30,7 +30,7 @@ enum Algorithm {
 /// costs less than drawing the wanted ones, and beyond it rejection needs at most 1.15 draws per unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
-fn cheaper(population: f64, wanted: usize) -> Algorithm {
+pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
     if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
