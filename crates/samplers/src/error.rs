@@ -26,6 +26,32 @@ pub enum SamplerError {
         /// How many weights were given.
         sizes: usize,
     },
+    /// A weight of an outcome that is negative or not finite.
+    #[error("the weight of outcome {outcome} is {weight}; weights must be finite and not negative")]
+    OutcomeWeight {
+        /// The outcome it belongs to.
+        outcome: usize,
+        /// The weight given.
+        weight: f64,
+    },
+    /// A law of which nothing can be drawn, or with more outcomes than can be numbered in 32 bits.
+    #[error(
+        "nothing can be drawn from {outcomes} outcomes: give 1 to 4294967295, at least one of positive weight"
+    )]
+    NoOutcome {
+        /// How many were given.
+        outcomes: usize,
+    },
+    /// A law of sizes of another length.
+    #[error(
+        "a law of the size of a subset has {given} weights; {wanted} are wanted, one for each size from 0"
+    )]
+    Sizes {
+        /// Weights given.
+        given: usize,
+        /// Weights wanted.
+        wanted: usize,
+    },
     /// More rows than a sample may have.
     #[error("a sample of {given} coalitions was asked for; the most is {most}, so lower the budget")]
     TooManyRows {

@@ -11,6 +11,9 @@
 //! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
+//! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
+//! | [`NestedOrder`] | a random order of groups with a random order inside each |
+//! | [`Discrete`] | any law on finitely many outcomes, in constant time |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
 //!
 //! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream of its own. Up to
@@ -41,8 +44,11 @@ mod bernoulli;
 mod binomial_count;
 mod choose;
 mod combinadic;
+mod discrete;
 mod error;
 mod fixed_counts;
+mod joined_coalitions;
+mod nested_order;
 mod permutations;
 mod random;
 mod row_set;
@@ -58,8 +64,11 @@ mod without_replacement;
 pub use bernoulli::Bernoulli;
 pub use choose::{choose, ln_choose};
 pub use combinadic::{rank, unrank};
+pub use discrete::Discrete;
 pub use error::SamplerError;
 pub use fixed_counts::FixedCounts;
+pub use joined_coalitions::JoinedCoalitions;
+pub use nested_order::NestedOrder;
 pub use permutations::{Permutations, permutation};
 pub use sample::{Pairing, Sample, Sampler, SizeStratum, most_rows};
 pub use size_law::SizeLaw;
