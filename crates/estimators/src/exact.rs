@@ -68,8 +68,9 @@ pub fn exact_in_groups(
     let exact = value.enumerate(&counted, partition)?;
     // No more than memory holds, as they were all made.
     let evaluations = counted.evaluations() as usize;
-    let grouped = partition.filter(|_| value.needs_partition());
-    let distinct = grouped.map_or(evaluations, |partition| distinct_coalitions(value, partition));
+    // Linear values ask for each coalition once.
+    let distinct =
+        value.coalitions(game.players(), partition).map_or(evaluations, |all| all.min(evaluations));
     Ok(Explanation {
         value: value.clone(),
         method: "exact".to_owned(),
@@ -83,17 +84,6 @@ pub fn exact_in_groups(
         seed: None,
         diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
     })
-}
-
-/// The coalitions that exact values of players in groups look at: all unions of groups, and those with a part of one group in their place.
-fn distinct_coalitions(value: &SolutionConcept, partition: &Partition) -> usize {
-    let unions = 1usize << partition.len();
-    let parts: usize = partition.groups().iter().map(|members| (1usize << members.len()) - 2).sum();
-    match value {
-        SolutionConcept::Coalitional(_) => unions + unions / 2 * parts,
-        SolutionConcept::TwoStepShapley => unions + parts,
-        _ => unions,
-    }
 }
 
 /// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.

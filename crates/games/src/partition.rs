@@ -146,6 +146,37 @@ impl Partition {
         Err(GameError::PartitionOfOthers { given: self.players(), wanted: players })
     }
 
+    /// The partition among the players `keep` alone, who get the numbers of their places in it, and the groups that have players left.
+    ///
+    /// ```
+    /// use apportion_games::Partition;
+    ///
+    /// let partition = Partition::new(5, vec![vec![0, 4], vec![1], vec![2, 3]])?;
+    /// let (left, groups) = partition.among(&[0, 2, 3]);
+    /// assert_eq!(left, Partition::new(3, vec![vec![0], vec![1, 2]])?);
+    /// assert_eq!(groups, [0, 2]);
+    /// # Ok::<(), apportion_games::GameError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such player, or a player is named twice.
+    pub fn among(&self, keep: &[usize]) -> (Self, Vec<usize>) {
+        let mut left = vec![Vec::new(); self.len()];
+        let mut seen = vec![false; self.players()];
+        for (place, &player) in keep.iter().enumerate() {
+            assert!(!std::mem::replace(&mut seen[player], true), "player {player} is named twice");
+            left[self.group_of(player)].push(place);
+        }
+        let groups: Vec<usize> = (0..self.len()).filter(|&group| !left[group].is_empty()).collect();
+        left.retain(|members| !members.is_empty());
+        let mut group_of = vec![0; keep.len()];
+        for (group, members) in left.iter().enumerate() {
+            members.iter().for_each(|&member| group_of[member] = group);
+        }
+        (Self { groups: left, group_of }, groups)
+    }
+
     /// Number of groups m.
     #[allow(clippy::len_without_is_empty, reason = "only a game without players has no groups")]
     pub fn len(&self) -> usize {

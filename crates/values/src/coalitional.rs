@@ -108,7 +108,10 @@ impl CoalitionalValue {
         partition: &Partition,
     ) -> Result<GroupedValues, ValueError> {
         let ends = Ends::ask(game, partition)?;
-        let groups = partition.len();
+        let (groups, largest) = (partition.len(), partition.largest());
+        if groups - 1 + largest > MOST_PLAYERS {
+            return Err(ValueError::Structure { groups, largest, most: MOST_PLAYERS });
+        }
         self.check(partition)?;
         let weights: Vec<f64> = (0..groups).map(|size| self.between.coefficient(groups, size)).collect();
         let of_group = |group: usize| {
@@ -131,7 +134,8 @@ impl CoalitionalValue {
 ///
 /// # Errors
 ///
-/// As [`CoalitionalValue::enumerate`].
+/// [`ValueError::Game`] for a partition of other players, or if the game fails; [`ValueError::Players`] where there are more than 25 groups,
+/// or more than 25 members of one.
 pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
@@ -166,10 +170,6 @@ impl Ends {
         partition.check_players(players)?;
         if players == 0 || outputs == 0 {
             return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
-        }
-        let (groups, largest) = (partition.len(), partition.largest());
-        if groups - 1 + largest > MOST_PLAYERS {
-            return Err(ValueError::Structure { groups, largest, most: MOST_PLAYERS });
         }
         let (base, full) = ends(game)?;
         Ok(Self { outputs, base, full })

@@ -7,7 +7,7 @@ use apportion_games::{Game, Partition, QuotientGame};
 use serde::{Deserialize, Serialize};
 
 use crate::coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
-use crate::enumeration::enumerate;
+use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
@@ -102,6 +102,33 @@ impl SolutionConcept {
             }
         }
         Ok(players)
+    }
+
+    /// How many coalitions [`enumerate`](Self::enumerate) looks at, each counted once (of linear values at most so many); none where they
+    /// are more than it takes, or groups are missing.
+    pub fn coalitions(&self, players: usize, partition: Option<&Partition>) -> Option<usize> {
+        let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
+        let parts = |partition: &Partition| -> Option<usize> {
+            partition.groups().iter().map(|members| all(members.len()).map(|all| all - 2)).sum()
+        };
+        match self {
+            Self::Semivalue(_) => all(players),
+            Self::Linear(value) => {
+                let joined: usize = (0..players).map(|player| 2 * value.law(player).coalitions().len()).sum();
+                Some(all(players).map_or(joined + 2, |all| all.min(joined + 2)))
+            }
+            Self::Quotient(_) => all(partition?.len()),
+            Self::TwoStepShapley => Some(all(partition?.len())? + parts(partition?)?),
+            // All unions of groups, and those with a part of one group in its place.
+            Self::Coalitional(_) => {
+                let (groups, largest) = (partition?.len(), partition?.largest());
+                if groups - 1 + largest > MOST_PLAYERS {
+                    return None;
+                }
+                let unions = all(groups)?;
+                Some(unions + unions / 2 * parts(partition?)?)
+            }
+        }
     }
 
     /// The exact values by definition, of each player, of quotient values of each group.
