@@ -30,6 +30,8 @@ pub enum Purpose {
     NestedPermutations = 8,
     /// Draws of absent features given the present ones; the unit is a hash of the coalition.
     Conditional = 9,
+    /// Seeds of the parts of a computation that have streams of their own; the unit is the part.
+    Parts = 10,
 }
 
 /// The units of a purpose: 2^48.
