@@ -109,9 +109,7 @@ impl CoalitionalValue {
     ) -> Result<GroupedValues, ValueError> {
         let ends = Ends::ask(game, partition)?;
         let (groups, largest) = (partition.len(), partition.largest());
-        if groups - 1 + largest > MOST_PLAYERS {
-            return Err(ValueError::Structure { groups, largest, most: MOST_PLAYERS });
-        }
+        check_structure(partition, groups - 1 + largest)?;
         self.check(partition)?;
         let weights: Vec<f64> = (0..groups).map(|size| self.between.coefficient(groups, size)).collect();
         let of_group = |group: usize| {
@@ -134,13 +132,14 @@ impl CoalitionalValue {
 ///
 /// # Errors
 ///
-/// [`ValueError::Game`] for a partition of other players, or if the game fails; [`ValueError::Players`] where there are more than 25 groups,
-/// or more than 25 members of one.
+/// [`ValueError::Game`] for a partition of other players, or if the game fails; [`ValueError::Structure`] where there are more than 25
+/// groups, or more than 25 members of one.
 pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<GroupedValues, ValueError> {
     let ends = Ends::ask(game, partition)?;
+    check_structure(partition, partition.len().max(partition.largest()))?;
     let quotient = enumerate(&QuotientGame::new(game, partition)?, Semivalue::Shapley)?;
     let of_group = |group: usize| {
         let members = partition.group(group);
@@ -155,6 +154,14 @@ pub fn two_step_shapley(
         Ok(values)
     };
     ends.gather(partition, of_group)
+}
+
+/// Refuses groups whose values take 2^`players` coalitions, where that is more than enumeration takes.
+fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueError> {
+    if players <= MOST_PLAYERS {
+        return Ok(());
+    }
+    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), most: MOST_PLAYERS })
 }
 
 /// v(∅) and v(N) of a game whose partition is checked.

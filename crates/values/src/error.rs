@@ -107,8 +107,8 @@ pub enum ValueError {
     },
     /// Groups too many or too large for enumeration.
     #[error(
-        "exact values of players in groups take 2^(groups − 1 + members) coalitions for each group, at most 2^{most}; here are {groups} \
-         groups, the largest of {largest}"
+        "exact values of players in groups take 2^(groups − 1 + members) coalitions for each group (two-step values 2^groups, and 2^members for \
+         each), at most 2^{most}; here are {groups} groups, the largest of {largest}: use an estimator, or a tree oracle"
     )]
     Structure {
         /// Number of groups.
