@@ -21,8 +21,10 @@
 //!
 //! which sums to n + 1. For p = ½ the bracket is n + 1 for every coalition: all are alike (the paper's equation 9, less the intercept).
 
+use std::ops::RangeInclusive;
+
 use apportion_games::{Coalitions, Game};
-use apportion_samplers::{Pairing, Sample, SizeLaw, ln_choose};
+use apportion_samplers::{Pairing, Sample, SamplerError, SizeLaw, ln_choose};
 use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
 
@@ -203,7 +205,8 @@ impl Estimator for KernelBanzhaf {
         let players = game.players();
         let regression = Regression { players, p, certain_ends: self.draws != Draws::WithReplacement };
         let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
-        let sample = self.draws.sample(regression.law()?, pairing, budget - 2, seed)?;
+        let sizes = if regression.certain_ends { 1..=players - 1 } else { 0..=players };
+        let sample = self.draws.sample(leverage_law(players, p, sizes)?, pairing, budget - 2, seed)?;
         let rows = regression.rows(&sample);
 
         let mut evaluations = Evaluations::begin(game)?;
@@ -239,19 +242,6 @@ impl Regression {
     /// Whether the complement of a coalition has a weight that is worth an evaluation.
     fn pairs_help(&self) -> bool {
         self.players as f64 * (1.0 - 2.0 * self.p).powi(2) <= PAIRS_HELP_UP_TO
-    }
-
-    /// The law of the sizes of drawn coalitions: by leverage scores.
-    fn law(&self) -> Result<SizeLaw, EstimatorError> {
-        let (n, odds) = (self.players, self.p / (1.0 - self.p));
-        let ln_weight = |size: usize| {
-            if self.certain_ends && (size == 0 || size == n) {
-                return f64::NEG_INFINITY;
-            }
-            let spread = size as f64 / odds + (n - size) as f64 * odds;
-            self.form().ln_weight(n, size) + ln_choose(n, size) + spread.ln_1p()
-        };
-        Ok(SizeLaw::from_logarithms(&(0..=n).map(ln_weight).collect::<Vec<f64>>())?)
     }
 
     /// The rows of the regression: those of the sample, and ∅ and N where they are certain.
@@ -296,6 +286,25 @@ impl Regression {
         };
         Rows { coalitions, weights, layout, chance }
     }
+}
+
+/// The law of the sizes of coalitions of `players` that are drawn by their leverage scores for the regression about p, of these `sizes`
+/// only.
+pub(crate) fn leverage_law(
+    players: usize,
+    p: f64,
+    sizes: RangeInclusive<usize>,
+) -> Result<SizeLaw, SamplerError> {
+    let odds = p / (1.0 - p);
+    let ln_weight = |size: usize| {
+        if !sizes.contains(&size) {
+            return f64::NEG_INFINITY;
+        }
+        let spread = size as f64 / odds + (players - size) as f64 * odds;
+        let form = LeastSquaresForm::Centred { p };
+        form.ln_weight(players, size) + ln_choose(players, size) + spread.ln_1p()
+    };
+    SizeLaw::from_logarithms(&(0..=players).map(ln_weight).collect::<Vec<f64>>())
 }
 
 /// What is regressed.

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod coalitional_regression;
 mod draws;
 mod error;
 mod estimator;
@@ -49,6 +50,7 @@ mod permutation_shap;
 mod regression;
 
 pub use apportion_samplers::Pairing;
+pub use coalitional_regression::CoalitionalRegression;
 pub use draws::Draws;
 pub use error::EstimatorError;
 pub use estimator::Estimator;

@@ -100,16 +100,27 @@ impl Explanation {
         standard_errors: StandardErrors,
         certificate: impl FnOnce() -> Result<Vec<f64>, SolverError>,
     ) -> Result<(), EstimatorError> {
-        if standard_errors == StandardErrors::Omitted || self.diagnostics.rank != self.diagnostics.unknowns {
-            return Ok(());
-        }
-        self.std_errors = match certificate() {
-            Ok(variances) => Some(variances.into_iter().map(f64::sqrt).collect()),
-            // A row that the regression cannot do without leaves no residual to judge it by.
-            Err(SolverError::Saturated { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
+        let is_determined = self.diagnostics.rank == self.diagnostics.unknowns;
+        let variances = certified(standard_errors, is_determined, certificate)?;
+        self.std_errors = variances.map(|variances| variances.into_iter().map(f64::sqrt).collect());
         Ok(())
+    }
+}
+
+/// The certificate where it is wanted and the regression determines the values; none where it cannot do without some row.
+pub(crate) fn certified(
+    standard_errors: StandardErrors,
+    is_determined: bool,
+    certificate: impl FnOnce() -> Result<Vec<f64>, SolverError>,
+) -> Result<Option<Vec<f64>>, EstimatorError> {
+    if standard_errors == StandardErrors::Omitted || !is_determined {
+        return Ok(None);
+    }
+    match certificate() {
+        Ok(variances) => Ok(Some(variances)),
+        // Such a row leaves no residual to judge it by.
+        Err(SolverError::Saturated { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

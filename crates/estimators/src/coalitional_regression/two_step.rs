@@ -1,0 +1,64 @@
+//! Two-step Shapley values: a regression among the groups, and one for the members of each group alone.
+
+use apportion_games::{Game, Partition, QuotientGame, SubGame};
+
+use super::estimate::{Estimate, Gathered};
+use super::parts::{Part, least, split};
+use super::seed_of_part;
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::leverage_shap::LeverageShap;
+use crate::regression::StandardErrors;
+
+/// Groups of several members.
+fn large_groups(partition: &Partition) -> impl Iterator<Item = usize> {
+    (0..partition.len()).filter(|&group| partition.group(group).len() > 1)
+}
+
+/// The regression among the groups, and those among the members of each.
+fn parts(partition: &Partition) -> Vec<Part> {
+    let members = large_groups(partition).map(|group| Part::of_players(partition.group(group).len()));
+    std::iter::once(Part::of_players(partition.len())).chain(members).collect()
+}
+
+/// The fewest evaluations besides v(∅) and v(N): for the regressions, and v(S_j) of the large groups.
+pub(super) fn least_evaluations(partition: &Partition) -> usize {
+    least(&parts(partition)) + large_groups(partition).count()
+}
+
+/// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
+pub(super) fn estimate(
+    game: &dyn Game,
+    partition: &Partition,
+    total: usize,
+    standard_errors: StandardErrors,
+    seed: u64,
+) -> Result<Estimate, EstimatorError> {
+    let regression = LeverageShap { standard_errors, ..LeverageShap::default() };
+    let shares = split(&parts(partition), total - large_groups(partition).count());
+    let quotient_game = QuotientGame::new(game, partition)?;
+    let quotient =
+        Estimate::from(regression.estimate(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);
+
+    let mut gathered = Gathered::new(partition.players(), game.outputs());
+    gathered.note(&quotient.diagnostics);
+    for (group, members) in partition.groups().iter().enumerate() {
+        gathered.share(&quotient, group, members);
+    }
+    for (group, share) in large_groups(partition).zip(&shares[1..]) {
+        let members = partition.group(group);
+        let alone = SubGame::new(game, members)?;
+        let mut explanation = regression.estimate(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
+        // What the members get alone less equal shares of what they are worth alone.
+        for player in explanation.values.chunks_exact_mut(game.outputs()) {
+            for ((value, full), base) in player.iter_mut().zip(&explanation.prediction).zip(&explanation.base)
+            {
+                *value -= (full - base) / members.len() as f64;
+            }
+        }
+        let estimate = Estimate::from(explanation);
+        gathered.note(&estimate.diagnostics);
+        gathered.add(&estimate, members);
+    }
+    Ok(gathered.finish())
+}
