@@ -62,6 +62,42 @@ pub enum GameError {
         /// The value.
         value: f64,
     },
+    /// A row of data or an explicand with a missing value, where the law of a conditional game has no place for one.
+    #[error(
+        "{what} has no value in column {column}; the law of a conditional game needs all of them: fill it in or leave the row out, or use frequencies, for which a missing value is one category more"
+    )]
+    MissingValue {
+        /// Which row.
+        what: String,
+        /// Its column.
+        column: usize,
+    },
+    /// Too few rows of data to fit a law.
+    #[error("{law} takes at least {least} rows of data, {given} were given; {hint}")]
+    TooFewRows {
+        /// What was to be fitted.
+        law: &'static str,
+        /// Rows given.
+        given: usize,
+        /// The fewest.
+        least: usize,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A matrix that is no covariance.
+    #[error("a covariance is a finite, symmetric, positive semidefinite matrix; {problem}")]
+    Covariance {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No row of the data agrees with the explicand on a coalition.
+    #[error(
+        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows, coarser categories, or let FrequencyLaw fall back to the marginal law"
+    )]
+    NoAgreement {
+        /// The coalition asked for.
+        coalition: Coalition,
+    },
     /// A background set without rows.
     #[error("the background has no rows; give at least one")]
     EmptyBackground,

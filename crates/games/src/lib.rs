@@ -28,6 +28,8 @@
 //! | [`Game`] | the value function `v : 2^N → R^k`, asked in batches |
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
+//! | [`ConditionalGame`] | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
+//! | [`GaussianLaw`], [`CopulaLaw`], [`EmpiricalLaw`], [`FrequencyLaw`] | how absent features are distributed given the present ones, fitted on data: [`ConditionalLaw`], [`Sampling`], [`SyntheticRows`] |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
 //! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
@@ -45,6 +47,7 @@ mod adapters;
 mod background;
 mod coalition;
 mod coalitions;
+mod conditional;
 mod error;
 mod game;
 mod marginal;
@@ -53,6 +56,7 @@ mod partition;
 mod quotient;
 mod stream;
 mod sub_game;
+mod synthetic;
 mod tabulated;
 mod textbook;
 
@@ -60,6 +64,9 @@ pub use adapters::{Cached, Centred, Counted, Noisy};
 pub use background::Background;
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
+pub use conditional::{
+    ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw, GaussianLaw, Sampling,
+};
 pub use error::{BoxError, GameError};
 pub use game::Game;
 pub use marginal::MarginalGame;
@@ -68,6 +75,7 @@ pub use partition::{Partition, PartitionProblem};
 pub use quotient::QuotientGame;
 pub use stream::{Purpose, stream};
 pub use sub_game::SubGame;
+pub use synthetic::SyntheticRows;
 pub use tabulated::TabulatedGame;
 pub use textbook::{Additive, Airport, ClosedForm, Cooking, Glove, SumOfUnanimity, WeightedVoting};
 

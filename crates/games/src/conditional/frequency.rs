@@ -1,0 +1,154 @@
+//! The law of discrete features by frequencies.
+
+use std::collections::HashMap;
+
+use crate::background::Background;
+use crate::coalition::CoalitionView;
+use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
+use crate::conditional::rows_of_data::RowsOfData;
+use crate::error::GameError;
+use crate::model::Rows;
+use crate::synthetic::SyntheticRows;
+
+/// Frequencies: X given `X_S = x_S` is a row of the data that agrees with the explicand on S, each with its probability.
+///
+/// ```text
+/// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
+/// ```
+///
+/// Exact for the law of the table, without sampling; meant for discrete features, of which a coalition's values occur often. Equal rows
+/// are counted together, so that M = [`draws`](ConditionalLaw::draws) is the number of different ones. A missing value is a category of
+/// its own: it agrees with a missing value. One coalition takes `O(M · |S|)` time.
+///
+/// Where no row agrees with the explicand, the law says nothing, and a game that asks gets [`GameError::NoAgreement`]. A row of the
+/// table agrees with itself on every coalition; for other explicands [`fall_back_to_marginal`](Self::fall_back_to_marginal) may serve.
+///
+/// ```
+/// use apportion_games::{Coalitions, ConditionalGame, FrequencyLaw, Game, Rows};
+///
+/// let law = FrequencyLaw::fit(Rows::new(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0], 2))?;
+/// let model = |row: &[f64]| row[0] + 10.0 * row[1];
+/// let game = ConditionalGame::new(&model, &[0.0, 1.0], &law)?;
+/// let mut values = [0.0; 4];
+/// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
+/// // v({0}) = 10 · 1/2, v({1}) = 2/3 + 10
+/// assert_eq!(values, [8.0, 5.0, 32.0 / 3.0, 10.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FrequencyLaw {
+    /// The different rows, in the order in which they first appear.
+    rows: Vec<f64>,
+    columns: usize,
+    probabilities: Vec<f64>,
+    marginal_otherwise: bool,
+}
+
+impl FrequencyLaw {
+    /// The law of a row of the data, all equally probable.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::TooFewRows`] without rows, [`GameError::InfiniteInput`] for an infinite value.
+    pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
+        if rows.is_empty() {
+            return Err(GameError::TooFewRows {
+                law: "a law by frequencies",
+                given: 0,
+                least: 1,
+                hint: "give the rows of the data",
+            });
+        }
+        check_data(rows, true)?;
+        Ok(Self::counted(rows, &vec![1.0 / rows.len() as f64; rows.len()]))
+    }
+
+    /// The joint law in which row r of `table` has the probability of its weight.
+    pub fn of_table(table: &Background) -> Self {
+        Self::counted(table.as_rows(), table.weights())
+    }
+
+    /// The same law, but where no row agrees with the explicand on S, absent features have their marginal law: all rows stand for S, as in
+    /// [`MarginalGame`](crate::MarginalGame).
+    ///
+    /// The game then jumps from conditional to marginal expectations between coalitions; values of features that are never seen together
+    /// with others carry that jump.
+    pub fn fall_back_to_marginal(mut self) -> Self {
+        self.marginal_otherwise = true;
+        self
+    }
+
+    /// Adds up the probabilities of equal rows.
+    fn counted(rows: Rows<'_>, probabilities: &[f64]) -> Self {
+        let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
+        let mut law = Self {
+            rows: Vec::new(),
+            columns: rows.columns(),
+            probabilities: Vec::new(),
+            marginal_otherwise: false,
+        };
+        for (row, probability) in rows.iter().zip(probabilities) {
+            let key = row.iter().map(|&value| category(value)).collect();
+            let index = *seen.entry(key).or_insert_with(|| {
+                law.rows.extend_from_slice(row);
+                law.probabilities.push(0.0);
+                law.probabilities.len() - 1
+            });
+            law.probabilities[index] += probability;
+        }
+        law
+    }
+}
+
+/// Bits that are the same for equal numbers, and for all missing ones.
+fn category(value: f64) -> u64 {
+    match value {
+        value if value.is_nan() => f64::NAN.to_bits(),
+        // Without the sign of zero.
+        value => (value + 0.0).to_bits(),
+    }
+}
+
+impl ConditionalLaw for FrequencyLaw {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number of different rows; a coalition takes as many predictions as rows agree with the explicand.
+    fn draws(&self) -> usize {
+        self.probabilities.len()
+    }
+
+    fn sampling(&self) -> Sampling {
+        Sampling::Exact
+    }
+
+    fn takes_missing_values(&self) -> bool {
+        true
+    }
+
+    fn given<'a>(
+        &'a self,
+        explicand: &'a [f64],
+        coalition: CoalitionView<'_>,
+    ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
+        let data = Rows::new(&self.rows, self.columns);
+        let probable = || (0..data.len()).filter(|&index| self.probabilities[index] > 0.0);
+        let present: Vec<(usize, u64)> =
+            coalition.members().map(|member| (member, category(explicand[member]))).collect();
+        let mut chosen: Vec<usize> = probable()
+            .filter(|&index| {
+                let row = data.row(index);
+                present.iter().all(|&(member, wanted)| category(row[member]) == wanted)
+            })
+            .collect();
+        if chosen.is_empty() {
+            if !self.marginal_otherwise {
+                return Err(GameError::NoAgreement { coalition: coalition.to_coalition() });
+            }
+            chosen = probable().collect();
+        }
+        let weights = chosen.iter().map(|&index| self.probabilities[index]).collect();
+        Ok(Box::new(RowsOfData::new(data, explicand, coalition, chosen, weights)))
+    }
+}

@@ -1,0 +1,283 @@
+//! The conditional game of one explicand.
+
+use std::ops::Range;
+
+use crate::background::refuse_infinite;
+use crate::coalition::CoalitionView;
+use crate::coalitions::Coalitions;
+use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
+use crate::error::GameError;
+use crate::game::{Game, check_finite};
+use crate::model::Model;
+use crate::synthetic::{Averaged, SyntheticRows, pairwise};
+
+/// The game of one explicand under a law of the features: the players are the features.
+///
+/// ```text
+/// v(S) = E[f(X) | X_S = x_S] ≈ Σ_d w_d f(x_S, x̃_d)
+/// ```
+///
+/// The expected prediction given that the features in S are those of the explicand x (v^CE of Kotsiopoulos et al., 2023), as the weighted
+/// mean over the M rows that the law gives for S. v(N) = f(x) exactly; v(∅) is the mean without conditions.
+///
+/// One coalition takes up to M predictions of the model, N a single one, and what the law needs to condition on S. Where the law draws
+/// at random and all weights are alike, draw d is scenario d; elsewhere the weights depend on the coalition, and there is one scenario.
+///
+/// ```
+/// use apportion_games::{Coalitions, ConditionalGame, Game, GaussianLaw};
+///
+/// // Two features of mean 0 and variance 1 with correlation 0.8; 1000 draws.
+/// let law = GaussianLaw::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 1000, 42)?;
+/// let model = |row: &[f64]| row[1];
+/// let game = ConditionalGame::new(&model, &[2.0, -1.0], &law)?;
+///
+/// let batch = Coalitions::from_masks(2, 0..4);
+/// let (mut values, mut errors) = ([0.0; 4], [0.0; 4]);
+/// game.values(&batch, &mut values)?;
+/// game.standard_errors(&batch, &mut errors)?;
+/// // The model does not read the first feature, yet it says something about the second: E[X_1 | X_0 = 2] = 0.8 · 2.
+/// for (value, (error, exact)) in values.iter().zip(errors.iter().zip([0.0, 1.6, -1.0, -1.0])) {
+///     assert!((value - exact).abs() <= 3.0 * error);
+/// }
+/// // Where the second feature is present, nothing is left to chance.
+/// assert!(errors[0] > 0.0 && errors[1] > 0.0);
+/// assert_eq!(errors[2..], [0.0, 0.0]);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+pub struct ConditionalGame<'a, M: ?Sized, L: ?Sized> {
+    model: Averaged<'a, M>,
+    explicand: Vec<f64>,
+    law: &'a L,
+}
+
+impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L> {
+    /// The game of `explicand` under `law`.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] if explicand, law and model do not have the same number of features, [`GameError::MissingValue`] if the
+    /// explicand has a missing value and the law has no place for it, [`GameError::InfiniteInput`] if it has an infinite one,
+    /// [`GameError::Parameter`] if the model has no outputs.
+    pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
+        let model = Averaged::new(model, law.columns(), "a row of the conditional law")?;
+        if explicand.len() != law.columns() {
+            return Err(GameError::Width {
+                what: "the explicand".to_owned(),
+                given: explicand.len(),
+                wanted: law.columns(),
+            });
+        }
+        let what = || "the explicand".to_owned();
+        refuse_infinite(explicand, what)?;
+        if !law.takes_missing_values() {
+            refuse_missing(explicand, what)?;
+        }
+        Ok(Self { model, explicand: explicand.to_vec(), law })
+    }
+
+    /// The row that is explained.
+    pub fn explicand(&self) -> &[f64] {
+        &self.explicand
+    }
+
+    /// The law of the features.
+    pub fn law(&self) -> &'a L {
+        self.law
+    }
+
+    /// Writes the standard error of v(S_j) to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major, in the units
+    /// of the model.
+    ///
+    /// ```text
+    /// √(s² Σ_d w_d²),   s² = Σ_d w_d (f_d − v)² / Σ_d w_d (1 − w_d)
+    /// ```
+    ///
+    /// For M independent draws that is their standard deviation (of M − 1) over √M, for antithetic ones the same of the M/2 means of
+    /// pairs, for weighted rows the standard deviation over the root of the effective sample size 1/Σw². It is zero for N, for laws that
+    /// are exact, and where all predictions are equal. It is infinite where a single row or pair tells nothing about its error.
+    ///
+    /// Covered is the chance in the draws; for weighted rows, that of which rows are in the data. Not covered: that the law was fitted
+    /// on finitely many rows, that it may be the wrong one, and that rows near the explicand are not quite at it.
+    ///
+    /// Takes the same predictions as [`values`](Game::values) once more, and holds those of one coalition per thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`values`](Game::values).
+    ///
+    /// # Panics
+    ///
+    /// If `out.len()` is not `batch.len() · k`, or the batch has another number of players.
+    pub fn standard_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let k = self.model.outputs();
+        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(out.len(), batch.len() * k, "room for one error per coalition and output");
+        if self.law.sampling() == Sampling::Exact {
+            out.fill(0.0);
+            return Ok(());
+        }
+        self.model.pieces(out, k, |(index, out)| {
+            let coalition = batch.row(index);
+            if coalition.size() == self.players() {
+                out.fill(0.0);
+                return Ok(());
+            }
+            let rows = self.rows_of(coalition)?;
+            let predictions = self.model.predictions(coalition, &rows)?;
+            check_finite(&batch.slice(index..index + 1), predictions.len(), &predictions).map_err(
+                |error| match error {
+                    GameError::NotFinite { coalition, output, value } => {
+                        GameError::NotFinite { coalition, output: output % k, value }
+                    }
+                    other => other,
+                },
+            )?;
+            for (output, error) in out.iter_mut().enumerate() {
+                let of_output = predictions.iter().skip(output).step_by(k).copied();
+                *error = if self.law.sampling() == Sampling::Antithetic {
+                    let all: Vec<f64> = of_output.collect();
+                    let pairs: Vec<f64> = all.chunks(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0).collect();
+                    error_of_mean(&pairs, &vec![1.0 / pairs.len() as f64; pairs.len()])
+                } else {
+                    error_of_mean(&of_output.collect::<Vec<f64>>(), rows.weights())
+                };
+            }
+            Ok(())
+        })
+    }
+
+    fn rows_of(&self, coalition: CoalitionView<'_>) -> Result<Box<dyn SyntheticRows + '_>, GameError> {
+        if coalition.size() == self.explicand.len() {
+            return Ok(Box::new(AllPresent(&self.explicand)));
+        }
+        self.law.given(&self.explicand, coalition)
+    }
+}
+
+/// Without the model and the law, which need not be `Debug`.
+impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ConditionalGame<'_, M, L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConditionalGame")
+            .field("explicand", &self.explicand)
+            .field("outputs", &self.model.outputs())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_, M, L> {
+    fn players(&self) -> usize {
+        self.explicand.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.model.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.law.draws()
+    }
+
+    fn parallel(&self) -> bool {
+        self.model.parallel()
+    }
+
+    fn scenarios(&self) -> usize {
+        match self.law.sampling() {
+            Sampling::Independent | Sampling::Antithetic => self.law.draws(),
+            Sampling::Weighted | Sampling::Exact => 1,
+        }
+    }
+
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        match self.law.sampling() {
+            Sampling::Independent | Sampling::Antithetic => {
+                self.model.values_in_scenarios(batch, scenarios, |coalition| self.rows_of(coalition), out)
+            }
+            Sampling::Weighted | Sampling::Exact => {
+                assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+                self.values(batch, out)
+            }
+        }
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.model.values(batch, self.law.draws(), |coalition| self.rows_of(coalition), out)
+    }
+}
+
+/// The explicand itself.
+struct AllPresent<'a>(&'a [f64]);
+
+impl SyntheticRows for AllPresent<'_> {
+    fn weights(&self) -> &[f64] {
+        &[1.0]
+    }
+
+    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
+        for _ in range {
+            rows.extend_from_slice(self.0);
+        }
+    }
+}
+
+/// The standard error of the weighted mean of `values`; `weights` sum to 1.
+fn error_of_mean(values: &[f64], weights: &[f64]) -> f64 {
+    let sum = |term: &dyn Fn(f64, f64) -> f64| {
+        let mut terms: Vec<f64> =
+            values.iter().zip(weights).map(|(&value, &weight)| term(value, weight)).collect();
+        pairwise(&mut terms, 1)[0]
+    };
+    // From the first value: equal values have the mean that they are.
+    let start = values[0];
+    let mean = start + sum(&|value, weight| weight * (value - start));
+    let largest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+    if values.len() > 1 && largest == 0.0 {
+        return 0.0;
+    }
+    let spread = sum(&|value, weight| weight * ((value - mean) / largest).powi(2));
+    let freedom = sum(&|_, weight| weight * (1.0 - weight));
+    if freedom <= 0.0 {
+        return f64::INFINITY;
+    }
+    largest * (spread / freedom * sum(&|_, weight| weight * weight)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_equal_weights_is_the_standard_deviation_over_the_root() {
+        let values = [1.0, 2.0, 4.0, 9.0];
+        let variance = (9.0 + 4.0 + 0.0 + 25.0) / 3.0_f64;
+        assert!((error_of_mean(&values, &[0.25; 4]) - (variance / 4.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn rows_of_no_weight_change_no_error() {
+        let (values, weights) = ([1.0, 2.0, 4.0, 1e6], [0.2, 0.3, 0.5, 0.0]);
+        let error = error_of_mean(&values, &weights);
+        assert!((error - error_of_mean(&values[..3], &weights[..3])).abs() < 1e-9 * error);
+    }
+
+    #[test]
+    fn an_error_that_a_single_row_cannot_tell_is_infinite() {
+        assert_eq!(error_of_mean(&[3.0], &[1.0]), f64::INFINITY);
+        assert_eq!(error_of_mean(&[3.0, 4.0], &[1.0, 0.0]), f64::INFINITY);
+        assert_eq!(error_of_mean(&[3.0, 3.0], &[0.5, 0.5]), 0.0);
+    }
+
+    #[test]
+    fn errors_neither_overflow_nor_underflow() {
+        for scale in [1e-200, 1e200] {
+            let values = [1.0 * scale, 2.0 * scale, 4.0 * scale];
+            let expected = error_of_mean(&[1.0, 2.0, 4.0], &[1.0 / 3.0; 3]) * scale;
+            assert!((error_of_mean(&values, &[1.0 / 3.0; 3]) / expected - 1.0).abs() < 1e-14);
+        }
+    }
+}

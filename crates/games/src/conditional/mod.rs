@@ -1,0 +1,35 @@
+//! Conditional games: absent features follow their law given the present ones.
+//!
+//! # Notation
+//!
+//! `X` is a random row of `n` features, `x` the explicand, `f` the model. `S` are the features present, `S̄` those absent.
+//!
+//! ```text
+//! v(S) = E[f(X) | X_S = x_S]
+//! ```
+//!
+//! (v^CE of Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte
+//! Carlo sampling on the product space of coalitions and features*, 2023, section 2). The marginal game takes absent features from a
+//! background whatever is present; where features are independent the two are the same game.
+//!
+//! # Laws
+//!
+//! What is known of X is a [`ConditionalLaw`], fitted on data: a multivariate normal law, one under a Gaussian copula, rows of the data
+//! weighted by their nearness, or rows that agree with the explicand. The first three are those of Aas, Jullum and Løland, *Explaining
+//! individual predictions when features are dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
+
+mod copula;
+mod empirical;
+mod frequency;
+mod game;
+mod gaussian;
+mod law;
+mod rows_of_data;
+mod unit_normal;
+
+pub use copula::CopulaLaw;
+pub use empirical::EmpiricalLaw;
+pub use frequency::FrequencyLaw;
+pub use game::ConditionalGame;
+pub use gaussian::GaussianLaw;
+pub use law::{ConditionalLaw, Sampling};

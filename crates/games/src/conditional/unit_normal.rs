@@ -1,0 +1,333 @@
+//! The multivariate normal law in standard units, and what is left of it when some of its features are known.
+//!
+//! # Notation
+//!
+//! `R` is the correlation matrix of `n` features of mean 0 and variance 1. Those present come first: `P`, with values `d`; then those
+//! absent, `A`. With the Cholesky factor L of R in that order,
+//!
+//! ```text
+//! Z_A | Z_P = d  =  L_AP L_PP⁻¹ d + L_AA ε,   ε ~ N(0, I)
+//! ```
+//!
+//! which has the mean R_AP R_PP⁻¹ d and the covariance R_AA − R_AP R_PP⁻¹ R_PA (the Schur complement, L_AA L_AAᵀ): one factorization, no
+//! inverse.
+//!
+//! # Degenerate laws
+//!
+//! A feature of which those before it in the order leave no more than the share [`DETERMINED`] of variance is *determined* by them: its
+//! column of L is zero, it has no chance of its own. So absent features keep exact linear relations. Present features may then have
+//! values that contradict each other; `d` is replaced by the nearest point, in standard units, at which they do not, which treats equal
+//! features alike. (That is the limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
+//!
+//! # Cost
+//!
+//! n³/3 multiplications per coalition, by faer's blocked factorization unless a feature is determined, and |A|²/2 for each draw.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par, Spec};
+use rand::distr::Distribution;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+use crate::coalition::CoalitionView;
+use crate::conditional::law::{Sampling, check_data};
+use crate::error::GameError;
+use crate::model::Rows;
+use crate::stream::{Purpose, coalition_unit, stream};
+
+/// Share of a feature's variance below which it counts as determined by others: a multiple correlation above 1 − 5·10⁻¹¹. Rounding
+/// errors of correlations are some 10⁻¹⁴.
+pub(super) const DETERMINED: f64 = 1e-10;
+
+/// The law N(0, R), and how it is drawn from.
+#[derive(Debug, Clone)]
+pub(super) struct UnitNormal {
+    correlation: Mat<f64>,
+    seed: u64,
+    antithetic: bool,
+    /// 1/M for each draw.
+    weights: Vec<f64>,
+}
+
+impl UnitNormal {
+    pub(super) fn new(correlation: Mat<f64>, draws: usize, seed: u64) -> Result<Self, GameError> {
+        if draws == 0 {
+            return Err(GameError::Parameter {
+                what: "a conditional law takes at least one draw per coalition, not 0".to_owned(),
+            });
+        }
+        Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
+    }
+
+    /// Draws in mirrored pairs.
+    pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
+        if self.weights.len() % 2 == 1 {
+            return Err(GameError::Parameter {
+                what: format!(
+                    "antithetic draws come in pairs; give an even number, not {}",
+                    self.weights.len()
+                ),
+            });
+        }
+        self.antithetic = true;
+        Ok(self)
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.correlation.nrows()
+    }
+
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    pub(super) fn sampling(&self) -> Sampling {
+        if self.antithetic { Sampling::Antithetic } else { Sampling::Independent }
+    }
+
+    /// The law of absent features given those of `coalition`, the j-th of which has the value `unit(j)`.
+    pub(super) fn given(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Given {
+        let absent: Vec<usize> = coalition.complement().view().members().collect();
+        let order: Vec<usize> = coalition.members().chain(absent.iter().copied()).collect();
+        let present = coalition.size();
+        let lower = factor(&self.correlation, &order);
+        let mut scores: Vec<f64> = order[..present].iter().map(|&feature| unit(feature)).collect();
+        solve(&lower, &mut scores);
+        let mut mean = vec![0.0; absent.len()];
+        for (column, score) in scores.iter().enumerate() {
+            add_multiple(&mut mean, *score, &lower.col_as_slice(column)[present..]);
+        }
+        let stream = stream(self.seed, Purpose::Conditional, coalition_unit(coalition));
+        Given { absent, mean, lower, stream, antithetic: self.antithetic }
+    }
+}
+
+/// The law of absent features given present ones.
+pub(super) struct Given {
+    /// The features absent, ascending.
+    pub(super) absent: Vec<usize>,
+    mean: Vec<f64>,
+    /// The factor of the whole matrix; the last block is that of the absent features.
+    lower: Mat<f64>,
+    stream: ChaCha8Rng,
+    antithetic: bool,
+}
+
+impl Given {
+    /// Writes the absent features of each draw in `draws` in turn, and calls `receive`. A draw is a function of seed, coalition and its
+    /// number: it has words of its own in the coalition's stream.
+    pub(super) fn draw(&self, draws: std::ops::Range<usize>, mut receive: impl FnMut(&[f64])) {
+        let count = self.absent.len();
+        let present = self.lower.nrows() - count;
+        // A normal variate takes a few words more than two on average; there is room for four each.
+        let words = (64 + 4 * count) as u128;
+        let mut rng = self.stream.clone();
+        let mut values = vec![0.0; count];
+        for draw in draws {
+            let (place, sign) = match self.antithetic {
+                true => (draw / 2, if draw % 2 == 0 { 1.0 } else { -1.0 }),
+                false => (draw, 1.0),
+            };
+            rng.set_word_pos(place as u128 * words);
+            values.copy_from_slice(&self.mean);
+            for column in 0..count {
+                let normal: f64 = StandardNormal.sample(&mut rng);
+                let below = &self.lower.col_as_slice(present + column)[present + column..];
+                add_multiple(&mut values[column..], sign * normal, below);
+            }
+            receive(&values);
+        }
+    }
+}
+
+/// The lower Cholesky factor of the correlations of the features in `order`, of which `order` may leave some out; columns of determined
+/// features are zero. What lies above the diagonal means nothing.
+pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
+    let n = order.len();
+    let matrix = Mat::from_fn(n, n, |i, j| if i >= j { correlation[(order[i], order[j])] } else { 0.0 });
+    let mut lower = matrix.clone();
+    let params = Spec::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
+    let memory = MemStack::new(&mut memory);
+    let done = cholesky_in_place(lower.as_mut(), Default::default(), Par::Seq, memory, params);
+    match done {
+        Ok(_) if (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > DETERMINED) => lower,
+        _ => factor_degenerate(matrix),
+    }
+}
+
+/// As [`factor`], column by column, for a matrix with determined features.
+fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
+    let n = matrix.nrows();
+    for column in 0..n {
+        let pivot = matrix[(column, column)];
+        if pivot <= DETERMINED {
+            matrix.col_as_slice_mut(column)[column..].fill(0.0);
+            continue;
+        }
+        let root = pivot.sqrt();
+        matrix.col_as_slice_mut(column)[column..].iter_mut().for_each(|entry| *entry /= root);
+        let factor = matrix.col_as_slice(column)[column..].to_vec();
+        for later in column + 1..n {
+            let (first, below) = (factor[later - column], &factor[later - column..]);
+            add_multiple(&mut matrix.col_as_slice_mut(later)[later..], -first, below);
+        }
+    }
+    matrix
+}
+
+/// Replaces `values` of the first features by `L⁻¹` times the nearest possible values; zero for determined features.
+pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
+    let determined: Vec<usize> = (0..values.len()).filter(|&i| lower[(i, i)] == 0.0).collect();
+    let mut scores = values.to_vec();
+    substitute(lower, &mut scores);
+    if !determined.is_empty() {
+        // With the determined features d₂ = W d₁ for those d₁ that determine them, the nearest point has
+        // d₁ + Wᵀ (I + W Wᵀ)⁻¹ (d₂ − W d₁). Substitution has left d₂ − W d₁ in place of d₂.
+        let relations: Vec<Vec<f64>> =
+            determined.iter().map(|&row| relation(lower, row, values.len())).collect();
+        let count = determined.len();
+        let matrix = Mat::from_fn(count, count, |i, j| {
+            let product: f64 = relations[i].iter().zip(&relations[j]).map(|(a, b)| a * b).sum();
+            product + f64::from(u8::from(i == j))
+        });
+        // All pivots are at least 1.
+        let inner = factor_degenerate(matrix);
+        let mut excess: Vec<f64> = determined.iter().map(|&i| scores[i]).collect();
+        substitute(&inner, &mut excess);
+        substitute_transposed(&inner, &mut excess);
+        for (relation, excess) in relations.iter().zip(&excess) {
+            add_multiple(values, *excess, relation);
+        }
+        scores.copy_from_slice(values);
+        substitute(lower, &mut scores);
+        determined.iter().for_each(|&i| scores[i] = 0.0);
+    }
+    values.copy_from_slice(&scores);
+}
+
+/// Forward substitution with the leading rows and columns of `lower`. The places of determined features keep what the others leave.
+pub(super) fn substitute(lower: &Mat<f64>, right: &mut [f64]) {
+    let n = right.len();
+    for column in 0..n {
+        let entries = &lower.col_as_slice(column)[column..n];
+        if entries[0] != 0.0 {
+            let (score, rest) = (right[column] / entries[0], &entries[1..]);
+            right[column] = score;
+            add_multiple(&mut right[column + 1..], -score, rest);
+        }
+    }
+}
+
+/// Backward substitution with the transpose of the leading rows and columns of `lower`; zero for determined features.
+fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
+    let n = right.len();
+    for column in (0..n).rev() {
+        let entries = &lower.col_as_slice(column)[column..n];
+        right[column] = if entries[0] == 0.0 {
+            0.0
+        } else {
+            let later: f64 = entries[1..].iter().zip(&right[column + 1..]).map(|(a, b)| a * b).sum();
+            (right[column] - later) / entries[0]
+        };
+    }
+}
+
+/// The determined feature `row` as a linear combination of the first `count` features, zero for determined ones.
+fn relation(lower: &Mat<f64>, row: usize, count: usize) -> Vec<f64> {
+    let mut coefficients: Vec<f64> =
+        (0..count).map(|j| if j < row { lower[(row, j)] } else { 0.0 }).collect();
+    substitute_transposed(lower, &mut coefficients);
+    coefficients
+}
+
+/// `target += factor · column`.
+fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
+    for (target, entry) in target.iter_mut().zip(column) {
+        *target += factor * entry;
+    }
+}
+
+/// Columns of data in standard units.
+pub(super) struct Standardized {
+    pub(super) mean: Vec<f64>,
+    /// Standard deviations (of N − 1); 0 for constant columns.
+    pub(super) scale: Vec<f64>,
+    /// N × n, column by column; zero for constant columns.
+    pub(super) units: Mat<f64>,
+}
+
+impl Standardized {
+    /// Of at least n + 1 rows without missing or infinite values.
+    pub(super) fn new(rows: Rows<'_>, law: &'static str) -> Result<Self, GameError> {
+        check_rows(rows, law)?;
+        let mut units = Mat::from_fn(rows.len(), rows.columns(), |i, j| rows.row(i)[j]);
+        let (mut mean, mut scale) = (Vec::new(), Vec::new());
+        for column in 0..rows.columns() {
+            let (centre, spread) = standardize(units.col_as_slice_mut(column));
+            if !(centre.is_finite() && spread.is_finite()) {
+                return Err(GameError::Covariance {
+                    problem: format!(
+                        "the numbers of column {column} are too large for a variance: scale it down"
+                    ),
+                });
+            }
+            mean.push(centre);
+            scale.push(spread);
+        }
+        Ok(Self { mean, scale, units })
+    }
+
+    /// The correlation matrix. Constant columns are uncorrelated with all others.
+    pub(super) fn correlation(&self) -> Mat<f64> {
+        correlation(&self.units)
+    }
+}
+
+/// `(value − mean) / scale`, or 0 where there is no scale.
+pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
+    if scale == 0.0 { 0.0 } else { (value - mean) / scale }
+}
+
+/// Refuses rows that no correlation matrix can be estimated from.
+pub(super) fn check_rows(rows: Rows<'_>, law: &'static str) -> Result<(), GameError> {
+    check_data(rows, false)?;
+    if rows.len() <= rows.columns() {
+        return Err(GameError::TooFewRows {
+            law,
+            given: rows.len(),
+            least: rows.columns() + 1,
+            hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; give a \
+                   covariance of your own to GaussianLaw::new, or explain fewer features",
+        });
+    }
+    Ok(())
+}
+
+/// Replaces numbers by standard units; their mean and standard deviation, which is 0 if all are equal.
+pub(super) fn standardize(column: &mut [f64]) -> (f64, f64) {
+    let first = column[0];
+    if column.iter().all(|&value| value == first) {
+        column.fill(0.0);
+        return (first, 0.0);
+    }
+    let count = column.len() as f64;
+    let rough = column.iter().sum::<f64>() / count;
+    let mean = rough + column.iter().map(|value| value - rough).sum::<f64>() / count;
+    let largest = column.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+    let squares: f64 = column.iter().map(|value| ((value - mean) / largest).powi(2)).sum();
+    let scale = largest * (squares / (count - 1.0)).sqrt();
+    column.iter_mut().for_each(|value| *value = (*value - mean) / scale);
+    (mean, scale)
+}
+
+/// The correlations of columns in standard units. Constant columns, all zero, are uncorrelated with all others.
+pub(super) fn correlation(units: &Mat<f64>) -> Mat<f64> {
+    let n = units.ncols();
+    let mut product = Mat::zeros(n, n);
+    let per_row = 1.0 / (units.nrows() as f64 - 1.0);
+    matmul(product.as_mut(), Accum::Replace, units.transpose(), units, per_row, Par::Seq);
+    Mat::from_fn(n, n, |i, j| if i == j { 1.0 } else { product[(i.max(j), i.min(j))] })
+}

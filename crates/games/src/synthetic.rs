@@ -1,0 +1,284 @@
+//! Synthetic rows: a model's weighted mean over the rows that stand for a coalition.
+//!
+//! # Notation
+//!
+//! A *synthetic row* of a coalition `S` has the explicand's values in `S`, and values that stand in for absent features elsewhere. `f` is
+//! the model, with `k` outputs; a coalition's rows `r` have weights `w_r` of sum 1.
+//!
+//! ```text
+//! v(S) = Σ_r w_r f(r)
+//! ```
+//!
+//! # Chunks
+//!
+//! Synthetic rows are made and predicted in chunks of a fixed number of cells, so that memory does not grow with the number of coalitions
+//! times that of rows. A chunk holds whole coalitions, or a part of one coalition whose rows do not fit. Sums are pairwise by the row's
+//! number among those of its coalition, and chunks cut at powers of two: the bits of v(S) do not depend on the chunks, on the batch or on
+//! the threads (where the model's prediction of a row does not depend on the other rows that it is given).
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::coalition::CoalitionView;
+use crate::coalitions::Coalitions;
+use crate::error::GameError;
+use crate::game::check_finite;
+use crate::model::{Model, Rows};
+
+/// Cells (f64 numbers) of one chunk of synthetic rows, half a MiB; a row with more columns than that is a chunk of its own.
+const CHUNK_CELLS: usize = 1 << 16;
+
+/// The rows that stand for one coalition, and their weights.
+pub trait SyntheticRows: Sync {
+    /// The weights of the rows, not negative and of sum 1: one per row, at least one.
+    fn weights(&self) -> &[f64];
+
+    /// Appends the rows in `range` to `rows`, one after the other. A row is the same whatever range it is asked for in.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the range reaches beyond the rows.
+    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>);
+}
+
+impl<R: SyntheticRows + ?Sized> SyntheticRows for Box<R> {
+    fn weights(&self) -> &[f64] {
+        (**self).weights()
+    }
+
+    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
+        (**self).append(range, rows);
+    }
+}
+
+/// A model that is averaged over synthetic rows.
+pub(crate) struct Averaged<'a, M: ?Sized> {
+    model: &'a M,
+    outputs: usize,
+    columns: usize,
+    /// Rows of a chunk, a power of two.
+    chunk_rows: usize,
+}
+
+impl<M: ?Sized> Averaged<'_, M> {
+    pub(crate) fn outputs(&self) -> usize {
+        self.outputs
+    }
+}
+
+impl<'a, M: Model + ?Sized> Averaged<'a, M> {
+    /// `model` on rows of `columns` numbers, at least one; `what` names a row of that width.
+    pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
+        if let Some(wanted) = model.features().filter(|&features| features != columns) {
+            return Err(GameError::Width { what: what.to_owned(), given: columns, wanted });
+        }
+        let outputs = model.outputs();
+        if outputs == 0 {
+            return Err(GameError::Parameter { what: "a model has at least one output, not 0".to_owned() });
+        }
+        let fitting = (CHUNK_CELLS / columns).max(1);
+        let rows = if model.parallel() { fitting.min(model.rows_per_call()).max(1) } else { fitting };
+        // The largest power of two that is not above `rows`.
+        Ok(Self { model, outputs, columns, chunk_rows: 1 << rows.ilog2() })
+    }
+
+    pub(crate) fn parallel(&self) -> bool {
+        self.model.parallel()
+    }
+
+    /// Writes v(S) for each coalition of `batch`, which `rows_of` gives its rows, `usual_rows` of them as a rule.
+    pub(crate) fn values<'b, R: SyntheticRows>(
+        &self,
+        batch: &'b Coalitions,
+        usual_rows: usize,
+        rows_of: impl Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync,
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        assert_eq!(batch.players(), self.columns, "coalitions of another game");
+        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        let coalitions = (self.chunk_rows / usual_rows).max(1);
+        self.pieces(out, coalitions * self.outputs, |(index, out)| {
+            let first = index * coalitions;
+            let together = first..first + out.len() / self.outputs;
+            let rows = together.map(|index| rows_of(batch.row(index))).collect::<Result<Vec<R>, _>>()?;
+            if rows.iter().map(|rows| rows.weights().len()).sum::<usize>() <= self.chunk_rows {
+                return self.whole(batch.row(first), &rows, out);
+            }
+            for ((index, rows), out) in (first..).zip(&rows).zip(out.chunks_exact_mut(self.outputs)) {
+                self.split(batch.row(index), rows, out)?;
+            }
+            Ok(())
+        })?;
+        check_finite(batch, self.outputs, out)
+    }
+
+    /// Writes the prediction of row `scenarios[j]` of each coalition S_j of `batch`; of its only row, where it has one.
+    pub(crate) fn values_in_scenarios<'b, R: SyntheticRows>(
+        &self,
+        batch: &'b Coalitions,
+        scenarios: &[usize],
+        rows_of: impl Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync,
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        assert_eq!(batch.players(), self.columns, "coalitions of another game");
+        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        self.pieces(out, self.chunk_rows * self.outputs, |(index, out)| {
+            let first = index * self.chunk_rows;
+            let count = out.len() / self.outputs;
+            let mut synthetic = Vec::with_capacity(count * self.columns);
+            for (index, &scenario) in (first..).zip(&scenarios[first..first + count]) {
+                let rows = rows_of(batch.row(index))?;
+                let row = if rows.weights().len() == 1 { 0 } else { scenario };
+                rows.append(row..row + 1, &mut synthetic);
+            }
+            out.copy_from_slice(&self.predict(&synthetic, batch.row(first))?);
+            Ok(())
+        })?;
+        check_finite(batch, self.outputs, out)
+    }
+
+    /// The predictions of all rows of one coalition, row-major.
+    pub(crate) fn predictions(
+        &self,
+        coalition: CoalitionView<'_>,
+        rows: &impl SyntheticRows,
+    ) -> Result<Vec<f64>, GameError> {
+        let count = rows.weights().len();
+        let mut predictions = vec![0.0; count * self.outputs];
+        self.pieces(&mut predictions, self.chunk_rows * self.outputs, |(index, out)| {
+            let first = index * self.chunk_rows;
+            let synthetic = self.synthetic(rows, first..first + out.len() / self.outputs);
+            out.copy_from_slice(&self.predict(&synthetic, coalition)?);
+            Ok(())
+        })?;
+        Ok(predictions)
+    }
+
+    /// Runs `work` on each piece of `out` with its number; of several failures the one of the lowest number is returned.
+    pub(crate) fn pieces(
+        &self,
+        out: &mut [f64],
+        piece: usize,
+        work: impl Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync,
+    ) -> Result<(), GameError> {
+        let failure = if self.model.parallel() && out.len() > piece {
+            out.par_chunks_mut(piece).enumerate().find_map_first(|piece| work(piece).err())
+        } else {
+            out.chunks_mut(piece).enumerate().find_map(|piece| work(piece).err())
+        };
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Writes the values of coalitions, the first of which is `first`, whose rows make one chunk.
+    fn whole<R: SyntheticRows>(
+        &self,
+        first: CoalitionView<'_>,
+        rows: &[R],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        let count: usize = rows.iter().map(|rows| rows.weights().len()).sum();
+        let mut synthetic = Vec::with_capacity(count * self.columns);
+        for rows in rows {
+            rows.append(0..rows.weights().len(), &mut synthetic);
+        }
+        let mut predictions = &mut self.predict(&synthetic, first)?[..];
+        for (rows, out) in rows.iter().zip(out.chunks_exact_mut(self.outputs)) {
+            let (mine, others) = predictions.split_at_mut(rows.weights().len() * self.outputs);
+            weigh(mine, rows.weights());
+            out.copy_from_slice(pairwise(mine, self.outputs));
+            predictions = others;
+        }
+        Ok(())
+    }
+
+    /// Writes the value of one coalition whose rows may take several chunks.
+    fn split(
+        &self,
+        coalition: CoalitionView<'_>,
+        rows: &impl SyntheticRows,
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        let (count, k) = (rows.weights().len(), self.outputs);
+        let mut sums = vec![0.0; count.div_ceil(self.chunk_rows) * k];
+        self.pieces(&mut sums, k, |(index, sum)| {
+            let range = index * self.chunk_rows..count.min((index + 1) * self.chunk_rows);
+            let synthetic = self.synthetic(rows, range.clone());
+            let mut predictions = self.predict(&synthetic, coalition)?;
+            weigh(&mut predictions, &rows.weights()[range]);
+            sum.copy_from_slice(pairwise(&mut predictions, k));
+            Ok(())
+        })?;
+        out.copy_from_slice(pairwise(&mut sums, k));
+        Ok(())
+    }
+
+    fn synthetic(&self, rows: &impl SyntheticRows, range: Range<usize>) -> Vec<f64> {
+        let mut synthetic = Vec::with_capacity(range.len() * self.columns);
+        rows.append(range, &mut synthetic);
+        synthetic
+    }
+
+    /// The outputs of all synthetic rows of a chunk, whose first coalition is `first`.
+    fn predict(&self, synthetic: &[f64], first: CoalitionView<'_>) -> Result<Vec<f64>, GameError> {
+        let rows = Rows::new(synthetic, self.columns);
+        // A model that leaves an output unwritten is found out by the NaN.
+        let mut predictions = vec![f64::NAN; rows.len() * self.outputs];
+        match self.model.predict(rows, &mut predictions) {
+            Ok(()) => Ok(predictions),
+            Err(source) => Err(GameError::from_model(source, first)),
+        }
+    }
+}
+
+/// Multiplies each row of `rows` by its weight.
+fn weigh(rows: &mut [f64], weights: &[f64]) {
+    let outputs = rows.len() / weights.len();
+    for (row, weight) in rows.chunks_exact_mut(outputs).zip(weights) {
+        row.iter_mut().for_each(|value| *value *= weight);
+    }
+}
+
+/// The sum of the rows of `k` numbers in `rows`, neighbours first, then neighbouring pairs, and so on; destroys `rows`.
+///
+/// Row `2^p · j` to `2^p · (j + 1)` form a subtree of their own, so that sums of such blocks may be summed apart with the same bits.
+pub(crate) fn pairwise(rows: &mut [f64], k: usize) -> &[f64] {
+    let mut count = rows.len() / k;
+    while count > 1 {
+        for pair in 0..count / 2 {
+            for output in 0..k {
+                rows[pair * k + output] = rows[2 * pair * k + output] + rows[(2 * pair + 1) * k + output];
+            }
+        }
+        if count % 2 == 1 {
+            rows.copy_within((count - 1) * k..count * k, count / 2 * k);
+        }
+        count = count.div_ceil(2);
+    }
+    &rows[..k]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_aligned_blocks_sum_to_the_same_bits() {
+        let k = 2;
+        for count in [1, 2, 3, 7, 8, 9, 63, 64, 65, 200] {
+            let rows: Vec<f64> = (0..count * k).map(|i| (i as f64 * 0.7).sin() / 3.0).collect();
+            let mut blocks: Vec<f64> =
+                rows.chunks(8 * k).flat_map(|block| pairwise(&mut block.to_vec(), k).to_vec()).collect();
+            assert_eq!(pairwise(&mut blocks, k), pairwise(&mut rows.clone(), k), "{count} rows");
+        }
+    }
+
+    #[test]
+    fn the_last_row_of_an_odd_count_is_counted_once() {
+        for count in 1..20 {
+            let mut rows: Vec<f64> = (0..count).map(f64::from).collect();
+            assert_eq!(pairwise(&mut rows, 1), [f64::from(count * (count - 1) / 2)]);
+        }
+    }
+}
