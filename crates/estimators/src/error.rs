@@ -26,6 +26,26 @@ pub enum EstimatorError {
         /// Players of the game.
         players: usize,
     },
+    /// A number of draws that cannot be made.
+    #[error(
+        "{given} draws were asked for; give {}", if least == most { format!("{least}, one for each scenario of the game") } else { format!("{least} to {most}") }
+    )]
+    Draws {
+        /// Draws asked for.
+        given: usize,
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A player that the game does not have.
+    #[error("there is no player {player} among the {players} that have values, which are numbered from 0")]
+    UnknownPlayer {
+        /// The player asked for.
+        player: usize,
+        /// Players, or groups, that have values.
+        players: usize,
+    },
     /// A value that the method does not estimate.
     #[error("{method} estimates {estimates}, not {value}; ask for one of those, or use {instead}")]
     OtherValue {

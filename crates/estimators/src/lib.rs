@@ -9,9 +9,12 @@
 //! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
 //! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
+//! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
+//! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
-//! The last three take every semivalue. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
+//! [`MonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and [`exact_in_groups`] every solution
+//! concept. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
 //! All of them implement [`Estimator`], take a [`Game`](apportion_games::Game), a budget of evaluations and a seed, and answer with an
@@ -45,8 +48,10 @@ mod kernel_shap;
 mod leverage_shap;
 mod maximum_sample_reuse;
 mod monte_carlo;
+mod nested_permutation;
 mod optimized_kernel_shap;
 mod permutation_shap;
+mod product_space;
 mod regression;
 
 pub use apportion_samplers::Pairing;
@@ -62,8 +67,10 @@ pub use kernel_shap::KernelShap;
 pub use leverage_shap::LeverageShap;
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
+pub use nested_permutation::NestedPermutation;
 pub use optimized_kernel_shap::OptimizedKernelShap;
 pub use permutation_shap::PermutationShap;
+pub use product_space::{PlayerEstimates, ProductSpace};
 pub use regression::StandardErrors;
 
 /// The example of the README is a test.

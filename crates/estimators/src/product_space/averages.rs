@@ -11,7 +11,7 @@ use crate::product_space::moments::Moments;
 
 /// What is drawn, and what is made of the game's answers: for each of several units (players, or all of them at once) independent samples
 /// of `width` numbers.
-pub(crate) trait Draws: Sync {
+pub(crate) trait ProductDraws: Sync {
     /// What must be remembered of a block until the game has answered.
     type Drawn;
 
@@ -51,9 +51,9 @@ impl Asked {
 pub(crate) struct Plan<'w> {
     /// Number of units.
     pub(crate) units: usize,
-    /// Draws for each unit.
+    /// ProductDraws for each unit.
     pub(crate) draws: usize,
-    /// Draws of a block: of these results depend, on batches and threads they do not.
+    /// ProductDraws of a block: of these results depend, on batches and threads they do not.
     pub(crate) block: usize,
     /// Numbers of a sample.
     pub(crate) width: usize,
@@ -64,13 +64,13 @@ pub(crate) struct Plan<'w> {
 /// Coalitions that are asked for at once, about: several blocks where they are small.
 const BATCH_ROWS: usize = 1 << 11;
 
-/// Draws, asks the game, and returns the moments of each unit's samples.
+/// ProductDraws, asks the game, and returns the moments of each unit's samples.
 ///
 /// Every block has a random stream of its own and blocks are merged in order, so that the result has the same bits on any number of threads.
 /// Memory is a batch and its answers for each thread.
 pub(crate) fn averages(
     game: &dyn Game,
-    draws: &impl Draws,
+    draws: &impl ProductDraws,
     plan: Plan<'_>,
 ) -> Result<Vec<Moments>, EstimatorError> {
     let blocks_per_unit = plan.draws.div_ceil(plan.block);
@@ -108,7 +108,7 @@ pub(crate) fn averages(
 }
 
 /// The moments of some blocks, each with its unit.
-fn moments<D: Draws>(
+fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,
     plan: Plan<'_>,

@@ -105,7 +105,11 @@ mod tests {
     fn in_blocks(samples: &[f64], width: usize, weights: Option<&[f64]>, block: usize) -> Moments {
         let mut blocks = (0..samples.len() / width).step_by(block).map(|start| {
             let end = (start + block).min(samples.len() / width);
-            Moments::of(&samples[start * width..end * width], width, weights.map(|weights| &weights[start..end]))
+            Moments::of(
+                &samples[start * width..end * width],
+                width,
+                weights.map(|weights| &weights[start..end]),
+            )
         });
         let mut moments = blocks.next().unwrap();
         blocks.for_each(|block| moments.merge(&block));
@@ -124,10 +128,14 @@ mod tests {
                     let mean = own().sum::<f64>() / count as f64;
                     let variance = own().map(|x| (x - mean).powi(2)).sum::<f64>() / (count as f64 - 1.0);
                     assert!((moments.mean()[column] - mean).abs() < 1e-12);
-                    assert!((error / (variance / count as f64).sqrt() - 1.0).abs() < 1e-9, "{count}, {block}");
+                    assert!(
+                        (error / (variance / count as f64).sqrt() - 1.0).abs() < 1e-9,
+                        "{count}, {block}"
+                    );
                 }
                 // The scale of weights does not matter.
-                let weighted = in_blocks(&samples, 2, Some(&vec![0.25; count]), block).standard_errors().unwrap();
+                let weighted =
+                    in_blocks(&samples, 2, Some(&vec![0.25; count]), block).standard_errors().unwrap();
                 assert!(weighted.iter().zip(&errors).all(|(a, b)| (a / b - 1.0).abs() < 1e-9));
             }
         }
@@ -167,7 +175,11 @@ mod tests {
             .collect();
         let mean = estimates.iter().sum::<f64>() / 20_000.0;
         let deviation = (estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();
-        assert!((mean - squares / 3.0).abs() < 4.0 * deviation / 20_000f64.sqrt(), "{mean} {}", squares / 3.0);
+        assert!(
+            (mean - squares / 3.0).abs() < 4.0 * deviation / 20_000f64.sqrt(),
+            "{mean} {}",
+            squares / 3.0
+        );
     }
 
     #[test]
