@@ -1,9 +1,105 @@
-//! Rows as the [kernel] wants them: column by column, a block at a time.
+//! Rows as a [kernel](super::kernel) wants them: column by column, a block at a time.
 
-use super::kernel::{self, AddTree, Lanes, MOST_NODES, Nodes, Stack};
-use super::program::{Column, Program, TreeProgram};
+use apportion_games::Rows;
+use apportion_values::{Rule, Semivalue};
+use rayon::prelude::*;
+
+use super::kernel::{Lanes, MOST_NODES, Nodes};
+use super::questions::{Column, Place, Questions};
 use crate::ensemble::Ensemble;
-use apportion_values::Rule;
+
+/// Rows of a block, where there are few, or the stack is deep.
+const NARROW: usize = 8;
+/// Trees with more levels have a deep stack.
+const DEEP: usize = 32;
+/// Most rows that a thread takes through the trees at a time, so that a tree is read once for several blocks.
+const TASK: usize = 256;
+
+/// What computes the values of blocks of rows.
+pub(super) trait Kernel: Sync {
+    type Tree;
+    /// The memory of the way through a tree.
+    type Stack<const R: usize>;
+
+    fn questions(&self) -> &Questions;
+
+    fn trees(&self) -> &[Self::Tree];
+
+    fn place(tree: &Self::Tree) -> &Place;
+
+    fn stack<const R: usize>(&self) -> Self::Stack<R>;
+
+    /// Adds the values on one tree to `phi`, which has the lanes of each player.
+    fn add_tree<const R: usize>(
+        &self,
+        tree: &Self::Tree,
+        columns: &[Lanes<R>],
+        stack: &mut Self::Stack<R>,
+        phi: &mut [Lanes<R>],
+    );
+}
+
+/// Writes the values of all rows, which are zeros before: rows × players × outputs. Where there are many rows, they are taken in blocks of
+/// `WIDE`.
+pub(super) fn explain<const WIDE: usize, K: Kernel>(
+    kernel: &K,
+    ensemble: &Ensemble,
+    rows: Rows<'_>,
+    values: &mut [f64],
+) {
+    if kernel.trees().is_empty() || rows.is_empty() {
+        return;
+    }
+    let (features, width) = (ensemble.feature_count(), values.len() / rows.len());
+    let levels = kernel.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
+    let explain = |scratch: &mut Scratch<K, WIDE>, (values, rows): (&mut [f64], &[f64])| {
+        let count = rows.len() / features;
+        let wide = count - narrow_rows::<WIDE>(count, levels);
+        let (wide_rows, narrow_rows) = rows.split_at(wide * features);
+        let (wide_values, narrow_values) = values.split_at_mut(wide * width);
+        if !wide_rows.is_empty() {
+            let blocks = scratch.wide.get_or_insert_with(|| Blocks::new(kernel));
+            blocks.explain(kernel, ensemble, wide_rows, wide_values);
+        }
+        if !narrow_rows.is_empty() {
+            let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
+            blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+        }
+    };
+    // Tasks of whole blocks, for several threads.
+    let task = rows.len().div_ceil(8).next_multiple_of(WIDE).clamp(WIDE, TASK);
+    if rows.len() <= task {
+        // Not worth to wake another thread.
+        explain(&mut Scratch::default(), (values, rows.values()));
+    } else {
+        values
+            .par_chunks_mut(task * width)
+            .zip(rows.values().par_chunks(task * features))
+            .for_each_init(Scratch::default, explain);
+    }
+}
+
+/// How many of `rows` are taken in narrow blocks, after the others in wide ones.
+fn narrow_rows<const WIDE: usize>(rows: usize, levels: usize) -> usize {
+    match rows % WIDE {
+        _ if levels > DEEP => rows,
+        // A wide block costs less than as many rows in narrow ones.
+        rest if rest > 3 * WIDE / 8 => 0,
+        rest => rest,
+    }
+}
+
+/// The memory of a thread, made when first wanted.
+struct Scratch<K: Kernel, const WIDE: usize> {
+    wide: Option<Blocks<K, WIDE>>,
+    narrow: Option<Blocks<K, NARROW>>,
+}
+
+impl<K: Kernel, const WIDE: usize> Default for Scratch<K, WIDE> {
+    fn default() -> Self {
+        Self { wide: None, narrow: None }
+    }
+}
 
 /// Up to `R` rows and their values.
 struct Block<const R: usize> {
@@ -16,22 +112,22 @@ struct Block<const R: usize> {
 }
 
 impl<const R: usize> Block<R> {
-    fn new(program: &Program) -> Self {
+    fn new(questions: &Questions, outputs: usize) -> Self {
         Self {
             rows: 0,
             rounded: Vec::new(),
-            columns: vec![[0.0; R]; program.widest()],
-            phi: vec![[0.0; R]; program.players.len() * program.base.len()],
+            columns: vec![[0.0; R]; questions.widest()],
+            phi: vec![[0.0; R]; questions.players.len() * outputs],
         }
     }
 
     /// Takes rows in.
-    fn begin(&mut self, ensemble: &Ensemble, program: &Program, rows: &[f64]) {
+    fn begin(&mut self, ensemble: &Ensemble, questions: &Questions, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
         self.rounded.clear();
         self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
-        for (column, &Column { feature, missing }) in self.columns.iter_mut().zip(&program.columns) {
+        for (column, &Column { feature, missing }) in self.columns.iter_mut().zip(&questions.columns) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(features)) {
                 *number = if row[feature].is_nan() { missing } else { row[feature] };
             }
@@ -40,22 +136,21 @@ impl<const R: usize> Block<R> {
     }
 
     /// Decides the categorical splits of a tree: 0 for left, 1 for right.
-    fn decide(&mut self, ensemble: &Ensemble, program: &Program, tree: &TreeProgram) {
-        let columns = &mut self.columns[program.columns.len()..];
-        for (column, &split) in columns.iter_mut().zip(program.categorical(tree)) {
+    fn decide(&mut self, ensemble: &Ensemble, questions: &Questions, place: &Place) {
+        let columns = &mut self.columns[questions.columns.len()..];
+        for (column, &split) in columns.iter_mut().zip(questions.categorical(place)) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(ensemble.feature_count())) {
                 *number = f64::from(u8::from(!ensemble.goes_left(split, row[split.feature()])));
             }
         }
     }
 
-    /// Writes the values out, rows × features × outputs.
-    fn end(&self, features: usize, program: &Program, values: &mut [f64]) {
-        let outputs = program.base.len();
-        for (row, values) in values.chunks_exact_mut(features * outputs).enumerate() {
-            for (output, phi) in self.phi.chunks_exact(program.players.len()).enumerate() {
-                for (&feature, lanes) in program.players.iter().zip(phi) {
-                    values[feature * outputs + output] = lanes[row];
+    /// Writes the values out, rows × players × outputs.
+    fn end(&self, questions: &Questions, outputs: usize, values: &mut [f64]) {
+        for (row, values) in values.chunks_exact_mut(values.len() / self.rows).enumerate() {
+            for (output, phi) in self.phi.chunks_exact(questions.players.len()).enumerate() {
+                for (&player, lanes) in questions.players.iter().zip(phi) {
+                    values[player * outputs + output] = lanes[row];
                 }
             }
         }
@@ -63,54 +158,53 @@ impl<const R: usize> Block<R> {
 }
 
 /// The memory in which rows are explained, blocks of `R` at a time.
-pub(super) struct Blocks<const R: usize> {
-    kernel: AddTree<R>,
-    stack: Stack<R>,
+pub(super) struct Blocks<K: Kernel, const R: usize> {
+    stack: K::Stack<R>,
     blocks: Vec<Block<R>>,
 }
 
-impl<const R: usize> Blocks<R> {
-    pub(super) fn new(program: &Program) -> Self {
-        Self::with_kernel(program, kernel::add_tree)
+impl<K: Kernel, const R: usize> Blocks<K, R> {
+    pub(super) fn new(kernel: &K) -> Self {
+        Self { stack: kernel.stack(), blocks: Vec::new() }
     }
 
-    pub(super) fn with_kernel(program: &Program, kernel: AddTree<R>) -> Self {
-        Self { kernel, stack: Stack::new(program.levels()), blocks: Vec::new() }
-    }
-
-    /// Writes the values of some rows, all of which are taken through a tree before the next. `rules` has the quadrature rule for each
-    /// number of distinct features that a tree may have on a path.
-    pub(super) fn explain(
-        &mut self,
-        ensemble: &Ensemble,
-        program: &Program,
-        rules: &[Option<Rule>],
-        rows: &[f64],
-        values: &mut [f64],
-    ) {
+    /// Writes the values of some rows, all of which are taken through a tree before the next.
+    pub(super) fn explain(&mut self, kernel: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
+        let (questions, outputs) = (kernel.questions(), ensemble.output_count());
         let features = ensemble.feature_count();
+        let size = R * (values.len() / (rows.len() / features));
         let count = rows.len().div_ceil(R * features);
-        self.blocks.resize_with(self.blocks.len().max(count), || Block::new(program));
+        self.blocks.resize_with(self.blocks.len().max(count), || Block::new(questions, outputs));
         let blocks = &mut self.blocks[..count];
         for (block, rows) in blocks.iter_mut().zip(rows.chunks(R * features)) {
-            block.begin(ensemble, program, rows);
+            block.begin(ensemble, questions, rows);
         }
-        let players = program.players.len();
-        for tree in &program.trees {
-            let Some(rule) = &rules[tree.distinct] else { unreachable!("a rule for every tree") };
+        let players = questions.players.len();
+        for tree in kernel.trees() {
+            let place = K::place(tree);
             for block in &mut *blocks {
-                block.decide(ensemble, program, tree);
-                let phi = &mut block.phi[tree.output * players..(tree.output + 1) * players];
-                for nodes in runs(rule) {
-                    (self.kernel)(program, tree, nodes, &block.columns, &mut self.stack, phi);
-                }
+                block.decide(ensemble, questions, place);
+                let phi = &mut block.phi[place.output * players..(place.output + 1) * players];
+                kernel.add_tree(tree, &block.columns, &mut self.stack, phi);
             }
         }
-        let size = R * features * program.base.len();
         for (block, values) in blocks.iter().zip(values.chunks_mut(size)) {
-            block.end(features, program, values);
+            block.end(questions, outputs, values);
         }
     }
+}
+
+/// A rule for each number of distinct players that a tree has on a path; `None` where `value` has none.
+pub(super) fn rules(distinct: impl Iterator<Item = usize>, value: &Semivalue) -> Option<Vec<Option<Rule>>> {
+    let mut rules = Vec::new();
+    value.rule(0)?;
+    for distinct in distinct {
+        rules.resize(rules.len().max(distinct + 1), None);
+        if rules[distinct].is_none() {
+            rules[distinct] = value.rule(distinct - 1);
+        }
+    }
+    Some(rules)
 }
 
 /// The nodes of a rule, as many at a time as the kernel takes.

@@ -12,10 +12,17 @@
 
 use std::hint::select_unpredictable as select;
 
+use apportion_values::Rule;
+
+use super::block::{self, runs};
 use super::program::{Program, Split, TreeProgram, Visit};
+use super::questions::{Place, Questions};
 
 /// Most nodes of a rule that are taken through a tree at once. Longer rules are cut.
 pub(super) const MOST_NODES: usize = 4;
+
+/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first cache.
+pub(super) const WIDE: usize = 64;
 
 /// One number per row of a block.
 pub(super) type Lanes<const R: usize> = [f64; R];
@@ -42,9 +49,45 @@ pub(super) struct Nodes<'a> {
     pub(super) weights: &'a [f64],
 }
 
-/// What [`add_tree`] is.
-pub(super) type AddTree<const R: usize> =
-    fn(&Program, &TreeProgram, Nodes<'_>, &[Lanes<R>], &mut Stack<R>, &mut [Lanes<R>]);
+/// Values by quadrature: a rule for each number of distinct players that a tree may have on a path.
+pub(super) struct Kernel<'a> {
+    pub(super) program: &'a Program,
+    pub(super) rules: Vec<Option<Rule>>,
+}
+
+impl block::Kernel for Kernel<'_> {
+    type Tree = TreeProgram;
+    type Stack<const R: usize> = Stack<R>;
+
+    fn questions(&self) -> &Questions {
+        &self.program.questions
+    }
+
+    fn trees(&self) -> &[TreeProgram] {
+        &self.program.trees
+    }
+
+    fn place(tree: &TreeProgram) -> &Place {
+        &tree.place
+    }
+
+    fn stack<const R: usize>(&self) -> Stack<R> {
+        Stack::new(self.program.levels())
+    }
+
+    fn add_tree<const R: usize>(
+        &self,
+        tree: &TreeProgram,
+        columns: &[Lanes<R>],
+        stack: &mut Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        let Some(rule) = &self.rules[tree.distinct] else { unreachable!("a rule for every tree") };
+        for nodes in runs(rule) {
+            add_tree(self.program, tree, nodes, columns, stack, phi);
+        }
+    }
+}
 
 /// Adds the values on one tree to `phi`, which has the lanes of each player, summed over at most [`MOST_NODES`] nodes.
 #[multiversion::multiversion(targets(
@@ -129,11 +172,11 @@ fn walk<const Q: usize, const R: usize>(
             Visit::Descend => descend(split, column, first(), slot, left, right),
             Visit::DescendAgain => descend(split, column, again(), slot, left, right),
             Visit::DescendMarking => {
-                mark(split, column, hot, own_masks);
+                mark_sides(split.threshold, column, hot, own_masks);
                 descend(split, column, first(), slot, left, right);
             }
             Visit::DescendAgainMarking => {
-                mark(split, column, hot, own_masks);
+                mark_sides(split.threshold, column, hot, own_masks);
                 descend(split, column, again(), slot, left, right);
             }
             Visit::Ascend => ascend(split, column, first(), slot, from!(left), from!(right), phi),
@@ -161,7 +204,7 @@ fn walk<const Q: usize, const R: usize>(
 }
 
 #[inline(always)]
-fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [Lanes<R>; Q] {
+pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [Lanes<R>; Q] {
     match slots.first_chunk_mut() {
         Some(slot) => slot,
         None => unreachable!("the stack is as deep as the tree"),
@@ -169,15 +212,15 @@ fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [La
 }
 
 /// s and ds/dt where the row has passed all earlier tests of the feature.
-struct Presence<const Q: usize> {
-    probability: [f64; Q],
+pub(super) struct Presence<const Q: usize> {
+    pub(super) probability: [f64; Q],
     slope: [f64; Q],
 }
 
 impl<const Q: usize> Presence<Q> {
     /// At the first test: t and 1.
     #[inline(always)]
-    fn first(nodes: Nodes<'_>) -> Self {
+    pub(super) fn first(nodes: Nodes<'_>) -> Self {
         let mut probability = [0.0; Q];
         probability.copy_from_slice(&nodes.presence[..Q]);
         Self { probability, slope: [1.0; Q] }
@@ -185,7 +228,7 @@ impl<const Q: usize> Presence<Q> {
 
     /// At a test after others, whose shares multiply to c.
     #[inline(always)]
-    fn again(passed: f64, nodes: Nodes<'_>) -> Self {
+    pub(super) fn again(passed: f64, nodes: Nodes<'_>) -> Self {
         let (mut probability, mut slope) = ([0.0; Q], [0.0; Q]);
         for q in 0..Q {
             let (t, passed_absent) = (nodes.presence[q], passed * nodes.absence[q]);
@@ -198,7 +241,7 @@ impl<const Q: usize> Presence<Q> {
 }
 
 /// What is known of the earlier tests of a feature: which numbers to keep, row by row, where rows that failed one have 0.
-trait Earlier: Copy {
+pub(super) trait Earlier: Copy {
     const TESTED: bool;
 
     fn keep(self, row: usize, number: f64) -> f64;
@@ -206,7 +249,7 @@ trait Earlier: Copy {
 
 /// There are none.
 #[derive(Clone, Copy)]
-struct Untested;
+pub(super) struct Untested;
 
 impl Earlier for Untested {
     const TESTED: bool = false;
@@ -219,7 +262,7 @@ impl Earlier for Untested {
 
 /// There are some: all bits of the rows that passed them.
 #[derive(Clone, Copy)]
-struct Tested<'a, const R: usize>(&'a [u64; R]);
+pub(super) struct Tested<'a, const R: usize>(pub(super) &'a [u64; R]);
 
 impl<const R: usize> Earlier for Tested<'_, R> {
     const TESTED: bool = true;
@@ -231,10 +274,14 @@ impl<const R: usize> Earlier for Tested<'_, R> {
     }
 }
 
-/// Which rows pass all tests of the feature up to this one, on either side.
+/// Which rows pass all tests of the player up to this one, on either side.
 #[inline(always)]
-fn mark<const R: usize>(split: &Split, column: &Lanes<R>, hot: &[u64; R], masks: &mut [[u64; R]]) {
-    let threshold = split.threshold;
+pub(super) fn mark_sides<const R: usize>(
+    threshold: f64,
+    column: &Lanes<R>,
+    hot: &[u64; R],
+    masks: &mut [[u64; R]],
+) {
     let [left, right, ..] = masks else { unreachable!("every level has two masks") };
     for row in 0..R {
         let goes_left = u64::from(column[row] < threshold).wrapping_neg();

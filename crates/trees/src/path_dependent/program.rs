@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::questions::{Place, Players, Questions};
 use crate::ensemble::{Ensemble, Node, Tree};
 
 /// One test of a feature: a split whose children both matter.
@@ -13,10 +14,10 @@ pub(super) struct Split {
     pub(super) shares: [f64; 2],
     /// Values of the children that are leaves.
     pub(super) leaves: [f64; 2],
-    /// c: the product of the shares on the way here over the tests of the same feature; 1 where there are none.
+    /// c: the product of the shares on the way here over the tests of the same player; 1 where there are none.
     pub(super) passed: f64,
     pub(super) column: u32,
-    /// Number of the feature among those that any tree asks for.
+    /// Number of the player among those of whom any tree asks.
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
@@ -35,7 +36,7 @@ impl Split {
         2 * self.level() + 1
     }
 
-    /// The mask of the rows that pass this and all earlier tests of the feature by going left; that for going right is the next. Mask 0
+    /// The mask of the rows that pass this and all earlier tests of the player by going left; that for going right is the next. Mask 0
     /// is that of all rows.
     pub(super) fn masks(&self) -> usize {
         2 * self.level() + 1
@@ -50,8 +51,8 @@ pub(super) struct Step {
     pub(super) visit: Visit,
 }
 
-/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a feature that was tested before
-/// or not; keeping the masks for splits on the feature below or not; with children that are leaves or splits.
+/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a player that was tested before
+/// or not; keeping the masks for splits on the player below or not; with children that are leaves or splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,
@@ -100,68 +101,36 @@ impl Visit {
 pub(super) struct TreeProgram {
     splits: Range<usize>,
     steps: Range<usize>,
-    categorical: Range<usize>,
-    pub(super) output: usize,
-    /// Splits on the longest path.
-    pub(super) levels: usize,
-    /// Most distinct features on a path.
+    pub(super) place: Place,
+    /// Most distinct players on a path.
     pub(super) distinct: usize,
-}
-
-/// What the rows are asked: their number of a feature, a missing one taken for −∞ or ∞ so that it goes where its splits say.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Column {
-    pub(super) feature: usize,
-    pub(super) missing: f64,
 }
 
 /// The trees of an ensemble, flat, in the order in which they are added up.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) trees: Vec<TreeProgram>,
-    pub(super) columns: Vec<Column>,
-    /// The features that any tree asks for.
-    pub(super) players: Vec<usize>,
+    pub(super) questions: Questions,
     /// Per output: v(∅).
     pub(super) base: Vec<f64>,
     splits: Vec<Split>,
     steps: Vec<Step>,
-    /// Categorical splits. Those of a tree have the columns after [`columns`](Self::columns), in this order.
-    categorical: Vec<Node>,
 }
 
 impl Program {
     /// Takes O(nodes) time and 80 bytes per split. Covers must be sound.
-    pub(super) fn new(ensemble: &Ensemble) -> Self {
+    pub(super) fn new(ensemble: &Ensemble, players: Players<'_>) -> Self {
         let mut program = Self {
             trees: Vec::new(),
-            columns: Vec::new(),
-            players: Vec::new(),
+            questions: Questions::new(ensemble, players),
             base: ensemble.base_margins().to_vec(),
             splits: Vec::new(),
             steps: Vec::new(),
-            categorical: Vec::new(),
         };
         program.splits.reserve_exact(ensemble.leaf_count().saturating_sub(ensemble.tree_count()));
-        let mut known = vec![Known::default(); ensemble.feature_count()];
-        for node in ensemble.nodes.iter().filter(|node| !node.is_leaf()) {
-            let (feature, default_left) = (node.feature(), node.default_left());
-            let known = &mut known[feature];
-            known.player.get_or_insert_with(|| {
-                program.players.push(feature);
-                (program.players.len() - 1) as u32
-            });
-            if !node.is_categorical() {
-                known.columns[usize::from(default_left)].get_or_insert_with(|| {
-                    let missing = if default_left { f64::NEG_INFINITY } else { f64::INFINITY };
-                    program.columns.push(Column { feature, missing });
-                    (program.columns.len() - 1) as u32
-                });
-            }
-        }
         for tree in ensemble.trees() {
             let (nodes, cover) = (ensemble.nodes_of(tree), ensemble.cover_of(tree));
-            Compiler { nodes, cover, known: &known }.compile(tree, &mut program);
+            Compiler { nodes, cover }.compile(tree, &mut program);
         }
         // Trees that want as many nodes of a rule follow each other.
         program.trees.sort_by_key(|tree| tree.distinct.div_ceil(2));
@@ -177,18 +146,9 @@ impl Program {
         &self.steps[tree.steps.clone()]
     }
 
-    pub(super) fn categorical(&self, tree: &TreeProgram) -> &[Node] {
-        &self.categorical[tree.categorical.clone()]
-    }
-
-    /// Most columns that a tree asks for.
-    pub(super) fn widest(&self) -> usize {
-        self.columns.len() + self.trees.iter().map(|tree| tree.categorical.len()).max().unwrap_or(0)
-    }
-
     /// Splits on the longest path of any tree.
     pub(super) fn levels(&self) -> usize {
-        self.trees.iter().map(|tree| tree.levels).max().unwrap_or(0)
+        self.trees.iter().map(|tree| tree.place.levels).max().unwrap_or(0)
     }
 }
 
@@ -196,16 +156,6 @@ impl Program {
 struct Compiler<'a> {
     nodes: &'a [Node],
     cover: &'a [f64],
-    /// Per feature.
-    known: &'a [Known],
-}
-
-/// What a program has of a feature.
-#[derive(Clone, Default)]
-struct Known {
-    player: Option<u32>,
-    /// Its column where a missing value goes right, and where it goes left.
-    columns: [Option<u32>; 2],
 }
 
 /// What is left to do.
@@ -219,16 +169,17 @@ enum Task {
 /// The way from a split to one of its children.
 #[derive(Clone, Copy)]
 struct Edge {
-    feature: usize,
+    /// Whose test it is.
+    player: u32,
     /// The step down into the split.
     descent: usize,
-    /// The mask of rows that pass the tests of the feature up to this one.
+    /// The mask of rows that pass the tests of the player up to this one.
     hot: u32,
     /// The product of the shares of these tests.
     passed: f64,
     /// The product of the shares of all tests.
     reach: f64,
-    /// Distinct features up to here.
+    /// Distinct players up to here.
     distinct: usize,
 }
 
@@ -236,7 +187,7 @@ impl Compiler<'_> {
     /// Appends the tree to `program`, depth first.
     fn compile(&self, tree: &Tree, program: &mut Program) {
         let (splits, steps) = (program.splits.len(), program.steps.len());
-        let categorical = program.categorical.len();
+        let categorical = program.questions.begin_tree();
         let (mut levels, mut most_distinct) = (0, 0);
         let mut path: Vec<Edge> = Vec::new();
         let mut tasks = vec![Task::Enter { node: 0, level: 0, slot: 0, edge: None }];
@@ -257,12 +208,12 @@ impl Compiler<'_> {
                 continue;
             }
             let split = (program.splits.len() - splits) as u32;
-            let earlier = path.iter().rev().find(|edge| edge.feature == node.feature()).copied();
+            let (column, player) = program.questions.put(node, categorical);
+            let earlier = path.iter().rev().find(|edge| edge.player == player).copied();
             if let Some(edge) = earlier {
                 let descent = &mut program.steps[edge.descent].visit;
                 *descent = descent.marking();
             }
-            let (column, player) = self.asked(node, categorical, program);
             let children = [node.left(), node.right()];
             let leaves = children.map(|child| self.nodes[child]);
             let this = Split {
@@ -288,7 +239,7 @@ impl Compiler<'_> {
             // The left child is on top, so that it comes first.
             for side in [1, 0] {
                 let edge = Edge {
-                    feature: node.feature(),
+                    player,
                     descent,
                     hot: (this.masks() + side) as u32,
                     passed: this.passed * this.shares[side],
@@ -300,31 +251,18 @@ impl Compiler<'_> {
             }
             program.splits.push(this);
         }
-        // A tree without splits, or with nothing to give, gives nothing to any feature.
+        // A tree without splits, or with nothing to give, gives nothing to anyone.
         if levels > 0 && self.nodes.iter().any(|node| node.is_leaf() && node.value() != 0.0) {
             program.trees.push(TreeProgram {
                 splits: splits..program.splits.len(),
                 steps: steps..program.steps.len(),
-                categorical: categorical..program.categorical.len(),
-                output: tree.output,
-                levels,
+                place: Place {
+                    categorical: categorical..program.questions.begin_tree(),
+                    output: tree.output,
+                    levels,
+                },
                 distinct: most_distinct,
             });
-        }
-    }
-
-    /// The column that a split asks, and the player it belongs to. `categorical` is where the categorical splits of its tree begin.
-    fn asked(&self, node: Node, categorical: usize, program: &mut Program) -> (u32, u32) {
-        let known = &self.known[node.feature()];
-        let column = if node.is_categorical() {
-            program.categorical.push(node);
-            Some((program.columns.len() + program.categorical.len() - 1 - categorical) as u32)
-        } else {
-            known.columns[usize::from(node.default_left())]
-        };
-        match (column, known.player) {
-            (Some(column), Some(player)) => (column, player),
-            _ => unreachable!("every split has been seen"),
         }
     }
 }

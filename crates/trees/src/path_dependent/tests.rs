@@ -4,8 +4,10 @@ use apportion_games::{GameError, Rows};
 use apportion_values::{Semivalue, ValueError};
 
 use super::PathDependentOracle;
-use super::block::Blocks;
-use super::kernel::{self, MOST_NODES};
+use super::block::{self, Blocks, Kernel as _, rules};
+use super::kernel::{self, Kernel, MOST_NODES};
+use super::program::TreeProgram;
+use super::questions::{Place, Questions};
 use crate::common::{Random, TreeSpec, document, read};
 use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
 use crate::{Attributions, Ensemble, TreeError};
@@ -325,24 +327,59 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let oracle = PathDependentOracle::new(&ensemble).unwrap();
     let rows = random.row(11 * 100);
     for value in semivalues() {
-        let rules = oracle.rules(&value).unwrap();
-        fn explain<const R: usize>(
-            oracle: &PathDependentOracle<'_>,
-            rules: &[Option<apportion_values::Rule>],
-            rows: &[f64],
-            kernel: kernel::AddTree<R>,
-        ) -> Vec<u64> {
-            let mut values = vec![f64::NAN; rows.len()];
-            let mut blocks = Blocks::<R>::with_kernel(&oracle.program, kernel);
-            blocks.explain(oracle.ensemble, &oracle.program, rules, rows, &mut values);
-            // Features without a split are not written.
-            values.iter().map(|value| if value.is_nan() { 0 } else { value.to_bits() }).collect()
+        let program = &oracle.program;
+        let rules = rules(program.trees.iter().map(|tree| tree.distinct), &value).unwrap();
+        let kernel = Kernel { program, rules };
+        let portable = Portable(Kernel { program, rules: kernel.rules.clone() });
+        let wanted = explain::<64, _>(&portable, &ensemble, &rows);
+        assert_eq!(explain::<64, _>(&kernel, &ensemble, &rows), wanted, "{value}");
+        assert_eq!(explain::<8, _>(&kernel, &ensemble, &rows), wanted, "{value}");
+        assert_eq!(explain::<8, _>(&portable, &ensemble, &rows), wanted, "{value}");
+        assert_eq!(explain::<1, _>(&kernel, &ensemble, &rows), wanted, "{value}");
+    }
+}
+
+/// The bits that a kernel writes, by blocks of `R` rows.
+fn explain<const R: usize, K: block::Kernel>(kernel: &K, ensemble: &Ensemble, rows: &[f64]) -> Vec<u64> {
+    let mut values = vec![0.0; rows.len()];
+    Blocks::<K, R>::new(kernel).explain(kernel, ensemble, rows, &mut values);
+    bits(&values)
+}
+
+/// The kernel without any instruction set in particular.
+struct Portable<'a>(Kernel<'a>);
+
+impl block::Kernel for Portable<'_> {
+    type Tree = TreeProgram;
+    type Stack<const R: usize> = kernel::Stack<R>;
+
+    fn questions(&self) -> &Questions {
+        self.0.questions()
+    }
+
+    fn trees(&self) -> &[TreeProgram] {
+        self.0.trees()
+    }
+
+    fn place(tree: &TreeProgram) -> &Place {
+        Kernel::place(tree)
+    }
+
+    fn stack<const R: usize>(&self) -> kernel::Stack<R> {
+        self.0.stack()
+    }
+
+    fn add_tree<const R: usize>(
+        &self,
+        tree: &TreeProgram,
+        columns: &[kernel::Lanes<R>],
+        stack: &mut kernel::Stack<R>,
+        phi: &mut [kernel::Lanes<R>],
+    ) {
+        let rule = self.0.rules[tree.distinct].as_ref().unwrap();
+        for nodes in block::runs(rule) {
+            kernel::add_tree_portable(self.0.program, tree, nodes, columns, stack, phi);
         }
-        let wanted = explain::<64>(&oracle, &rules, &rows, kernel::add_tree_portable);
-        assert_eq!(explain::<64>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
-        assert_eq!(explain::<8>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
-        assert_eq!(explain::<8>(&oracle, &rules, &rows, kernel::add_tree_portable), wanted, "{value}");
-        assert_eq!(explain::<1>(&oracle, &rules, &rows, kernel::add_tree), wanted, "{value}");
     }
 }
 
@@ -380,7 +417,7 @@ fn trees_that_give_nothing_cost_nothing() {
 #[test]
 fn a_rule_is_taken_in_runs_of_nodes() {
     let rule = Semivalue::Shapley.rule(2 * (2 * MOST_NODES + 1) - 1).unwrap();
-    let runs: Vec<usize> = super::block::runs(&rule).map(|nodes| nodes.presence.len()).collect();
+    let runs: Vec<usize> = block::runs(&rule).map(|nodes| nodes.presence.len()).collect();
     assert_eq!(runs, [MOST_NODES, MOST_NODES, 1]);
 }
 

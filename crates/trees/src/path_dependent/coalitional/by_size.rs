@@ -1,0 +1,73 @@
+//! Coalitional values of one tree from its leaves, one row after the other: where one of the two semivalues has weights by size, and
+//! so no quadrature.
+
+use apportion_games::Partition;
+use apportion_values::CoalitionalValue;
+
+use super::super::by_size::Paths;
+use super::super::others::{Factor, Others};
+use super::super::questions::Players;
+use crate::ensemble::{Ensemble, Tree};
+
+/// `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the memory that it takes: made once per thread.
+pub(in super::super) struct BySize<'a> {
+    partition: &'a Partition,
+    paths: Paths,
+    between: Others<'a>,
+    within: Others<'a>,
+    /// The path's features, those of a group together.
+    path: Vec<(usize, Factor)>,
+    groups: Vec<Factor>,
+    members: Vec<Factor>,
+    of_groups: Vec<f64>,
+    of_members: Vec<f64>,
+}
+
+impl<'a> BySize<'a> {
+    /// `value` must be [defined](crate::groups::check_value) for the groups.
+    pub(in super::super) fn new(value: &'a CoalitionalValue, partition: &'a Partition) -> Self {
+        Self {
+            partition,
+            paths: Paths::default(),
+            between: Others::new(&value.between),
+            within: Others::new(&value.within),
+            path: Vec::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            of_groups: Vec::new(),
+            of_members: Vec::new(),
+        }
+    }
+
+    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
+    /// [sound](Ensemble::check_covers).
+    pub(in super::super) fn add(
+        &mut self,
+        ensemble: &Ensemble,
+        tree: &Tree,
+        row: &[f64],
+        mut phi: impl FnMut(usize, f64),
+    ) {
+        let Self { partition, paths, between, within, path, groups, members, of_groups, of_members } = self;
+        let group_of = |one: &(usize, Factor)| partition.group_of(one.0);
+        paths.each(ensemble, tree, Players::Features, row, |value, features| {
+            path.clear();
+            path.extend_from_slice(features);
+            path.sort_by_key(group_of);
+            let by_group = || path.chunk_by(|a, b| group_of(a) == group_of(b));
+            groups.clear();
+            groups.extend(
+                by_group().map(|group| group.iter().fold(Factor::NONE, |all, (_, one)| all.and(*one))),
+            );
+            between.write(groups, of_groups);
+            for (group, of_group) in by_group().zip(&*of_groups) {
+                members.clear();
+                members.extend(group.iter().map(|(_, factor)| *factor));
+                within.write(members, of_members);
+                for (&(feature, factor), of_member) in group.iter().zip(&*of_members) {
+                    phi(feature, value * of_group * (factor.gain() * of_member));
+                }
+            }
+        });
+    }
+}

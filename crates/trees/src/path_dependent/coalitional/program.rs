@@ -1,0 +1,389 @@
+//! An ensemble and a partition of its features as the [kernel](super::kernel) wants them.
+//!
+//! # Slots
+//!
+//! The walk needs memory only for the path that it is on. A *slot between* holds one number per node q and row: P of a node, for which T
+//! is put in its place on the way up; the factors F to both children of a split, for which F·T is put in their place; P without a group.
+//! A *slot within* holds one per node r and row: Y of a side of a split, and P^g to it. Slots of a split are taken when the walk comes to
+//! it, and given back when it leaves.
+
+use std::ops::Range;
+
+use apportion_games::Partition;
+
+use super::super::questions::{Place, Players, Questions};
+use crate::ensemble::{Ensemble, Node, Tree};
+
+/// What earlier tests of a path, on one group or one feature, come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Earlier {
+    /// The product of their shares; 1 where there are none.
+    pub(super) passed: f64,
+    /// The mask of the rows that passed all of them.
+    pub(super) hot: u32,
+}
+
+impl Earlier {
+    const NONE: Self = Self { passed: 1.0, hot: 0 };
+}
+
+/// How a child of a split goes on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Side {
+    /// It is a leaf.
+    Leaf(f64),
+    /// The split's group is not tested below it.
+    Last,
+    /// The split's group is tested below it.
+    Open,
+}
+
+/// One test of a feature: a split whose children both matter.
+#[derive(Debug, Clone)]
+pub(super) struct Split {
+    /// The row goes left iff its number in `column` is below this.
+    pub(super) threshold: f64,
+    /// κ: covers of the children over the split's.
+    pub(super) shares: [f64; 2],
+    pub(super) sides: [Side; 2],
+    /// Tests of the group above.
+    pub(super) group: Earlier,
+    /// Tests of the feature above.
+    pub(super) feature: Earlier,
+    pub(super) column: u32,
+    /// Number of the feature among those that any tree asks for.
+    pub(super) player: u32,
+    /// The first of four masks: of the rows that pass this and all earlier tests of the group by going left, and by going right;
+    /// and the same of the feature. Mask 0 is that of all rows.
+    pub(super) masks: u32,
+    /// Whether the masks of the group, and those of the feature, are asked for below.
+    pub(super) marks: [bool; 2],
+    /// The slot of the split itself.
+    pub(super) slot: u32,
+    /// The slot of P without the group.
+    pub(super) apart: u32,
+    /// The first of four slots between: of both children, and of the factors to both.
+    pub(super) children: u32,
+    /// The first of four slots within: Y of both sides, and P^g to both.
+    pub(super) within: u32,
+    /// The slot within of Y of the side of the last split on the group; two further on is P^g to it.
+    pub(super) above: u32,
+}
+
+/// A step of the way through a tree. Splits are numbered within their tree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Step {
+    /// P of both children of a split on a group that was not tested before; and the factors, where other groups want them.
+    Descend { split: u32, factors: bool },
+    /// The same on a group that was.
+    DescendAgain { split: u32, factors: bool },
+    /// P without a group, at a child from that at its parent.
+    Carry { from: u32, factor: u32, to: u32 },
+    /// P^g and Y = 0 of the open sides of the first split on a group of the path.
+    Open { split: u32 },
+    /// The same of a further split.
+    OpenAgain { split: u32 },
+    /// What the feature of the first split on a group gets.
+    Give { split: u32 },
+    /// The same of a further split, and Z of it.
+    GiveAgain { split: u32 },
+    /// T of a split from T of its children; and its parts, where other groups want them.
+    Ascend { split: u32, parts: bool },
+    /// The same on a group that was tested before.
+    AscendAgain { split: u32, parts: bool },
+    /// X of a child where a group ends that is not the split's.
+    Close { apart: u32, part: u32, worth: u32 },
+}
+
+/// A tree with at least one split.
+#[derive(Debug, Clone)]
+pub(in super::super) struct TreeProgram {
+    splits: Range<usize>,
+    steps: Range<usize>,
+    pub(super) place: Place,
+    /// Most groups on a path.
+    pub(super) groups: usize,
+    /// Most features of one group on a path.
+    pub(super) members: usize,
+}
+
+/// The trees of an ensemble, flat, in the order in which they are added up.
+#[derive(Debug)]
+pub(in super::super) struct Program {
+    pub(super) trees: Vec<TreeProgram>,
+    pub(super) questions: Questions,
+    /// Most slots that a tree takes: between, within.
+    pub(super) slots: [usize; 2],
+    splits: Vec<Split>,
+    steps: Vec<Step>,
+}
+
+impl Program {
+    /// Takes O(nodes × groups / 64) time, and for each split time and memory for the groups tested above and below it. Covers must be
+    /// sound.
+    pub(in super::super) fn new(ensemble: &Ensemble, partition: &Partition) -> Self {
+        let mut program = Self {
+            trees: Vec::new(),
+            questions: Questions::new(ensemble, Players::Features),
+            slots: [0; 2],
+            splits: Vec::new(),
+            steps: Vec::new(),
+        };
+        for tree in ensemble.trees() {
+            let (nodes, cover) = (ensemble.nodes_of(tree), ensemble.cover_of(tree));
+            let tested = Tested::new(nodes, partition);
+            Compiler { nodes, cover, partition, tested }.compile(tree, &mut program);
+        }
+        // Trees that want as many nodes of a rule follow each other.
+        program.trees.sort_by_key(|tree| tree.groups.div_ceil(2));
+        program
+    }
+
+    pub(super) fn splits(&self, tree: &TreeProgram) -> &[Split] {
+        &self.splits[tree.splits.clone()]
+    }
+
+    pub(super) fn steps(&self, tree: &TreeProgram) -> &[Step] {
+        &self.steps[tree.steps.clone()]
+    }
+
+    /// Splits on the longest path of any tree.
+    pub(super) fn levels(&self) -> usize {
+        self.trees.iter().map(|tree| tree.place.levels).max().unwrap_or(0)
+    }
+}
+
+/// Which groups are tested at a node or below it, as bits.
+struct Tested {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Tested {
+    fn new(nodes: &[Node], partition: &Partition) -> Self {
+        let words = partition.len().div_ceil(64);
+        let mut bits = vec![0; nodes.len() * words];
+        // Children have higher numbers than their parents.
+        for (index, node) in nodes.iter().enumerate().rev().filter(|(_, node)| !node.is_leaf()) {
+            for word in 0..words {
+                let below = bits[node.left() * words + word] | bits[node.right() * words + word];
+                bits[index * words + word] = below;
+            }
+            let group = partition.group_of(node.feature());
+            bits[index * words + group / 64] |= 1 << (group % 64);
+        }
+        Self { words, bits }
+    }
+
+    fn at(&self, node: usize, group: usize) -> bool {
+        self.bits[node * self.words + group / 64] >> (group % 64) & 1 == 1
+    }
+}
+
+/// One tree, on its way into a program.
+struct Compiler<'a> {
+    nodes: &'a [Node],
+    cover: &'a [f64],
+    partition: &'a Partition,
+    tested: Tested,
+}
+
+/// What is left to do.
+enum Task {
+    Enter(Visit),
+    /// Leave a split, which takes these steps.
+    Leave(Vec<Step>),
+}
+
+/// A node that the walk comes to.
+struct Visit {
+    node: usize,
+    /// Splits above.
+    level: usize,
+    slot: u32,
+    /// The first slots that are free, between and within.
+    free: [u32; 2],
+    edge: Option<Edge>,
+    /// The groups that are tested above and at or below the node.
+    open: Vec<Open>,
+}
+
+/// A group that goes on.
+struct Open {
+    group: usize,
+    /// The slot of P without it.
+    apart: u32,
+    /// The slot of Y of the side of its last split.
+    worth: u32,
+}
+
+/// The way from a split to one of its children.
+#[derive(Clone, Copy)]
+struct Edge {
+    split: usize,
+    group: usize,
+    player: u32,
+    /// What the tests up to this one come to.
+    of_group: Earlier,
+    of_feature: Earlier,
+    /// Distinct groups up to here.
+    groups: usize,
+    /// Distinct features of the group up to here.
+    members: usize,
+}
+
+impl Compiler<'_> {
+    /// Appends the tree to `program`, depth first.
+    fn compile(&self, tree: &Tree, program: &mut Program) {
+        // A tree without splits, or with nothing to give, gives nothing to anyone.
+        let gives = |node: &Node| node.is_leaf() && node.value() != 0.0;
+        if self.nodes.len() == 1 || !self.nodes.iter().any(gives) {
+            return;
+        }
+        let (splits, steps) = (program.splits.len(), program.steps.len());
+        let categorical = program.questions.begin_tree();
+        let (mut levels, mut most_groups, mut most_members) = (0, 0, 0);
+        let mut path: Vec<Edge> = Vec::new();
+        let root = Visit { node: 0, level: 0, slot: 0, free: [1, 0], edge: None, open: Vec::new() };
+        let mut tasks = vec![Task::Enter(root)];
+        while let Some(task) = tasks.pop() {
+            let visit = match task {
+                Task::Enter(visit) => visit,
+                Task::Leave(steps) => {
+                    program.steps.extend(steps);
+                    continue;
+                }
+            };
+            path.truncate(visit.level.saturating_sub(1));
+            path.extend(visit.edge);
+            levels = levels.max(visit.level + 1);
+            let [edge, _] = self.enter(visit, splits, categorical, &path, program, &mut tasks);
+            most_groups = most_groups.max(edge.groups);
+            most_members = most_members.max(edge.members);
+        }
+        program.trees.push(TreeProgram {
+            splits: splits..program.splits.len(),
+            steps: steps..program.steps.len(),
+            place: Place {
+                categorical: categorical..program.questions.begin_tree(),
+                output: tree.output,
+                levels,
+            },
+            groups: most_groups,
+            members: most_members,
+        });
+    }
+
+    /// Appends a split and the steps down into it, and leaves its children and the steps up to be done. Returns the ways to both children.
+    fn enter(
+        &self,
+        visit: Visit,
+        first_split: usize,
+        categorical: usize,
+        path: &[Edge],
+        program: &mut Program,
+        tasks: &mut Vec<Task>,
+    ) -> [Edge; 2] {
+        let node = self.nodes[visit.node];
+        let group = self.partition.group_of(node.feature());
+        let (column, player) = program.questions.put(node, categorical);
+        let of_group = path.iter().rev().find(|edge| edge.group == group);
+        let of_feature = path.iter().rev().find(|edge| edge.player == player);
+        if let Some(edge) = of_group {
+            program.splits[edge.split].marks[0] = true;
+        }
+        if let Some(edge) = of_feature {
+            program.splits[edge.split].marks[1] = true;
+        }
+        let own = visit.open.iter().find(|open| open.group == group);
+        let children = [node.left(), node.right()];
+        let sides = children.map(|child| match self.nodes[child] {
+            leaf if leaf.is_leaf() => Side::Leaf(leaf.value()),
+            _ if self.tested.at(child, group) => Side::Open,
+            _ => Side::Last,
+        });
+        let [slots, within] = visit.free;
+        let split = Split {
+            threshold: if node.is_categorical() { 0.5 } else { node.threshold() },
+            shares: children.map(|child| self.cover[child] / self.cover[visit.node]),
+            sides,
+            group: of_group.map_or(Earlier::NONE, |edge| edge.of_group),
+            feature: of_feature.map_or(Earlier::NONE, |edge| edge.of_feature),
+            column,
+            player,
+            masks: 4 * visit.level as u32 + 1,
+            marks: [false; 2],
+            slot: visit.slot,
+            apart: own.map_or(visit.slot, |own| own.apart),
+            children: slots,
+            within,
+            above: own.map_or(0, |own| own.worth),
+        };
+        let number = (program.splits.len() - first_split) as u32;
+        let edges = [0, 1].map(|side| {
+            let mark = split.masks + side as u32;
+            let take = |earlier: Earlier, hot| Earlier {
+                // Not so small that its inverse overflows, whatever the covers.
+                passed: (earlier.passed * split.shares[side]).max(f64::MIN_POSITIVE),
+                hot,
+            };
+            Edge {
+                split: program.splits.len(),
+                group,
+                player,
+                of_group: take(split.group, mark),
+                of_feature: take(split.feature, mark + 2),
+                groups: path.last().map_or(0, |edge| edge.groups) + usize::from(of_group.is_none()),
+                members: of_group.map_or(0, |edge| edge.members) + usize::from(of_feature.is_none()),
+            }
+        });
+        // Slots: of the children and the factors to them; then one for each group that goes on, and side.
+        let mut free = [slots + 4, within + if sides.contains(&Side::Open) { 4 } else { 0 }];
+        let others = visit.open.len() > usize::from(own.is_some());
+        let again = of_group.is_some();
+        let (mut down, mut up) = (Vec::new(), Vec::new());
+        if sides.iter().any(|side| !matches!(side, Side::Leaf(_))) {
+            down.push(match again {
+                false => Step::Descend { split: number, factors: others },
+                true => Step::DescendAgain { split: number, factors: others },
+            });
+        }
+        if sides.contains(&Side::Open) {
+            down.push(if again { Step::OpenAgain { split: number } } else { Step::Open { split: number } });
+        }
+        up.push(if again { Step::GiveAgain { split: number } } else { Step::Give { split: number } });
+        up.push(match again {
+            false => Step::Ascend { split: number, parts: others },
+            true => Step::AscendAgain { split: number, parts: others },
+        });
+        let mut opens = [Vec::new(), Vec::new()];
+        for (side, opens) in opens.iter_mut().enumerate() {
+            if sides[side] == Side::Open {
+                opens.push(Open { group, apart: split.apart, worth: within + side as u32 });
+            }
+            for open in visit.open.iter().filter(|open| open.group != group) {
+                let factor = slots + 2 + side as u32;
+                if self.tested.at(children[side], open.group) {
+                    down.push(Step::Carry { from: open.apart, factor, to: free[0] });
+                    opens.push(Open { group: open.group, apart: free[0], worth: open.worth });
+                    free[0] += 1;
+                } else {
+                    up.push(Step::Close { apart: open.apart, part: factor, worth: open.worth });
+                }
+            }
+        }
+        program.slots = [0, 1].map(|kind| program.slots[kind].max(free[kind] as usize));
+        program.steps.append(&mut down);
+        tasks.push(Task::Leave(up));
+        // The left child is on top, so that it comes first.
+        for (side, open) in opens.into_iter().enumerate().rev() {
+            if !matches!(sides[side], Side::Leaf(_)) {
+                let (node, slot) = (children[side], slots + side as u32);
+                let edge = Some(edges[side]);
+                tasks.push(Task::Enter(Visit { node, level: visit.level + 1, slot, free, edge, open }));
+            }
+        }
+        program.splits.push(split);
+        edges
+    }
+}

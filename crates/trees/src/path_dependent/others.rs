@@ -1,0 +1,233 @@
+//! What the other players leave of a leaf, on average: for weights by size, which have no quadrature, and for all other values too.
+//!
+//! # Notation
+//!
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j = 1), else *cold* (h_j = 0);
+//! c_j is the product of the cover fractions of these tests. An absent player multiplies the leaf's weight by c_j, a present one by
+//! h_j. So a player i gets of a leaf of value v
+//!
+//! ```text
+//! φ_i = v (h_i − c_i) O_i,     O_i = mean of Π_{j ≠ i} (h_j where j is present, c_j where not) over the coalitions that i joins.
+//! ```
+//!
+//! Where the value has a quadrature, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). Where it has none, the coalition
+//! leaves anything only if no other cold player is a member, and if k of the m other hot players are absent, each k of them alike,
+//! the leaf keeps on average
+//!
+//! ```text
+//! e_k = mean of Π_{j ∈ A} c_j over the A with |A| = k among the hot others
+//! ```
+//!
+//! of its value, besides Π c_j over the cold others. With the probability `L_k` that the player joins m − k others, all of them hot,
+//!
+//! ```text
+//! O_i = Π_{other cold} c_j · Σ_k L_k e_k.
+//! ```
+//!
+//! # Why it is stable
+//!
+//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a mean of numbers in
+//! \[0, 1\], and nothing is subtracted: no cancellation and no overflow at any depth, and what underflows is too small to
+//! matter. `L` comes from the law of the size of the coalition, p(s), which every semivalue has for any number of players:
+//!
+//! ```text
+//! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
+//! ```
+//!
+//! # Cost
+//!
+//! O(d²) per leaf and row. Leaving out one hot player after the other takes the means of those before it, forwards, and carries the
+//! sum over those behind it backwards (by the transposed step), so that nothing is divided out.
+
+use std::collections::HashMap;
+
+use apportion_values::{Rule, Semivalue};
+
+/// What the tests on one player along a path come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factor {
+    pub(super) hot: bool,
+    /// The product of the cover fractions.
+    pub(super) share: f64,
+}
+
+impl Factor {
+    /// Of a player without tests.
+    pub(super) const NONE: Self = Self { hot: true, share: 1.0 };
+
+    /// Both players as one.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { hot: self.hot && other.hot, share: self.share * other.share }
+    }
+
+    /// h − c.
+    pub(super) fn gain(self) -> f64 {
+        if self.hot { 1.0 - self.share } else { -self.share }
+    }
+}
+
+/// O_i of paths, with the memory that it takes: made once per thread.
+pub(super) enum Others<'a> {
+    Quadrature(Quadrature<'a>),
+    BySize(BySize<'a>),
+}
+
+impl<'a> Others<'a> {
+    /// `value` must be [defined](Semivalue::check_players) for the players of the game.
+    pub(super) fn new(value: &'a Semivalue) -> Self {
+        match value.rule(0) {
+            Some(_) => Self::Quadrature(Quadrature { value, rules: HashMap::new(), behind: Vec::new() }),
+            None => Self::BySize(BySize {
+                laws: Laws { value, sizes: HashMap::new(), laws: HashMap::new() },
+                means: Vec::new(),
+                sums: Vec::new(),
+            }),
+        }
+    }
+
+    /// Writes O_i of every player of the path.
+    pub(super) fn write(&mut self, path: &[Factor], others: &mut Vec<f64>) {
+        others.clear();
+        others.resize(path.len(), 0.0);
+        match self {
+            _ if path.is_empty() => {}
+            Self::Quadrature(quadrature) => quadrature.write(path, others),
+            Self::BySize(by_size) => by_size.write(path, others),
+        }
+    }
+}
+
+/// By the nodes of a rule.
+pub(super) struct Quadrature<'a> {
+    value: &'a Semivalue,
+    /// By the number of players on the path.
+    rules: HashMap<usize, Option<Rule>>,
+    /// The products of all players from each on, at one node.
+    behind: Vec<f64>,
+}
+
+impl Quadrature<'_> {
+    fn write(&mut self, path: &[Factor], others: &mut [f64]) {
+        let rule = self.rules.entry(path.len()).or_insert_with(|| self.value.rule(path.len() - 1));
+        let Some(rule) = rule else { unreachable!("a value with a rule has one of every degree") };
+        let nodes = rule.presence().iter().zip(rule.absence()).zip(rule.weights());
+        for ((&present, &absent), &weight) in nodes {
+            let kept = |one: &Factor| one.share * absent + if one.hot { present } else { 0.0 };
+            self.behind.clear();
+            self.behind.resize(path.len() + 1, weight);
+            for (place, one) in path.iter().enumerate().rev() {
+                self.behind[place] = self.behind[place + 1] * kept(one);
+            }
+            let mut before = 1.0;
+            for ((others, behind), one) in others.iter_mut().zip(&self.behind[1..]).zip(path) {
+                *others += before * behind;
+                before *= kept(one);
+            }
+        }
+    }
+}
+
+/// By the sizes of coalitions.
+pub(super) struct BySize<'a> {
+    laws: Laws<'a>,
+    /// Of the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the other.
+    means: Vec<f64>,
+    /// Σ_k L_k e_k as a function of the means over the hot players that come first.
+    sums: Vec<f64>,
+}
+
+impl BySize<'_> {
+    fn write(&mut self, path: &[Factor], others: &mut [f64]) {
+        let cold = path.iter().filter(|one| !one.hot).count();
+        let hot = path.len() - cold;
+        self.means.clear();
+        self.means.push(1.0);
+        for (before, one) in path.iter().filter(|one| one.hot).enumerate() {
+            append_with_one_more(&mut self.means, before, one.share);
+        }
+        let mut kept = 1.0;
+        if cold > 0 {
+            let lost = dot(self.laws.get(hot, cold - 1), &self.means[start(hot)..]);
+            // The shares of the cold players before each, then those behind.
+            for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
+                *others = lost * kept;
+                kept *= one.share;
+            }
+            let mut behind = 1.0;
+            for (others, one) in others.iter_mut().zip(path).rev().filter(|(_, one)| !one.hot) {
+                *others *= behind;
+                behind *= one.share;
+            }
+        }
+        if hot > 0 {
+            self.sums.clear();
+            self.sums.extend_from_slice(self.laws.get(hot - 1, cold));
+            let mut before = hot;
+            for (others, one) in others.iter_mut().zip(path).rev().filter(|(_, one)| one.hot) {
+                before -= 1;
+                *others = kept * dot(&self.sums, &self.means[start(before)..]);
+                carry_back(&mut self.sums, one.share);
+            }
+        }
+    }
+}
+
+/// Where the means over the first `count` hot players begin: those over fewer are 1 + 2 + … + `count` numbers.
+fn start(count: usize) -> usize {
+    count * (count + 1) / 2
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Appends the means over `before` players and one more of share `c`, which is among the k of `before + 1` that are absent with
+/// probability k / (before + 1).
+fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
+    let old = start(before);
+    let count = (before + 1) as f64;
+    for absent in 0..=before + 1 {
+        let present = if absent <= before { (count - absent as f64) * means[old + absent] } else { 0.0 };
+        let taken = if absent > 0 { absent as f64 * c * means[old + absent - 1] } else { 0.0 };
+        means.push((present + taken) / count);
+    }
+}
+
+/// The transposed step: from coefficients of the means over some players to those of the means without the last, of share `c`.
+fn carry_back(sums: &mut Vec<f64>, c: f64) {
+    let before = sums.len() - 1;
+    for absent in 0..before {
+        let (present, taken) = ((before - absent) as f64, (absent + 1) as f64);
+        sums[absent] = (present * sums[absent] + taken * c * sums[absent + 1]) / before as f64;
+    }
+    sums.truncate(before);
+}
+
+/// The probabilities `L_k`, computed when first wanted.
+struct Laws<'a> {
+    value: &'a Semivalue,
+    /// By the number of players.
+    sizes: HashMap<usize, Vec<f64>>,
+    /// By the numbers of other hot and cold players.
+    laws: HashMap<(usize, usize), Vec<f64>>,
+}
+
+impl Laws<'_> {
+    /// For `hot` and `cold` other players: per k, the probability that the player joins exactly `hot − k` others, all of them hot.
+    fn get(&mut self, hot: usize, cold: usize) -> &[f64] {
+        let Self { value, sizes, laws } = self;
+        laws.entry((hot, cold)).or_insert_with(|| {
+            let players = hot + cold + 1;
+            let sizes =
+                sizes.entry(players).or_insert_with(|| value.without_null_players(players).size_law(players));
+            // C(m, m − k) / C(m + cold, m − k): 1 for k = m, and k / (cold + k) of it for k − 1.
+            let mut law = vec![0.0; hot + 1];
+            let mut among_hot = 1.0;
+            for absent in (0..=hot).rev() {
+                law[absent] = sizes[hot - absent] * among_hot;
+                among_hot *= absent as f64 / (cold + absent) as f64;
+            }
+            law
+        })
+    }
+}
