@@ -1,7 +1,7 @@
 //! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
 //! measurement, so that a result is a function of its inputs.
 
-use super::groups::Groups;
+use super::histograms::Histograms;
 use super::paths::Paths;
 use super::tables;
 use crate::ensemble::{Ensemble, Node};
@@ -24,10 +24,12 @@ pub(crate) struct Task<'a> {
     /// Numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
+    /// Whether features are in groups: each step takes longer.
+    pub(crate) grouped: bool,
     /// Leaves that the mixtures of an explicand and a background row reach, on average over a sample.
     pub(crate) reached: &'a dyn Fn() -> f64,
-    /// Paths and grouped background, where the tree has few enough features per path; computed when asked for.
-    pub(crate) grouped: &'a dyn Fn() -> Option<&'a (Paths, Groups)>,
+    /// Paths and background, where the tree has few enough features per path; computed when asked for.
+    pub(crate) sorted: &'a dyn Fn() -> Option<&'a (Paths, Histograms)>,
 }
 
 /// Chooses the kernel of a tree.
@@ -43,23 +45,35 @@ pub(crate) fn choose(task: &Task<'_>) -> Kernel {
     }
     let (explicands, background) = (task.explicands as f64, task.background as f64);
     let leaves = task.leaves as f64;
-    let walk = explicands * background * (10.0 + 15.0 * (task.reached)());
-    let grouping = leaves * (300.0 + 1.5 * background);
-    if walk < grouping + explicands * leaves {
+    let (per_leaf_reached, per_leaf, per_pattern) =
+        if task.grouped { (20.0, 8.0, 2.5) } else { (15.0, 2.0, 1.5) };
+    let walk = explicands * background * (10.0 + per_leaf_reached * (task.reached)());
+    let sorting = leaves * (300.0 + 1.5 * background);
+    if walk < sorting + explicands * leaves {
         return Kernel::Walk;
     }
-    let Some((paths, groups)) = (task.grouped)() else { return Kernel::Walk };
-    let masks = explicands * (2.0 * leaves + 1.5 * groups.len() as f64);
+    let Some((paths, histograms)) = (task.sorted)() else { return Kernel::Walk };
+    let masks = explicands * (per_leaf * leaves + per_pattern * histograms.len() as f64);
     let lookups = explicands * leaves * (0.2 + 0.25 * paths.widest as f64);
+    let filling = |size: usize| match task.grouped {
+        false => 6.0 * size as f64,
+        true => 2.5 * size as f64 + 10.0 * histograms.extensions(),
+    };
     match tables::size(task.nodes, paths) {
-        Some(size) if lookups + 6.0 * (size as f64) < masks => Kernel::Tables { size },
+        Some(size) if lookups + filling(size) < masks => Kernel::Tables { size },
         _ => Kernel::Masks,
     }
 }
 
-/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 features; beyond, features that share a bit are taken
+/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that share a bit are taken
 /// for one.
-pub(crate) fn leaves_reached(ensemble: &Ensemble, nodes: &[Node], a: &[f64], b: &[f64]) -> usize {
+pub(crate) fn leaves_reached(
+    ensemble: &Ensemble,
+    nodes: &[Node],
+    players: &[u32],
+    a: &[f64],
+    b: &[f64],
+) -> usize {
     // Nodes to visit, each with the features that are taken from either row on the way there.
     let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);
     while let Some((at, from_a, from_b)) = open.pop() {
@@ -68,7 +82,7 @@ pub(crate) fn leaves_reached(ensemble: &Ensemble, nodes: &[Node], a: &[f64], b: 
             leaves += 1;
             continue;
         }
-        let bit = 1 << (node.feature() % 64);
+        let bit = 1 << (players[node.feature()] % 64);
         let child = |left: bool| if left { node.left() } else { node.right() };
         let a_left = ensemble.goes_left(node, a[node.feature()]);
         let b_left = ensemble.goes_left(node, b[node.feature()]);

@@ -1,4 +1,4 @@
-//! A block of explicands against the grouped background, pattern by pattern.
+//! A block of explicands against the histograms of the background, pattern by pattern.
 //!
 //! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy
 //! all features, the mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background, so with value v
@@ -10,8 +10,8 @@
 //!
 //! Costs one step per distinct pattern and explicand: for leaves with too many features for a table.
 
-use super::groups::Groups;
-use super::paths::{BLOCK, Columns, Paths, Patterns};
+use super::histograms::Histograms;
+use super::paths::{BLOCK, Columns, Paths, Patterns, all_of};
 use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
 
@@ -30,7 +30,7 @@ impl Masks {
         &mut self,
         ensemble: &Ensemble,
         nodes: &[Node],
-        (paths, groups): &(Paths, Groups),
+        (paths, histograms): &(Paths, Histograms),
         moments: &Moments,
         columns: &Columns,
         phi: &mut [f64],
@@ -44,12 +44,12 @@ impl Masks {
                 continue;
             }
             let features = paths.features(index);
-            let all = if features.len() == 64 { u64::MAX } else { (1 << features.len()) - 1 };
+            let all = all_of(features.len());
             for (row, &pattern) in self.patterns.at(index)[..columns.rows()].iter().enumerate() {
                 let missing = all & !pattern;
                 let rest = missing.count_ones() as usize;
                 let mut lost = 0.0;
-                for &(background, weight) in groups.at(index) {
+                for &(background, weight) in histograms.at(index) {
                     if missing & !background != 0 {
                         continue;
                     }
@@ -72,7 +72,7 @@ impl Masks {
 }
 
 /// The numbers of the bits that are set.
-fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
         word &= word - 1;

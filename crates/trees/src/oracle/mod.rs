@@ -21,13 +21,20 @@
 //! | kernel | what it does | cost per row and tree | when |
 //! |---|---|---|---|
 //! | [`walk`] | follows one explicand and one background row to the leaves that a mixture can reach | background rows × leaves reached | few background rows and few explicands; over 64 features on a path |
-//! | [`masks`] | groups the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
+//! | [`masks`] | sorts the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [`tables`] | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
 //! All are exact and agree within rounding. [`cost`] says which is taken for a tree.
+//!
+//! # Features in groups
+//!
+//! In a quotient game the players are groups of features: the same kernels, told whose player a feature is. Coalitional values have moments
+//! for groups and for their members, and the three kernels once more, in [`coalitional`].
 
+mod coalitional;
 mod cost;
-mod groups;
+mod explain;
+mod histograms;
 mod masks;
 mod paths;
 mod tables;
@@ -35,35 +42,24 @@ mod tables;
 mod tests;
 mod walk;
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
-use apportion_games::{Background, Rows};
-use apportion_values::Semivalue;
-use rayon::prelude::*;
+use apportion_games::{Background, Partition, Rows};
+use apportion_values::{CoalitionalValue, Semivalue};
 
-use self::cost::Kernel;
-use self::groups::Groups;
-use self::masks::Masks;
-use self::paths::{BLOCK, Columns, Paths};
-use self::tables::{Lookup, Tables};
-use self::walk::Walk;
-use crate::ensemble::{Ensemble, Tree};
+use self::coalitional::{Coalitional, group_of};
+use self::explain::{Question, Sorted, Weights};
+use crate::ensemble::Ensemble;
 use crate::error::TreeError;
+use crate::groups::{members_alone, two_step};
 use crate::moments::Moments;
 use crate::predict::check_rows;
-
-/// Numbers in tables that are kept at once (64 MiB). More are filled in turns, each turn passing over all rows.
-const TABLE_NUMBERS: usize = 1 << 23;
-
-/// Pairs of rows that stand for all in the prediction of a walk's length.
-const SAMPLE: usize = 4;
 
 /// Exact attributions of some rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attributions {
     /// Rows × features × outputs, row-major: with n features and k outputs, the value of feature i for output o of row j is
-    /// `values[(j·n + i)·k + o]`.
+    /// `values[(j·n + i)·k + o]`. Quotient values are of groups in the place of features.
     pub values: Vec<f64>,
     /// Per output: v(∅). Of the marginal game the weighted mean margin of the background, of the path-dependent game what the trees
     /// expect where nothing is known.
@@ -72,7 +68,7 @@ pub struct Attributions {
     pub predictions: Vec<f64>,
 }
 
-/// Exact values of an ensemble against a background, for every semivalue.
+/// Exact values of an ensemble against a background, for every semivalue, of features alone and in groups.
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
@@ -105,8 +101,9 @@ pub struct InterventionalOracle<'a> {
     /// Positive, with sum 1.
     weights: Vec<f64>,
     base: Vec<f64>,
-    /// Per tree, made when first wanted; `None` where a path has too many features.
-    grouped: OnceLock<Vec<Option<(Paths, Groups)>>>,
+    /// 0, 1, …: each feature is its own player.
+    features: Vec<u32>,
+    sorted: OnceLock<Sorted>,
 }
 
 impl<'a> InterventionalOracle<'a> {
@@ -149,7 +146,8 @@ impl<'a> InterventionalOracle<'a> {
                 .collect(),
             weights: counted().map(|(_, &weight)| weight).collect(),
             base,
-            grouped: OnceLock::new(),
+            features: (0..ensemble.feature_count() as u32).collect(),
+            sorted: OnceLock::new(),
         })
     }
 
@@ -172,6 +170,74 @@ impl<'a> InterventionalOracle<'a> {
         self.values_by(value, rows, cost::choose)
     }
 
+    /// The value of every feature where features stand in the groups of `partition`: Owen, Banzhaf-Owen, and every other pair of
+    /// semivalues (Kotsiopoulos et al. 2023, equation 3.13; see [`CoalitionalValue`]).
+    ///
+    /// Groups of one, and one group of all, reduce it to the semivalue between the groups and to that within. Takes about as long as
+    /// [`values`](Self::values): a leaf counts for groups of which it needs features of both rows only where that is one group.
+    ///
+    /// ```
+    /// use apportion_games::{Partition, Rows};
+    /// use apportion_trees::{Ensemble, InterventionalOracle};
+    /// use apportion_values::CoalitionalValue;
+    ///
+    /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
+    /// let oracle = InterventionalOracle::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
+    /// let together = Partition::whole(2);
+    /// let explained = oracle.coalitional_values(&CoalitionalValue::owen(), &together, Rows::new(&[1.0, 9.0], 2))?;
+    /// assert_eq!(explained.values, [3.0, 1.0]);
+    /// # Ok::<(), apportion_trees::TreeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`values`](Self::values); [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) for a partition of
+    /// another number of players than the model has features; [`TreeError::Value`] for weights by size that are for another number of
+    /// groups, or of members of any group.
+    pub fn coalitional_values(
+        &self,
+        value: &CoalitionalValue,
+        partition: &Partition,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        self.coalitional_values_by(value, partition, rows, cost::choose)
+    }
+
+    /// The `value` of every group of `partition` in the quotient game v^P(A) = v(∪_{j∈A} S_j), whose players are the groups
+    /// (Kotsiopoulos et al. 2023, definition 2.1).
+    ///
+    /// Values are rows × groups × outputs, in the order of the groups. Takes no longer than [`values`](Self::values), but what is
+    /// computed of a background set is not kept between calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`coalitional_values`](Self::coalitional_values).
+    pub fn quotient_values(
+        &self,
+        value: Semivalue,
+        partition: &Partition,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        self.quotient_values_by(value, partition, rows, cost::choose)
+    }
+
+    /// The two-step Shapley value of every feature (Kotsiopoulos et al. 2023, equation 3.19, for the game less v(∅)):
+    ///
+    /// ```text
+    /// TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j.
+    /// ```
+    ///
+    /// Takes as long as [`coalitional_values`](Self::coalitional_values) and [`quotient_values`](Self::quotient_values) together.
+    ///
+    /// # Errors
+    ///
+    /// As [`coalitional_values`](Self::coalitional_values).
+    pub fn two_step_shapley(&self, partition: &Partition, rows: Rows<'_>) -> Result<Attributions, TreeError> {
+        let alone = self.coalitional_values(&members_alone()?, partition, rows)?;
+        let groups = self.quotient_values(Semivalue::Shapley, partition, rows)?;
+        Ok(two_step(partition, alone, &groups))
+    }
+
     /// As [`values`](Self::values), with each tree's kernel chosen by `choose`.
     fn values_by(
         &self,
@@ -179,222 +245,51 @@ impl<'a> InterventionalOracle<'a> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
-        let ensemble = self.ensemble;
-        value.check_players(ensemble.feature_count())?;
-        let predictions = ensemble.margins(rows)?;
-        let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-        let mut values = vec![0.0; rows.len() * features * outputs];
-        let widest = ensemble.depth().min(features);
-        let moments = Moments::new(value, widest);
-        let kernels = self.kernels(rows, choose);
-        for turn in turns(&kernels) {
-            let tables = self.tables(&kernels, turn.clone(), &moments);
-            // A row's values do not depend on the rows beside it, so blocks may be cut to occupy several threads.
-            let block = rows.len().div_ceil(16).clamp(1, BLOCK);
-            let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
-                scratch.begin(ensemble, rows);
-                for (position, index) in turn.clone().enumerate() {
-                    let grouped = self.group(kernels[index], index);
-                    scratch.add_tree(self, index, grouped, tables[position].as_ref(), &moments);
-                }
-                scratch.end(features, outputs, values);
-            };
-            let scratch = || Scratch::new(features, outputs);
-            if rows.len() <= block {
-                // One row's latency is less than it takes to wake another thread.
-                explain(&mut scratch(), (&mut values, rows.values()));
-            } else {
-                values
-                    .par_chunks_mut(block * features * outputs)
-                    .zip(rows.values().par_chunks(block * features))
-                    .for_each_init(scratch, explain);
-            }
-        }
-        Ok(Attributions { values, base: self.base.clone(), predictions })
+        value.check_players(self.features.len())?;
+        let weights = Weights::Alike(Moments::new(value, self.widest()));
+        self.explain(&self.of_features(weights), rows, choose)
     }
 
-    /// The kernel of each tree.
-    fn kernels(&self, rows: Rows<'_>, choose: cost::Choose) -> Vec<Kernel> {
-        let ensemble = self.ensemble;
-        let features = ensemble.feature_count();
-        // A few pairs of rows, spread over both sets.
-        let pairs: Vec<(Vec<f64>, &[f64])> = (0..SAMPLE.min(rows.len()))
-            .map(|index| {
-                let explicand = rows.row(index * rows.len() / SAMPLE.min(rows.len()));
-                let place = index * self.weights.len() / SAMPLE;
-                let rounded = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
-                (rounded, &self.background[place * features..(place + 1) * features])
-            })
-            .collect();
-        let kernel = |(index, tree): (usize, &Tree)| {
-            let nodes = ensemble.nodes_of(tree);
-            let reached = || {
-                let leaves = pairs.iter().map(|(a, b)| cost::leaves_reached(ensemble, nodes, a, b));
-                leaves.sum::<usize>() as f64 / pairs.len().max(1) as f64
-            };
-            choose(&cost::Task {
-                nodes,
-                leaves: tree.leaves,
-                explicands: rows.len(),
-                background: self.weights.len(),
-                reached: &reached,
-                grouped: &|| self.grouped()[index].as_ref(),
-            })
+    /// As [`coalitional_values`](Self::coalitional_values), with each tree's kernel chosen by `choose`.
+    fn coalitional_values_by(
+        &self,
+        value: &CoalitionalValue,
+        partition: &Partition,
+        rows: Rows<'_>,
+        choose: cost::Choose,
+    ) -> Result<Attributions, TreeError> {
+        partition.check_players(self.features.len())?;
+        value.check(partition)?;
+        let weights = Weights::Grouped(Coalitional::new(value, partition, self.widest()));
+        self.explain(&self.of_features(weights), rows, choose)
+    }
+
+    /// As [`quotient_values`](Self::quotient_values), with each tree's kernel chosen by `choose`.
+    fn quotient_values_by(
+        &self,
+        value: Semivalue,
+        partition: &Partition,
+        rows: Rows<'_>,
+        choose: cost::Choose,
+    ) -> Result<Attributions, TreeError> {
+        partition.check_players(self.features.len())?;
+        value.check_players(partition.len())?;
+        let question = Question {
+            player_of: &group_of(partition),
+            players: partition.len(),
+            weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
+            sorted: &OnceLock::new(),
         };
-        ensemble.trees().iter().enumerate().map(kernel).collect()
+        self.explain(&question, rows, choose)
     }
 
-    /// The tables of the trees of one turn, where their kernel wants them.
-    fn tables(&self, kernels: &[Kernel], turn: Range<usize>, moments: &Moments) -> Vec<Option<Tables>> {
-        let fill = |index: usize| {
-            let Kernel::Tables { .. } = kernels[index] else { return None };
-            let (paths, groups) = self.group(kernels[index], index)?;
-            let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[index]);
-            Some(Tables::new(nodes, paths, groups, moments))
-        };
-        // Threads are not woken where there is nothing for them to fill.
-        if kernels[turn.clone()].iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
-            turn.into_par_iter().map(fill).collect()
-        } else {
-            turn.map(|_| None).collect()
-        }
+    /// The question for the values of features.
+    fn of_features(&self, weights: Weights) -> Question<'_> {
+        Question { player_of: &self.features, players: self.features.len(), weights, sorted: &self.sorted }
     }
 
-    /// Paths and grouped background of a tree, where its kernel wants them.
-    fn group(&self, kernel: Kernel, index: usize) -> Option<&(Paths, Groups)> {
-        match kernel {
-            Kernel::Walk => None,
-            Kernel::Masks | Kernel::Tables { .. } => self.grouped()[index].as_ref(),
-        }
-    }
-
-    fn grouped(&self) -> &[Option<(Paths, Groups)>] {
-        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that wants the lock itself.
-        if let Some(grouped) = self.grouped.get() {
-            return grouped;
-        }
-        let grouped = self.group_all();
-        self.grouped.get_or_init(|| grouped)
-    }
-
-    fn group_all(&self) -> Vec<Option<(Paths, Groups)>> {
-        let features = self.ensemble.feature_count();
-        let columns: Vec<Columns> = self
-            .background
-            .chunks(BLOCK * features)
-            .map(|rows| {
-                let mut columns = Columns::new(features);
-                columns.fill(self.ensemble, rows);
-                columns
-            })
-            .collect();
-        self.ensemble
-            .trees()
-            .par_iter()
-            .map(|tree| {
-                let nodes = self.ensemble.nodes_of(tree);
-                let paths = Paths::new(nodes)?;
-                let groups = Groups::new(self.ensemble, nodes, &paths, &columns, &self.weights);
-                Some((paths, groups))
-            })
-            .collect()
-    }
-}
-
-/// Consecutive trees whose tables fit in memory together.
-fn turns(kernels: &[Kernel]) -> Vec<Range<usize>> {
-    let mut turns = Vec::new();
-    let (mut start, mut size) = (0, 0);
-    for (index, kernel) in kernels.iter().enumerate() {
-        let Kernel::Tables { size: more } = *kernel else { continue };
-        if size + more > TABLE_NUMBERS && index > start {
-            turns.push(start..index);
-            (start, size) = (index, 0);
-        }
-        size += more;
-    }
-    turns.push(start..kernels.len());
-    turns
-}
-
-/// The memory that a thread needs to explain a block of rows.
-struct Scratch {
-    columns: Columns,
-    rounded: Vec<f64>,
-    /// Outputs × features × [`BLOCK`].
-    phi: Vec<f64>,
-    walk: Walk,
-    masks: Masks,
-    lookup: Lookup,
-}
-
-impl Scratch {
-    fn new(features: usize, outputs: usize) -> Self {
-        Self {
-            columns: Columns::new(features),
-            rounded: Vec::new(),
-            phi: vec![0.0; outputs * features * BLOCK],
-            walk: Walk::new(features),
-            masks: Masks::new(),
-            lookup: Lookup::new(),
-        }
-    }
-
-    fn begin(&mut self, ensemble: &Ensemble, rows: &[f64]) {
-        self.columns.fill(ensemble, rows);
-        self.rounded.clear();
-        self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
-        self.phi.fill(0.0);
-    }
-
-    fn add_tree(
-        &mut self,
-        oracle: &InterventionalOracle<'_>,
-        index: usize,
-        grouped: Option<&(Paths, Groups)>,
-        tables: Option<&Tables>,
-        moments: &Moments,
-    ) {
-        let ensemble = oracle.ensemble;
-        let tree = &ensemble.trees()[index];
-        let nodes = ensemble.nodes_of(tree);
-        let features = ensemble.feature_count();
-        let phi = &mut self.phi[tree.output * features * BLOCK..][..features * BLOCK];
-        match (grouped, tables) {
-            (Some((paths, _)), Some(tables)) => {
-                self.lookup.add(ensemble, nodes, paths, tables, &self.columns, phi);
-            }
-            (Some(grouped), None) => {
-                self.masks.add(ensemble, nodes, grouped, moments, &self.columns, phi);
-            }
-            (None, _) => {
-                for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {
-                    for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights)
-                    {
-                        self.walk.add(
-                            ensemble,
-                            nodes,
-                            moments,
-                            (explicand, background),
-                            weight,
-                            |feature, share| {
-                                phi[feature * BLOCK + row] += share;
-                            },
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds what was gathered to the rows' values.
-    fn end(&self, features: usize, outputs: usize, values: &mut [f64]) {
-        for (row, values) in values.chunks_exact_mut(features * outputs).enumerate() {
-            for (feature, values) in values.chunks_exact_mut(outputs).enumerate() {
-                for (output, value) in values.iter_mut().enumerate() {
-                    *value += self.phi[(output * features + feature) * BLOCK + row];
-                }
-            }
-        }
+    /// At least as many as the features of any path.
+    fn widest(&self) -> usize {
+        self.ensemble.depth().min(self.features.len())
     }
 }

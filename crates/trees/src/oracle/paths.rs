@@ -4,6 +4,8 @@
 //! a row at the node has bit j set iff the row passes every test above the node on the j-th path feature. At a leaf, the pattern
 //! of a mixture of two rows says all: the leaf is reached iff every path feature's bit is set in the pattern of the row that the
 //! feature comes from.
+//!
+//! Where whole groups of features are the players, a group is what is called a feature here: it passes a test of any of its features.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
@@ -14,6 +16,11 @@ pub(crate) const BLOCK: usize = 64;
 
 /// Most path features that a pattern has bits for.
 pub(crate) const MOST_FEATURES: usize = 64;
+
+/// The pattern of a row that passes the tests of all `features`.
+pub(crate) fn all_of(features: usize) -> u64 {
+    if features == 64 { u64::MAX } else { (1 << features) - 1 }
+}
 
 /// A word that holds a pattern.
 pub(crate) trait Word:
@@ -43,8 +50,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// `None` if a leaf depends on more features than a pattern has bits for.
-    pub(crate) fn new(nodes: &[Node]) -> Option<Self> {
+    /// `None` if a leaf depends on more features than a pattern has bits for. `players` has the player of each feature.
+    pub(crate) fn new(nodes: &[Node], players: &[u32]) -> Option<Self> {
         let mut paths = Self {
             bits: vec![0; nodes.len()],
             ranges: vec![(0, 0); nodes.len()],
@@ -57,7 +64,7 @@ impl Paths {
             }
             // Parents come before children, so this node's own range is known.
             let (start, count) = paths.ranges[index];
-            let feature = node.feature() as u32;
+            let feature = players[node.feature()];
             let known = paths.features[start..start + count].iter().position(|&other| other == feature);
             paths.bits[index] = known.unwrap_or(count) as u32;
             let below = match known {

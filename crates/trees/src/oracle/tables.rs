@@ -1,4 +1,4 @@
-//! A block of explicands against the grouped background, by looking up.
+//! A block of explicands against the histograms of the background, by looking up.
 //!
 //! The values on a leaf depend on the explicand only through its pattern P of the leaf's d path features, so they can be written
 //! down for all 2^d patterns once and looked up for every row. Let G_s\[C\] be the weight of background patterns M ⊇ C with |M| =
@@ -12,7 +12,9 @@
 //! which is the sum of [`masks`](super::masks) over M, sorted by size. One table serves both leaves below a split: its index is
 //! the pattern at the split and the split's own decision.
 
-use super::groups::Groups;
+use super::coalitional;
+use super::explain::Weights;
+use super::histograms::Histograms;
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
@@ -44,16 +46,17 @@ pub(crate) fn size(nodes: &[Node], paths: &Paths) -> Option<usize> {
 }
 
 impl Tables {
-    pub(crate) fn new(nodes: &[Node], paths: &Paths, groups: &Groups, moments: &Moments) -> Self {
+    pub(crate) fn new(nodes: &[Node], paths: &Paths, histograms: &Histograms, weights: &Weights) -> Self {
         let mut tables = Self { starts: vec![None; nodes.len()], values: Vec::new() };
-        let mut fill = Fill::default();
+        let (mut fill, mut grouped_fill) = (Fill::default(), coalitional::Fill::default());
         for (index, &node) in nodes.iter().enumerate() {
             if node.is_leaf() || !(nodes[node.left()].is_leaf() || nodes[node.right()].is_leaf()) {
                 continue;
             }
             let above = paths.features(index).len();
             let (length, half) = (2 << above, 1 << above);
-            let features = paths.features(node.left()).len();
+            let names = paths.features(node.left());
+            let features = names.len();
             let start = tables.values.len();
             tables.values.resize(start + features * length, 0.0);
             tables.starts[index] = Some(start);
@@ -61,7 +64,11 @@ impl Tables {
                 if !nodes[leaf].is_leaf() || nodes[leaf].value() == 0.0 {
                     continue;
                 }
-                let shares = fill.leaf(features, nodes[leaf].value(), groups.at(leaf), moments);
+                let (value, histogram) = (nodes[leaf].value(), histograms.at(leaf));
+                let shares = match weights {
+                    Weights::Alike(moments) => fill.leaf(features, value, histogram, moments),
+                    Weights::Grouped(grouped) => grouped_fill.leaf(names, value, histogram, grouped),
+                };
                 for (column, shares) in
                     tables.values[start..].chunks_exact_mut(length).zip(shares.chunks_exact(1 << features))
                 {
@@ -157,23 +164,23 @@ struct Fill {
 
 impl Fill {
     /// A column of 2^d values for each of the d path features: `shares[j · 2^d + P]`.
-    fn leaf(&mut self, features: usize, value: f64, groups: &[(u64, f64)], moments: &Moments) -> &[f64] {
+    fn leaf(&mut self, features: usize, value: f64, histogram: &[(u64, f64)], moments: &Moments) -> &[f64] {
         self.shares.clear();
         self.shares.resize(features << features, 0.0);
         // Adding pattern by pattern visits the 2^|M| explicands that complete each M; superset sums visit all, once per size.
-        let direct: usize = groups.iter().map(|(pattern, _)| features << pattern.count_ones()).sum();
+        let direct: usize = histogram.iter().map(|(pattern, _)| features << pattern.count_ones()).sum();
         let supersets = (features * (features + 1) / 2 + 5 * features) << features;
         if direct <= supersets {
-            self.directly(features, value, groups, moments);
+            self.directly(features, value, histogram, moments);
         } else {
-            self.by_supersets(features, value, groups, moments);
+            self.by_supersets(features, value, histogram, moments);
         }
         &self.shares
     }
 
-    fn directly(&mut self, features: usize, value: f64, groups: &[(u64, f64)], moments: &Moments) {
+    fn directly(&mut self, features: usize, value: f64, histogram: &[(u64, f64)], moments: &Moments) {
         let all = (1usize << features) - 1;
-        for &(background, weight) in groups {
+        for &(background, weight) in histogram {
             let background = background as usize;
             let own = all & !background;
             // Subsets of the background's features, from all to none.
@@ -198,11 +205,11 @@ impl Fill {
         }
     }
 
-    fn by_supersets(&mut self, features: usize, value: f64, groups: &[(u64, f64)], moments: &Moments) {
+    fn by_supersets(&mut self, features: usize, value: f64, histogram: &[(u64, f64)], moments: &Moments) {
         let patterns = 1usize << features;
         self.sums.clear();
         self.sums.resize((features + 1) * patterns, 0.0);
-        for &(background, weight) in groups {
+        for &(background, weight) in histogram {
             self.sums[background.count_ones() as usize * patterns + background as usize] += weight * value;
         }
         for sums in self.sums.chunks_exact_mut(patterns) {
@@ -255,7 +262,7 @@ mod tests {
         for value in [Semivalue::Shapley, Semivalue::Banzhaf].into_iter().chain(others) {
             for features in 1..=7 {
                 let moments = Moments::new(value.clone(), features);
-                let groups: Vec<(u64, f64)> = (0..1u64 << features)
+                let histogram: Vec<(u64, f64)> = (0..1u64 << features)
                     .filter(|pattern| pattern % 3 != 1)
                     .map(|pattern| (pattern, 0.01 + (pattern * 7 % 5) as f64))
                     .collect();
@@ -263,9 +270,9 @@ mod tests {
                 for fill in &mut fills {
                     fill.shares.resize(features << features, 0.0);
                 }
-                fills[0].directly(features, -1.5, &groups, &moments);
-                fills[1].by_supersets(features, -1.5, &groups, &moments);
-                let scale: f64 = groups.iter().map(|(_, weight)| weight).sum();
+                fills[0].directly(features, -1.5, &histogram, &moments);
+                fills[1].by_supersets(features, -1.5, &histogram, &moments);
+                let scale: f64 = histogram.iter().map(|(_, weight)| weight).sum();
                 for (a, b) in fills[0].shares.iter().zip(&fills[1].shares) {
                     assert!((a - b).abs() < 1e-14 * scale, "{value}, {features} features: {a} != {b}");
                 }

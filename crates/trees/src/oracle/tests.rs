@@ -4,12 +4,14 @@ use apportion_games::{GameError, Rows};
 use apportion_values::{Semivalue, ValueError};
 
 use super::cost::{self, Choose, Kernel};
-use super::{InterventionalOracle, tables};
+use super::explain::Weights;
+use super::{InterventionalOracle, explain, tables};
 use crate::common::{Random, TreeSpec, by_enumeration, by_leaves, document, read};
+use crate::moments::Moments;
 use crate::{Ensemble, TreeError};
 
 /// Every kind of semivalue, for games of `players`.
-fn semivalues(players: usize) -> Vec<Semivalue> {
+pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
     // No mixing measure has these weights: sizes in the middle do not occur.
     let law: Vec<f64> =
         (0..players).map(|size| f64::from(u8::from(size == 0 || size + 1 == players))).collect();
@@ -26,10 +28,10 @@ fn semivalues(players: usize) -> Vec<Semivalue> {
 }
 
 /// Each kernel wherever it can be used, and the choice that users get.
-const CHOICES: [(&str, Choose); 4] = [
+pub(crate) const CHOICES: [(&str, Choose); 4] = [
     ("walk", |_| Kernel::Walk),
-    ("masks", |task| if (task.grouped)().is_some() { Kernel::Masks } else { Kernel::Walk }),
-    ("tables", |task| match (task.grouped)().map(|(paths, _)| tables::size(task.nodes, paths)) {
+    ("masks", |task| if (task.sorted)().is_some() { Kernel::Masks } else { Kernel::Walk }),
+    ("tables", |task| match (task.sorted)().map(|(paths, _)| tables::size(task.nodes, paths)) {
         Some(Some(size)) => Kernel::Tables { size },
         Some(None) => Kernel::Masks,
         None => Kernel::Walk,
@@ -37,18 +39,18 @@ const CHOICES: [(&str, Choose); 4] = [
     ("choice", cost::choose),
 ];
 
-struct Case {
+pub(crate) struct Case {
     trees: Vec<TreeSpec>,
-    ensemble: Ensemble,
-    features: usize,
+    pub(crate) ensemble: Ensemble,
+    pub(crate) features: usize,
     outputs: usize,
     explicands: Vec<f64>,
-    background: Vec<f64>,
-    weights: Vec<f64>,
+    pub(crate) background: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 impl Case {
-    fn new(
+    pub(crate) fn new(
         random: &mut Random,
         trees: Vec<TreeSpec>,
         features: usize,
@@ -74,11 +76,11 @@ impl Case {
         self.weights.iter().map(|weight| weight / total).collect()
     }
 
-    fn explicands(&self) -> Rows<'_> {
+    pub(crate) fn explicands(&self) -> Rows<'_> {
         Rows::new(&self.explicands, self.features)
     }
 
-    fn background(&self) -> Rows<'_> {
+    pub(crate) fn background(&self) -> Rows<'_> {
         Rows::new(&self.background, self.features)
     }
 
@@ -334,11 +336,12 @@ fn bad_rows_and_weights_are_refused_by_name() {
 
 #[test]
 fn tables_too_large_for_memory_are_filled_in_turns() {
-    let kernels: Vec<Kernel> = (0..10).map(|_| Kernel::Tables { size: super::TABLE_NUMBERS / 3 }).collect();
-    assert_eq!(super::turns(&kernels), [0..3, 3..6, 6..9, 9..10]);
-    let large = [Kernel::Tables { size: 2 * super::TABLE_NUMBERS }, Kernel::Walk, Kernel::Tables { size: 1 }];
-    assert_eq!(super::turns(&large), [0..2, 2..3]);
-    assert!(super::turns(&[]).into_iter().all(|turn| turn.is_empty()));
+    let kernels: Vec<Kernel> = (0..10).map(|_| Kernel::Tables { size: explain::TABLE_NUMBERS / 3 }).collect();
+    assert_eq!(explain::turns(&kernels), [0..3, 3..6, 6..9, 9..10]);
+    let large =
+        [Kernel::Tables { size: 2 * explain::TABLE_NUMBERS }, Kernel::Walk, Kernel::Tables { size: 1 }];
+    assert_eq!(explain::turns(&large), [0..2, 2..3]);
+    assert!(explain::turns(&[]).into_iter().all(|turn| turn.is_empty()));
 }
 
 #[test]
@@ -351,7 +354,8 @@ fn the_choice_of_kernel_follows_the_work() {
         let rows_of = Rows::new(&background[..8 * background_rows], 8);
         let oracle = InterventionalOracle::new(&ensemble, rows_of, None).unwrap();
         let explicands = Random(10).row(8 * rows);
-        oracle.kernels(Rows::new(&explicands, 8), cost::choose)[0]
+        let question = oracle.of_features(Weights::Alike(Moments::new(Semivalue::Shapley, 8)));
+        oracle.kernels(&question, Rows::new(&explicands, 8), cost::choose)[0]
     };
     assert_eq!(chosen(1, 1), Kernel::Walk);
     assert_eq!(chosen(20, 200), Kernel::Masks);

@@ -15,7 +15,16 @@
 use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
 
-/// Who a feature is taken from on the current path.
+/// An explicand and a background row, both rounded.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    pub(crate) explicand: &'a [f64],
+    pub(crate) background: &'a [f64],
+    /// Of the background row.
+    pub(crate) weight: f64,
+}
+
+/// Who a player's features are taken from on the current path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Free,
@@ -25,7 +34,7 @@ enum Taken {
 
 /// A split at which explicand and background row part.
 struct Parting {
-    feature: usize,
+    player: usize,
     /// The child that the background row goes to; visited after the explicand's.
     background_child: usize,
     /// Whether the explicand's side is finished, and its sums of gains and losses.
@@ -39,18 +48,19 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    pub(crate) fn new(features: usize) -> Self {
-        Self { taken: vec![Taken::Free; features], partings: Vec::new() }
+    pub(crate) fn new(players: usize) -> Self {
+        Self { taken: vec![Taken::Free; players], partings: Vec::new() }
     }
 
-    /// Adds the values of the game `weight · f(x_S, b_rest)` on one tree to `phi`, one number per feature. Both rows are rounded.
+    /// Adds the values of the game `weight · f(x_S, b_rest)` on one tree to `phi`, player by player. `player_of` has the player
+    /// of each feature.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
         nodes: &[Node],
+        player_of: &[u32],
         moments: &Moments,
-        (explicand, background): (&[f64], &[f64]),
-        weight: f64,
+        Pair { explicand, background, weight }: Pair<'_>,
         mut phi: impl FnMut(usize, f64),
     ) {
         let (mut own, mut rest) = (0, 0);
@@ -64,14 +74,15 @@ impl Walk {
                 let child = |left: bool| node.left() + usize::from(!left);
                 at = child(left);
                 if left != background_left {
-                    match self.taken[feature] {
+                    let player = player_of[feature] as usize;
+                    match self.taken[player] {
                         Taken::Explicand => {}
                         Taken::Background => at = child(background_left),
                         Taken::Free => {
-                            self.taken[feature] = Taken::Explicand;
+                            self.taken[player] = Taken::Explicand;
                             own += 1;
                             self.partings.push(Parting {
-                                feature,
+                                player,
                                 background_child: child(background_left),
                                 explicand_sums: None,
                             });
@@ -86,20 +97,20 @@ impl Walk {
             // Hand the sums up until a parting still has its other side to go.
             loop {
                 let Some(parting) = self.partings.last_mut() else { return };
-                let feature = parting.feature;
+                let player = parting.player;
                 match parting.explicand_sums {
                     None => {
-                        phi(feature, sums.0);
+                        phi(player, sums.0);
                         parting.explicand_sums = Some(sums);
-                        self.taken[feature] = Taken::Background;
+                        self.taken[player] = Taken::Background;
                         (own, rest) = (own - 1, rest + 1);
                         at = parting.background_child;
                         break;
                     }
                     Some((gains, losses)) => {
-                        phi(feature, -sums.1);
+                        phi(player, -sums.1);
                         sums = (sums.0 + gains, sums.1 + losses);
-                        self.taken[feature] = Taken::Free;
+                        self.taken[player] = Taken::Free;
                         rest -= 1;
                         self.partings.pop();
                     }

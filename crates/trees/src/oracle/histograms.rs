@@ -1,4 +1,4 @@
-//! A background set, grouped leaf by leaf.
+//! A background set as every leaf sees it.
 //!
 //! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
 //! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
@@ -6,17 +6,17 @@
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::ensemble::{Ensemble, Node};
 
-/// The background as each leaf of one tree sees it.
+/// The background as each leaf of one tree sees it: patterns and their weights.
 #[derive(Debug, Clone)]
-pub(crate) struct Groups {
+pub(crate) struct Histograms {
     /// Per node: where its patterns lie in `patterns`; empty unless the node is a leaf.
     ranges: Vec<(usize, usize)>,
     /// Distinct patterns in ascending order, with the weight of the rows that have them.
     patterns: Vec<(u64, f64)>,
 }
 
-impl Groups {
-    /// Groups the rows in `background`, one [`Columns`] per block, weighted by `weights`.
+impl Histograms {
+    /// Sorts the rows in `background`, one [`Columns`] per block, weighted by `weights`.
     pub(crate) fn new(
         ensemble: &Ensemble,
         nodes: &[Node],
@@ -52,6 +52,11 @@ impl Groups {
     pub(crate) fn at(&self, leaf: usize) -> &[(u64, f64)] {
         let (start, end) = self.ranges[leaf];
         &self.patterns[start..end]
+    }
+
+    /// Patterns of explicands that complete one of the background, over all of these: 2^|M| for each M.
+    pub(crate) fn extensions(&self) -> f64 {
+        self.patterns.iter().map(|(pattern, _)| (pattern.count_ones() as f64).exp2()).sum()
     }
 
     /// Distinct patterns of all leaves together.
@@ -118,8 +123,8 @@ impl Gathered {
         self.lists[list].extend(patterns.iter().copied().zip(weights.iter().copied()));
     }
 
-    fn finish(mut self, nodes: &[Node], paths: &Paths) -> Groups {
-        let mut groups = Groups { ranges: vec![(0, 0); nodes.len()], patterns: Vec::new() };
+    fn finish(mut self, nodes: &[Node], paths: &Paths) -> Histograms {
+        let mut histograms = Histograms { ranges: vec![(0, 0); nodes.len()], patterns: Vec::new() };
         let mut sums = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             match self.places[index] {
@@ -138,7 +143,7 @@ impl Gathered {
                                 copies.iter().sum::<f64>();
                         }
                         let seen = sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0);
-                        groups.set(leaf, seen.map(|(pattern, &sum)| (pattern as u64, sum)));
+                        histograms.set(leaf, seen.map(|(pattern, &sum)| (pattern as u64, sum)));
                     }
                 }
                 Place::List(list) => {
@@ -146,13 +151,13 @@ impl Gathered {
                     // Stable, so that the weights of a pattern are added in the order of the rows.
                     list.sort_by_key(|&(pattern, _)| pattern);
                     let equal = list.chunk_by(|(a, _), (b, _)| a == b);
-                    groups.set(
+                    histograms.set(
                         index,
                         equal.map(|equal| (equal[0].0, equal.iter().map(|(_, weight)| weight).sum())),
                     );
                 }
             }
         }
-        groups
+        histograms
     }
 }
