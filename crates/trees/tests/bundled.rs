@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use apportion_games::Rows;
+use apportion_games::{Partition, Rows};
 use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
-use apportion_values::{Semivalue, enumerate};
+use apportion_values::{CoalitionalValue, Semivalue, enumerate};
 use serde_json::Value;
 
 fn floats(value: &Value) -> Vec<f64> {
@@ -77,4 +77,53 @@ fn bundled_models_agree_with_their_ground_truth() {
         }
     }
     assert!(marginal > 100 && path_dependent > 300 && enumerated > 100);
+}
+
+#[test]
+fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("groups.json")).unwrap()).unwrap();
+    let mut compared = 0;
+    for model in truth.as_array().unwrap() {
+        let file = model["file"].as_str().unwrap();
+        let ensemble = Ensemble::from_path(fixtures.join(file)).unwrap();
+        let n = ensemble.feature_count();
+        let members = |group: &Value| floats(group).into_iter().map(|feature| feature as usize).collect();
+        let partition =
+            Partition::new(n, model["partition"].as_array().unwrap().iter().map(members).collect()).unwrap();
+        let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
+        for case in model["cases"].as_array().unwrap() {
+            let background = if case["game"] == "interventional_mean" {
+                floats(&model["baseline"])
+            } else {
+                background.clone()
+            };
+            let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, n), None).unwrap();
+            let explicand = floats(&case["x"]);
+            let rows = Rows::new(&explicand, n);
+            let coalitional = |value| oracle.coalitional_values(&value, &partition, rows).unwrap();
+            let quotient = |value| oracle.quotient_values(value, &partition, rows).unwrap();
+            let (base, prediction) = (case["base"].as_f64().unwrap(), case["prediction"].as_f64().unwrap());
+            let tolerance = 1e-12 * base.abs().max(prediction.abs());
+            for (key, got) in [
+                ("owen", coalitional(CoalitionalValue::owen())),
+                ("banzhaf_owen", coalitional(CoalitionalValue::banzhaf_owen())),
+                ("two_step_shapley", oracle.two_step_shapley(&partition, rows).unwrap()),
+                ("quotient_shapley", quotient(Semivalue::Shapley)),
+                ("quotient_banzhaf", quotient(Semivalue::Banzhaf)),
+            ] {
+                let truth = floats(&case[key]);
+                assert_eq!(got.values.len(), truth.len());
+                assert!(
+                    (got.base[0] - base).abs() <= tolerance
+                        && (got.predictions[0] - prediction).abs() <= tolerance
+                );
+                for (got, truth) in got.values.iter().zip(truth) {
+                    assert!((got - truth).abs() <= tolerance, "{file}, {key}: {got} != {truth}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 200);
 }

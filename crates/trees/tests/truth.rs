@@ -230,19 +230,31 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
             let quotient = QuotientGame::new(&game, &partition).unwrap();
             let of_groups = |value| enumerate(&quotient, value).unwrap().values().to_vec();
             let of_players = |value: CoalitionalValue| value.enumerate(&game, &partition).unwrap().values;
+            let oracle = InterventionalOracle::new(&ensemble, background.as_rows(), None).unwrap();
+            let rows = Rows::new(&explicand, n);
+            let (owen, banzhaf_owen) = (CoalitionalValue::owen(), CoalitionalValue::banzhaf_owen());
+            let by_oracle = |value| oracle.coalitional_values(value, &partition, rows).unwrap().values;
+            let of_groups_by_oracle = |value| oracle.quotient_values(value, &partition, rows).unwrap().values;
+            let two_steps = [
+                two_step_shapley(&game, &partition).unwrap().values,
+                oracle.two_step_shapley(&partition, rows).unwrap().values,
+            ];
+            let quotient = |value: Semivalue| [of_groups(value.clone()), of_groups_by_oracle(value)];
             let scale = case["v_full"].as_f64().unwrap().abs().max(case["v_empty"].as_f64().unwrap().abs());
             for (key, got) in [
-                ("owen", of_players(CoalitionalValue::owen())),
-                ("banzhaf_owen", of_players(CoalitionalValue::banzhaf_owen())),
-                ("two_step_shapley", two_step_shapley(&game, &partition).unwrap().values),
-                ("quotient_shapley", of_groups(Semivalue::Shapley)),
-                ("quotient_banzhaf", of_groups(Semivalue::Banzhaf)),
+                ("owen", [of_players(owen.clone()), by_oracle(&owen)]),
+                ("banzhaf_owen", [of_players(banzhaf_owen.clone()), by_oracle(&banzhaf_owen)]),
+                ("two_step_shapley", two_steps),
+                ("quotient_shapley", quotient(Semivalue::Shapley)),
+                ("quotient_banzhaf", quotient(Semivalue::Banzhaf)),
             ] {
                 let truth = floats(&case[key]);
-                assert_eq!(got.len(), truth.len());
-                for (got, truth) in got.iter().zip(truth) {
-                    assert_close(*got, truth, scale, 1e-13, &format!("{name}, {key}"));
-                    compared += 1;
+                for (way, got) in ["enumeration", "oracle"].iter().zip(got) {
+                    assert_eq!(got.len(), truth.len());
+                    for (got, &truth) in got.iter().zip(&truth) {
+                        assert_close(*got, truth, scale, 1e-13, &format!("{name}, {key}, {way}"));
+                        compared += 1;
+                    }
                 }
             }
         }
