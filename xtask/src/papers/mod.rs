@@ -1,9 +1,10 @@
 //! The papers whose figures and tables can be made again.
 
+pub(crate) mod group_explainers;
 pub(crate) mod kernel_banzhaf;
 pub(crate) mod leverage_shap;
 
 use crate::reproduce::catalogue::Paper;
 
 /// All of them.
-pub(crate) static ALL: &[Paper] = &[leverage_shap::PAPER, kernel_banzhaf::PAPER];
+pub(crate) static ALL: &[Paper] = &[leverage_shap::PAPER, kernel_banzhaf::PAPER, group_explainers::PAPER];

@@ -58,9 +58,64 @@ pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     covariance / points.iter().map(|p| (p.0 - mean_x).powi(2)).sum::<f64>()
 }
 
+/// A number with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Measurement {
+    pub(crate) value: f64,
+    pub(crate) error: f64,
+}
+
+impl Measurement {
+    /// The mean of independent numbers, of which there is at least one; without a standard error (NaN) if there is just one.
+    pub(crate) fn mean(sample: &[f64]) -> Self {
+        let count = sample.len() as f64;
+        let value = sample.iter().sum::<f64>() / count;
+        let squares: f64 = sample.iter().map(|x| (x - value).powi(2)).sum();
+        Self { value, error: (squares / (count - 1.0) / count).sqrt() }
+    }
+
+    /// The same in another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, error: self.error * factor.abs() }
+    }
+
+    /// Whether `wanted` is within so many standard errors.
+    pub(crate) fn agrees_with(self, wanted: f64, standard_errors: f64) -> bool {
+        (self.value - wanted).abs() <= standard_errors * self.error
+    }
+}
+
+/// The slope of the least-squares line through `(log x, log y)`, with its standard error from those of the independent y.
+pub(crate) fn log_log_slope(points: &[(f64, Measurement)]) -> Measurement {
+    let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.value.ln())).collect();
+    let mean = logarithms.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
+    let spread: f64 = logarithms.iter().map(|point| (point.0 - mean).powi(2)).sum();
+    let of_point = |(x, y): &(f64, Measurement)| ((x.ln() - mean) / spread * y.error / y.value).powi(2);
+    Measurement { value: slope(&logarithms), error: points.iter().map(of_point).sum::<f64>().sqrt() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_standard_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() {
+        let mean = Measurement::mean(&[1.0, 2.0, 3.0, 6.0]);
+        assert!((mean.value - 3.0).abs() < 1e-15 && (mean.error - (14.0f64 / 12.0).sqrt()).abs() < 1e-15);
+        assert!(mean.agrees_with(1.0, 2.0) && !mean.agrees_with(0.0, 2.0));
+    }
+
+    #[test]
+    fn a_power_law_has_its_exponent_as_slope_and_relative_errors_give_that_of_the_slope() {
+        let point = |x: f64| (x, Measurement { value: 3.0 / x, error: 0.06 / x });
+        let slope = log_log_slope(&[point(2.0), point(4.0), point(8.0)]);
+        assert!((slope.value + 1.0).abs() < 1e-14);
+        // Only the ends count: 0.02 √2 / (2 ln 2).
+        assert!(
+            (slope.error - 0.02 * 2f64.sqrt() / 8f64.sqrt().ln() / (4f64.ln() / 8f64.sqrt().ln())).abs()
+                < 1e-14
+        );
+    }
 
     #[test]
     fn quartiles_of_five_numbers_are_three_of_them() {

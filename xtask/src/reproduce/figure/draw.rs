@@ -20,6 +20,8 @@ const NOTE_HEIGHT: f64 = 22.0;
 /// The sample of a line before a name in the legend, and the space after the name.
 const LEGEND_KEY: f64 = 36.0;
 const LEGEND_GAP: f64 = 30.0;
+/// The length of a dash, and of the gap after it.
+const DASH: f64 = 5.0;
 /// Space inside a panel's cell, around its axes.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
@@ -165,6 +167,7 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
             points.iter().try_for_each(|&at| pen.point(at, *style, 3.2))
         }
         Mark::Curve { colour, points } => pen.line(&placed(points), *colour, 1.8),
+        Mark::Dashes { colour, points } => pen.dashes(&placed(points), *colour, 1.2),
         Mark::Band { colour, points } => {
             let lower = points.iter().map(|&(x, lower, _)| (x, lower));
             let upper = points.iter().rev().map(|&(x, _, upper)| (x, upper));
@@ -208,6 +211,31 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         let width = (width * self.scale).round().max(1.0) as u32;
         let style = ShapeStyle { color: rgb(colour).to_rgba(), filled: false, stroke_width: width };
         self.put(&PathElement::new(self.pixels(points), style))
+    }
+
+    /// A line in dashes, which go around its corners.
+    fn dashes(&self, points: &[(f64, f64)], colour: Colour, width: f64) -> Result<()> {
+        let mut dash = points.iter().take(1).copied().collect::<Vec<_>>();
+        let (mut drawing, mut left) = (true, DASH);
+        for ends in points.windows(2) {
+            let (mut at, end) = (ends[0], ends[1]);
+            loop {
+                let length = (end.0 - at.0).hypot(end.1 - at.1);
+                if length <= left {
+                    left -= length;
+                    dash.push(end);
+                    break;
+                }
+                let share = left / length;
+                at = (at.0 + share * (end.0 - at.0), at.1 + share * (end.1 - at.1));
+                dash.push(at);
+                if drawing {
+                    self.line(&dash, colour, width)?;
+                }
+                (dash, drawing, left) = (vec![at], !drawing, DASH);
+            }
+        }
+        if drawing { self.line(&dash, colour, width) } else { Ok(()) }
     }
 
     fn area(&self, outline: &[(f64, f64)], colour: Colour, opacity: f64) -> Result<()> {

@@ -50,6 +50,8 @@ pub(crate) enum Mark {
     Line { style: Style, points: Vec<(f64, f64)> },
     /// A plain line, without points.
     Curve { colour: Colour, points: Vec<(f64, f64)> },
+    /// A line in dashes: what theory says.
+    Dashes { colour: Colour, points: Vec<(f64, f64)> },
     /// The area between two values at each x: (x, lower, upper).
     Band { colour: Colour, points: Vec<(f64, f64, f64)> },
     /// Points alone.
@@ -86,7 +88,10 @@ impl Panel {
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for mark in &self.marks {
             match mark {
-                Mark::Line { points, .. } | Mark::Curve { points, .. } | Mark::Points { points, .. } => {
+                Mark::Line { points, .. }
+                | Mark::Curve { points, .. }
+                | Mark::Dashes { points, .. }
+                | Mark::Points { points, .. } => {
                     xs.extend(points.iter().map(|p| p.0));
                     ys.extend(points.iter().map(|p| p.1));
                 }

@@ -1,0 +1,349 @@
+//! Figures 1 to 6: MISE and RMISE against the number of draws.
+
+use anyhow::Result;
+
+use super::experiment::{ALL, Experiment};
+use super::runs::{DRAWS, HALF_WIDTH, Mode, Runs, explicands, runs};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::{Measurement, log_log_slope};
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
+
+/// Slopes that the project asks for, and the standard error beyond which a slope says nothing about them.
+const SLOPES: (f64, f64) = (-1.05, -0.95);
+const SLOPE_ERROR: f64 = 0.02;
+
+/// Two numbers that are the same differ by more than so many standard errors once in 370 times.
+const STANDARD_ERRORS: f64 = 3.0;
+
+/// Experiment 1a.
+pub(super) fn fig1(session: &Session) -> Result<Made> {
+    figure(session, 1)
+}
+
+/// Experiment 1b.
+pub(super) fn fig2(session: &Session) -> Result<Made> {
+    figure(session, 2)
+}
+
+/// Experiment 2a.
+pub(super) fn fig3(session: &Session) -> Result<Made> {
+    figure(session, 3)
+}
+
+/// Experiment 2b.
+pub(super) fn fig4(session: &Session) -> Result<Made> {
+    figure(session, 4)
+}
+
+/// Experiment 3a.
+pub(super) fn fig5(session: &Session) -> Result<Made> {
+    figure(session, 5)
+}
+
+/// Experiment 3b.
+pub(super) fn fig6(session: &Session) -> Result<Made> {
+    figure(session, 6)
+}
+
+/// What a model's runs come to.
+struct Series {
+    predictors: usize,
+    /// By the number of draws.
+    mise: Vec<Measurement>,
+    /// The estimates' own variances, their mean.
+    estimated: Vec<Measurement>,
+    /// σ², the mean over the explicands: exact.
+    variance: f64,
+    /// RMISE over MISE.
+    relative: f64,
+    slope: Measurement,
+}
+
+impl Series {
+    fn of(runs: &Runs) -> Self {
+        let mean = |of: fn(&super::runs::Measured) -> f64| {
+            let by_draws = runs.measured.iter();
+            by_draws
+                .map(|runs| Measurement::mean(&runs.iter().map(of).collect::<Vec<_>>()))
+                .collect::<Vec<_>>()
+        };
+        let mise = mean(|run| run.error);
+        let points: Vec<_> = DRAWS.iter().map(|&draws| draws as f64).zip(mise.iter().copied()).collect();
+        Self {
+            predictors: runs.predictors,
+            estimated: mean(|run| run.variance),
+            variance: runs.variance(),
+            relative: 1.0 / runs.square(),
+            slope: log_log_slope(&points),
+            mise,
+        }
+    }
+
+    fn title(&self) -> String {
+        format!("p = {}", self.predictors)
+    }
+
+    /// The geometric mean over the numbers of draws.
+    fn typical_mise(&self) -> f64 {
+        (self.mise.iter().map(|mise| mise.value.ln()).sum::<f64>() / self.mise.len() as f64).exp()
+    }
+}
+
+fn figure(session: &Session, number: usize) -> Result<Made> {
+    let experiment = &ALL[number - 1];
+    let runs = runs(session, experiment, Mode::Empirical, usize::MAX, explicands(session))?;
+    let series: Vec<Series> = runs.iter().map(Series::of).collect();
+    let mut claims = vec![decays(&series), project_slope(&series), theorem(&series)];
+    if series.len() > 1 {
+        claims.extend([size_hardly_matters(&series), relative_error_grows(&series)]);
+    }
+    Ok(Made {
+        data: data(&series),
+        figure: Some(drawn(experiment, number, &series, session.runs)),
+        tables: vec![slopes(&series), errors(&series)],
+        claims,
+        notes: notes(session, experiment),
+        datasets: Vec::new(),
+    })
+}
+
+fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
+    let mut notes = super::notes(session);
+    notes.push(format!(
+        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background for each explicand, each K \
+         with draws of its own, each run too",
+        experiment.name, experiment.quantity
+    ));
+    notes.push(
+        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation 4.2); means over the runs with \
+         their standard errors; exact rate: σ²/K, σ² the variance of one draw, by enumeration; estimated variance: mean of s²/K, s² each \
+         estimate's own sample variance"
+            .to_owned(),
+    );
+    if experiment.sizes.len() > 1 {
+        notes.push("models of more predictors have the same explicands and background in the predictors that they share".to_owned());
+    }
+    notes
+}
+
+fn claim(claim: &str, source: &str, rule: String, verdict: Verdict, evidence: String) -> Claim {
+    Claim { claim: claim.to_owned(), source: source.to_owned(), rule, verdict, evidence }
+}
+
+/// `p = 4: −1.003 ± 0.006; …`.
+fn slopes_in_words(series: &[Series]) -> String {
+    let words: Vec<String> =
+        series.iter().map(|one| format!("{}: {}", one.title(), in_words(one.slope))).collect();
+    words.join("; ")
+}
+
+fn in_words(slope: Measurement) -> String {
+    format!("{:.3} ± {:.3}", slope.value, slope.error).replace('-', "−")
+}
+
+fn decays(series: &[Series]) -> Claim {
+    let cases = series.iter().map(|one| {
+        (format!("{} ({})", one.title(), in_words(one.slope)), one.slope.agrees_with(-1.0, STANDARD_ERRORS))
+    });
+    Claim::over_cases(
+        "the error decays as the theory dictates: MISE as 1/K",
+        "section 4.2, conclusion; Theorems 3.1 to 3.3",
+        &format!(
+            "a number of predictors; it agrees if the slope of log MISE against log K is within {STANDARD_ERRORS} standard errors of −1"
+        ),
+        Needed::All,
+        cases,
+    )
+}
+
+fn project_slope(series: &[Series]) -> Claim {
+    let known = series.iter().all(|one| one.slope.error <= SLOPE_ERROR);
+    let holds = series.iter().all(|one| (SLOPES.0..=SLOPES.1).contains(&one.slope.value));
+    claim(
+        "the slope of log MISE against log K is between −1.05 and −0.95",
+        "target of this project",
+        format!(
+            "holds if it is for all numbers of predictors; tested where all its standard errors are at most {SLOPE_ERROR}"
+        ),
+        if known { Verdict::of_truth(holds) } else { Verdict::NotTested },
+        slopes_in_words(series),
+    )
+}
+
+fn theorem(series: &[Series]) -> Claim {
+    let cases = series.iter().flat_map(|one| {
+        one.mise.iter().zip(DRAWS).map(|(mise, draws)| {
+            let ratio = mise.times(draws as f64 / one.variance);
+            let name = format!("{}, K = {draws} ({:.3} ± {:.3})", one.title(), ratio.value, ratio.error);
+            (name, ratio.agrees_with(1.0, STANDARD_ERRORS))
+        })
+    });
+    Claim::over_cases(
+        "MISE is the variance of a draw over K",
+        "Theorems 3.1 to 3.3; theoretical rate in the figure",
+        &format!(
+            "a number of predictors and of draws; it agrees if MISE · K / σ², σ² exact, is within {STANDARD_ERRORS} standard errors of 1"
+        ),
+        Needed::Most,
+        cases,
+    )
+}
+
+fn size_hardly_matters(series: &[Series]) -> Claim {
+    let typical = series.iter().map(Series::typical_mise);
+    let (least, most) = typical
+        .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), mise| (least.min(mise), most.max(mise)));
+    claim(
+        "the increase in number of predictors has minimal impact on the absolute error",
+        "section 4.2, conclusion",
+        "holds if MISE (geometric mean over K) differs by a factor of at most 2 between any two numbers of predictors: what one doubling \
+         of K makes up for"
+            .to_owned(),
+        Verdict::of_truth(most <= 2.0 * least),
+        format!("largest over least: {:.2}", most / least),
+    )
+}
+
+fn relative_error_grows(series: &[Series]) -> Claim {
+    let cases = series.windows(2).map(|pair| {
+        let relative = |one: &Series| one.typical_mise() * one.relative;
+        let factor = relative(&pair[1]) / relative(&pair[0]);
+        let name = format!("p from {} to {} (×{factor:.2})", pair[0].predictors, pair[1].predictors);
+        (name, (1.0..=2.0).contains(&factor))
+    });
+    Claim::over_cases(
+        "the relative error increases slightly for more predictors",
+        "section 4.2, conclusion",
+        "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, by a factor of at most 2",
+        Needed::All,
+        cases,
+    )
+}
+
+const COLOURS: [Colour; 4] = [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE];
+const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
+fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
+    let style = |at: usize| Style { colour: COLOURS[at], shape: SHAPES[at] };
+    let ticks: Vec<(f64, String)> =
+        DRAWS.iter().map(|&draws| (draws as f64, format!("2^{}", draws.ilog2()))).collect();
+    // What is drawn of a series, in units of its MISE: all of it times a factor that may depend on K.
+    let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
+        let points = |one: &Series, of: &dyn Fn(usize, f64) -> f64| -> Vec<(f64, f64)> {
+            let by_draws = DRAWS.iter().enumerate();
+            by_draws
+                .map(|(at, &draws)| (draws as f64, of(at, draws as f64) * factor(one, draws as f64)))
+                .collect()
+        };
+        let mut marks = Vec::new();
+        for (at, one) in series.iter().enumerate() {
+            let half = |at: usize| HALF_WIDTH * one.mise[at].error;
+            let lower = points(one, &|at, _| one.mise[at].value - half(at));
+            let upper = points(one, &|at, _| one.mise[at].value + half(at));
+            let band = lower.into_iter().zip(upper).map(|(lower, upper)| (lower.0, lower.1, upper.1));
+            marks.push(Mark::Band { colour: COLOURS[at], points: band.collect() });
+        }
+        for (at, one) in series.iter().enumerate() {
+            marks.push(Mark::Dashes {
+                colour: palette::BLACK,
+                points: points(one, &|_, draws| one.variance / draws),
+            });
+            marks.push(Mark::Line { style: style(at), points: points(one, &|at, _| one.mise[at].value) });
+            marks.push(Mark::Points {
+                style: Style { colour: palette::BLACK, shape: Shape::Cross },
+                points: points(one, &|at, _| one.estimated[at].value),
+            });
+        }
+        Panel {
+            title: title.to_owned(),
+            x: Axis::log("draws K", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
+            y,
+            marks,
+        }
+    };
+    Figure {
+        title: format!("Figure {number}: Monte Carlo error of {}", experiment.quantity),
+        panels: vec![
+            panel("(a) MISE", Axis::log("MISE", f64::MIN_POSITIVE), &|_, _| 1.0),
+            panel("(b) RMISE", Axis::log("RMISE", f64::MIN_POSITIVE), &|one, _| one.relative),
+            panel("MISE over the exact rate", Axis::linear("MISE · K / σ²"), &|one, draws| {
+                draws / one.variance
+            }),
+        ],
+        columns: 3,
+        legend: series
+            .iter()
+            .enumerate()
+            .map(|(at, one)| (format!("{}, slope {}", one.title(), in_words(one.slope)), style(at)))
+            .collect(),
+        note: format!(
+            "Mean over {runs} runs with its 95 % interval; dashes: the theoretical rate σ²/K, σ² exact; crosses: estimated variance."
+        ),
+    }
+}
+
+fn slopes(series: &[Series]) -> Table {
+    let columns = ["p", "slope", "standard error", "σ²", "estimated σ²", "mean of g²"];
+    let mut table = Table::new("Slope of log MISE against log K; variance of a draw", columns);
+    for one in series {
+        let estimated: f64 =
+            one.estimated.iter().zip(DRAWS).map(|(estimated, draws)| estimated.value * draws as f64).sum();
+        table.push(vec![
+            one.predictors.into(),
+            one.slope.value.into(),
+            one.slope.error.into(),
+            one.variance.into(),
+            (estimated / DRAWS.len() as f64).into(),
+            (1.0 / one.relative).into(),
+        ]);
+    }
+    table
+}
+
+fn errors(series: &[Series]) -> Table {
+    let columns = ["p", "of"].map(str::to_owned).into_iter();
+    let mut table =
+        Table::new("Errors by draws K", columns.chain(DRAWS.iter().map(|draws| format!("K = {draws}"))));
+    for one in series {
+        for (what, factor) in [("MISE", 1.0), ("RMISE", one.relative)] {
+            let mut row = vec![Entry::from(one.predictors), Entry::from(what)];
+            row.extend(one.mise.iter().map(|mise| Entry::from(mise.value * factor)));
+            table.push(row);
+        }
+    }
+    table
+}
+
+/// Every number of the figure.
+fn data(series: &[Series]) -> Table {
+    let columns = [
+        "p",
+        "K",
+        "mise",
+        "mise_standard_error",
+        "rmise",
+        "rmise_standard_error",
+        "exact_rate",
+        "estimated_variance",
+    ];
+    let mut table = Table::new("data", columns);
+    for one in series {
+        for ((mise, estimated), draws) in one.mise.iter().zip(&one.estimated).zip(DRAWS) {
+            let rmise = mise.times(one.relative);
+            table.push(vec![
+                one.predictors.into(),
+                draws.into(),
+                mise.value.into(),
+                mise.error.into(),
+                rmise.value.into(),
+                rmise.error.into(),
+                (one.variance / draws as f64).into(),
+                estimated.value.into(),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,179 @@
+//! The six experiments.
+
+use anyhow::Result;
+use apportion::estimators::ProductSpace;
+use apportion::games::Partition;
+use apportion::values::SolutionConcept;
+use apportion::{Background, Semivalue};
+
+use super::law::Law;
+use super::logistic::Logistic;
+use crate::reproduce::store::derive_seed;
+
+/// Rows of the background D.
+pub(super) const BACKGROUND: usize = 100;
+
+/// An experiment of section 4.2, and its figure.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    /// As the paper numbers it.
+    pub(super) name: &'static str,
+    law: Law,
+    /// Numbers of predictors p.
+    pub(super) sizes: &'static [usize],
+    /// The groups, from 0, that hold the first predictors; all further ones make another group.
+    groups: &'static [&'static [usize]],
+    pub(super) kind: Kind,
+    /// Whose value is estimated: a predictor, of quotient values a group, from 0.
+    pub(super) subject: usize,
+    /// `the Owen value of X4`.
+    pub(super) quantity: &'static str,
+}
+
+/// The values of the experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Shapley,
+    QuotientShapley,
+    Owen,
+    TwoStep,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 4] = [Self::Shapley, Self::QuotientShapley, Self::Owen, Self::TwoStep];
+
+    pub(super) fn concept(self) -> SolutionConcept {
+        match self {
+            Self::Shapley => Semivalue::Shapley.into(),
+            Self::QuotientShapley => SolutionConcept::Quotient(Semivalue::Shapley),
+            Self::Owen => SolutionConcept::owen(),
+            Self::TwoStep => SolutionConcept::TwoStepShapley,
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Shapley => "Shapley",
+            Self::QuotientShapley => "quotient Shapley",
+            Self::Owen => "Owen",
+            Self::TwoStep => "two-step Shapley",
+        }
+    }
+}
+
+const PAIR: &[&[usize]] = &[&[0, 1], &[2], &[3]];
+const TRIPLE: &[&[usize]] = &[&[0, 1], &[2], &[3, 4, 5]];
+
+/// Figures 1 to 6, in order.
+pub(super) static ALL: [Experiment; 6] = [
+    Experiment {
+        name: "1a",
+        law: Law::Independent,
+        sizes: &[4],
+        groups: PAIR,
+        kind: Kind::QuotientShapley,
+        subject: 0,
+        quantity: "the quotient Shapley value of S1",
+    },
+    Experiment {
+        name: "1b",
+        law: Law::Independent,
+        sizes: &[4, 5, 10, 16],
+        groups: PAIR,
+        kind: Kind::Shapley,
+        subject: 0,
+        quantity: "the Shapley value of X1",
+    },
+    Experiment {
+        name: "2a",
+        law: Law::FunctionsOfX4,
+        sizes: &[6],
+        groups: TRIPLE,
+        kind: Kind::Owen,
+        subject: 3,
+        quantity: "the Owen value of X4",
+    },
+    Experiment {
+        name: "2b",
+        law: Law::Equicorrelated,
+        sizes: &[6, 10, 14, 18],
+        groups: PAIR,
+        kind: Kind::Owen,
+        subject: 4,
+        quantity: "the Owen value of X5",
+    },
+    Experiment {
+        name: "3a",
+        law: Law::FunctionsOfX4,
+        sizes: &[6],
+        groups: TRIPLE,
+        kind: Kind::TwoStep,
+        subject: 3,
+        quantity: "the two-step Shapley value of X4",
+    },
+    Experiment {
+        name: "3b",
+        law: Law::Equicorrelated,
+        sizes: &[6, 10, 14, 18],
+        groups: PAIR,
+        kind: Kind::TwoStep,
+        subject: 4,
+        quantity: "the two-step Shapley value of X5",
+    },
+];
+
+/// Experiment 2a.
+pub(super) fn two_a() -> &'static Experiment {
+    &ALL[2]
+}
+
+/// An experiment with p predictors: its model, and a background D, every row of which is explained.
+pub(super) struct Setting {
+    pub(super) experiment: &'static Experiment,
+    pub(super) model: Logistic,
+    pub(super) partition: Partition,
+    pub(super) background: Background,
+}
+
+impl Setting {
+    /// Draws D with `seed`. Experiments with the same law have the same D, and those with more predictors only more columns.
+    pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
+        let law = experiment.law;
+        let seed = derive_seed(&("background", format!("{law:?}"), seed))?;
+        Ok(Self {
+            experiment,
+            model: Logistic::of(law, predictors),
+            partition: experiment.partition(predictors)?,
+            background: Background::rows(law.draw(predictors, BACKGROUND, seed)?, predictors)?,
+        })
+    }
+
+    pub(super) fn predictors(&self) -> usize {
+        self.model.slopes.len()
+    }
+
+    /// `rows` fresh rows from the law of X.
+    pub(super) fn fresh(&self, rows: usize, seed: u64) -> Result<Background> {
+        let values = self.experiment.law.draw(self.predictors(), rows, seed)?;
+        Ok(Background::rows(values, self.predictors())?)
+    }
+
+    /// The paper's estimator of `kind`: Algorithms 1 to 4.
+    pub(super) fn estimator(&self, kind: Kind) -> ProductSpace {
+        match kind {
+            Kind::Shapley => ProductSpace::new(kind.concept()),
+            _ => ProductSpace::grouped(kind.concept(), self.partition.clone()),
+        }
+    }
+}
+
+impl Experiment {
+    fn partition(&self, predictors: usize) -> Result<Partition> {
+        let mut groups: Vec<Vec<usize>> = self.groups.iter().map(|group| group.to_vec()).collect();
+        let first = groups.iter().map(Vec::len).sum();
+        if first < predictors {
+            groups.push((first..predictors).collect());
+        }
+        Ok(Partition::new(predictors, groups)?)
+    }
+}

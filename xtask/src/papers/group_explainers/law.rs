@@ -1,0 +1,136 @@
+//! The laws of X: from which backgrounds are drawn.
+
+use std::f64::consts::PI;
+
+use anyhow::{Context, Result};
+use apportion::games::{Purpose, stream};
+use rand_distr::{Beta, Distribution, Gamma, StandardNormal, Uniform};
+
+/// A law of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~ Gamma(3, scale |X1|), X3 ~ Beta(2, 5),
+/// X4 ~ U(−1, 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Law {
+    /// Further ones are independent, N(0, 3): experiments 1a and 1b.
+    Independent,
+    /// X5 = exp(X4) + ε1 and X6 = X4² sin(πX4) + ε2, the deviations being 0.1 and 0.05: experiments 2a and 3a.
+    FunctionsOfX4,
+    /// Further ones are normal with variance 3 and covariances 0.1: experiments 2b and 3b.
+    Equicorrelated,
+}
+
+const VARIANCE: f64 = 3.0;
+const COVARIANCE: f64 = 0.1;
+
+impl Law {
+    /// `rows` independent draws of `predictors` predictors, row-major.
+    ///
+    /// Every predictor has a stream of its own, so that laws of more predictors agree in those that they share.
+    pub(super) fn draw(self, predictors: usize, rows: usize, seed: u64) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; rows * predictors];
+        let column = |values: &mut [f64], of: usize, draw: &mut dyn FnMut(&[f64]) -> f64| {
+            for row in values.chunks_exact_mut(predictors) {
+                row[of] = draw(row);
+            }
+        };
+        let stream_of = |of: usize| stream(seed, Purpose::Experiment, of as u64);
+        let gamma = Gamma::new(3.0, 1.0).context("the law of X2")?;
+        let beta = Beta::new(2.0, 5.0).context("the law of X3")?;
+        let uniform = Uniform::new(-1.0, 1.0).context("the law of X4")?;
+        let mut rngs: Vec<_> = (0..predictors).map(stream_of).collect();
+        column(&mut values, 0, &mut |_| 5.0 + normal(&mut rngs[0]));
+        column(&mut values, 1, &mut |row| row[0].abs() * gamma.sample(&mut rngs[1]));
+        column(&mut values, 2, &mut |_| beta.sample(&mut rngs[2]));
+        column(&mut values, 3, &mut |_| uniform.sample(&mut rngs[3]));
+        match self {
+            Self::Independent => {
+                for of in 4..predictors {
+                    column(&mut values, of, &mut |_| VARIANCE.sqrt() * normal(&mut rngs[of]));
+                }
+            }
+            Self::FunctionsOfX4 => {
+                column(&mut values, 4, &mut |row| row[3].exp() + 0.1 * normal(&mut rngs[4]));
+                column(&mut values, 5, &mut |row| {
+                    row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(&mut rngs[5])
+                });
+            }
+            Self::Equicorrelated => {
+                // What they have in common, and what each has beside it.
+                let mut rng = stream_of(COMMON);
+                let common: Vec<f64> = (0..rows).map(|_| COVARIANCE.sqrt() * normal(&mut rng)).collect();
+                for of in 4..predictors {
+                    let mut common = common.iter();
+                    column(&mut values, of, &mut |_| {
+                        let own = (VARIANCE - COVARIANCE).sqrt() * normal(&mut rngs[of]);
+                        common.next().copied().unwrap_or_default() + own
+                    });
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// The stream of the factor that equicorrelated predictors share; no predictor has this number.
+const COMMON: usize = 1 << 20;
+
+fn normal(rng: &mut impl rand::Rng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: usize = 200_000;
+
+    fn columns(law: Law, predictors: usize) -> Vec<Vec<f64>> {
+        let values = law.draw(predictors, ROWS, 3).unwrap();
+        (0..predictors).map(|of| values.iter().skip(of).step_by(predictors).copied().collect()).collect()
+    }
+
+    fn covariance(a: &[f64], b: &[f64]) -> f64 {
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let (mean_a, mean_b) = (mean(a), mean(b));
+        a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>() / a.len() as f64
+    }
+
+    #[test]
+    fn means_are_the_constants_of_the_models() {
+        let columns = columns(Law::FunctionsOfX4, 6);
+        let e = std::f64::consts::E;
+        // X2 has E 3|X1| and E X6 = E X4² sin(πX4) = 0; five standard errors.
+        let wanted = [5.0, 15.0, 2.0 / 7.0, 0.0, (e - 1.0 / e) / 2.0, 0.0];
+        for (column, wanted) in columns.iter().zip(wanted) {
+            let mean = column.iter().sum::<f64>() / ROWS as f64;
+            let error = (covariance(column, column) / ROWS as f64).sqrt();
+            assert!((mean - wanted).abs() < 5.0 * error, "{mean} {wanted} {error}");
+        }
+    }
+
+    #[test]
+    fn further_predictors_have_the_covariances_of_the_paper() {
+        for (law, wanted) in [(Law::Independent, 0.0), (Law::Equicorrelated, 0.1)] {
+            let columns = columns(law, 7);
+            for a in 4..7 {
+                for b in 0..a {
+                    let covariance = covariance(&columns[a], &columns[b]);
+                    let wanted = if b < 4 { 0.0 } else { wanted };
+                    // Of X2 = 3|X1| the deviation is 9: five standard errors.
+                    let bound = if b == 1 { 0.18 } else { 0.035 };
+                    assert!((covariance - wanted).abs() < bound, "{a} {b}: {covariance}");
+                }
+                assert!((covariance(&columns[a], &columns[a]) - 3.0).abs() < 0.05);
+            }
+        }
+    }
+
+    #[test]
+    fn more_predictors_leave_those_before_them_as_they_are() {
+        for law in [Law::Independent, Law::Equicorrelated] {
+            let (few, many) = (law.draw(6, 10, 1).unwrap(), law.draw(9, 10, 1).unwrap());
+            for (few, many) in few.chunks_exact(6).zip(many.chunks_exact(9)) {
+                assert_eq!(few, &many[..6]);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The cells: the estimates of one run for all explicands, with K draws each; computed once and kept.
+
+use anyhow::{Context, Result};
+use apportion::MarginalGame;
+use serde::{Deserialize, Serialize};
+
+use super::experiment::{BACKGROUND, Experiment, Kind, Setting};
+use super::truth::{Truth, truth};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::{derive_seed, sha256};
+
+/// Raised when the meaning of a cell changes (laws, models, explicands), so that old checkpoints are not taken up.
+pub(super) const PROTOCOL: u32 = 1;
+
+/// Draws K of an estimate.
+pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
+
+/// Half the width of a 95 % interval in standard errors.
+pub(super) const HALF_WIDTH: f64 = 1.96;
+
+/// Rows of D that are explained: all 100 from 50 runs on, fewer in fewer runs.
+pub(super) fn explicands(session: &Session) -> usize {
+    (2 * session.runs).min(BACKGROUND)
+}
+
+/// What stands in for absent predictors (the two versions of the algorithms).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Mode {
+    /// Rows of D, drawn again and again: the value over D is estimated.
+    Empirical,
+    /// K fresh rows from the law of X for each explicand of each run, each used once: the value under the law is estimated.
+    True,
+}
+
+impl Mode {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Empirical => "empirical marginal",
+            Self::True => "true marginal",
+        }
+    }
+}
+
+/// The exact value for one explicand, and all that determines it.
+#[derive(Serialize)]
+struct TruthCell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    experiment: &'static str,
+    value: &'static str,
+    subject: usize,
+    predictors: usize,
+    mode: Mode,
+    /// Background rows that the value is over.
+    rows: usize,
+    explicand: usize,
+    seed: u64,
+    #[serde(skip)]
+    setting: &'a Setting,
+    #[serde(skip)]
+    of: Kind,
+}
+
+/// Background rows of the truth in the true marginal mode, at most; fewer where a row takes more coalitions.
+const MOST_ROWS: usize = 1 << 20;
+
+/// Products that the truth in the true marginal mode takes at most for one explicand.
+const MOST_PRODUCTS: usize = 1 << 28;
+
+/// The exact values of `subject` for the first `explicands` rows of D; in the true marginal mode from a large sample of their own.
+pub(super) fn truths(
+    session: &Session,
+    setting: &Setting,
+    (of, subject): (Kind, usize),
+    mode: Mode,
+    explicands: usize,
+) -> Result<Vec<Truth>> {
+    let cell = |explicand| TruthCell {
+        kind: "truth",
+        protocol: PROTOCOL,
+        experiment: setting.experiment.name,
+        value: of.title(),
+        subject,
+        predictors: setting.predictors(),
+        mode,
+        rows: match mode {
+            Mode::Empirical => BACKGROUND,
+            Mode::True => MOST_ROWS.min(MOST_PRODUCTS >> setting.predictors()),
+        },
+        explicand,
+        seed: session.seed,
+        setting,
+        of,
+    };
+    let cells: Vec<TruthCell<'_>> = (0..explicands).map(cell).collect();
+    session.results(&cells, |cell| {
+        let setting = cell.setting;
+        let explicand = setting.background.row(cell.explicand);
+        let over = |background| {
+            truth(&setting.model, &setting.partition, cell.of, cell.subject, explicand, background)
+        };
+        Ok(match cell.mode {
+            Mode::Empirical => over(&setting.background),
+            // The sample is the same for all values of an explicand.
+            Mode::True => {
+                let seed = derive_seed(&("truth", cell.experiment, cell.explicand, cell.seed))?;
+                over(&setting.fresh(cell.rows, seed)?)
+            }
+        })
+    })
+}
+
+/// One run: an estimate for each explicand, and all that determines them.
+#[derive(Serialize)]
+struct RunCell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    experiment: &'static str,
+    predictors: usize,
+    mode: Mode,
+    draws: usize,
+    explicands: usize,
+    run: usize,
+    fingerprint: &'a str,
+    seed: u64,
+    #[serde(skip)]
+    setting: &'a Setting,
+    #[serde(skip)]
+    truths: &'a [Truth],
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Measured {
+    /// Mean of (ĝ − g)² over the explicands: MISE (equation 4.1).
+    pub(super) error: f64,
+    /// Mean of the estimates' own squared standard errors.
+    pub(super) variance: f64,
+    /// Intervals ĝ ± 1.96 standard errors, one for each explicand, that hold the truth.
+    pub(super) covered: usize,
+}
+
+/// All runs of an experiment with p predictors.
+pub(super) struct Runs {
+    pub(super) predictors: usize,
+    pub(super) truths: Vec<Truth>,
+    /// By the number of draws, as [`DRAWS`], and by the run.
+    pub(super) measured: Vec<Vec<Measured>>,
+}
+
+impl Runs {
+    /// Mean of g² over the explicands: what MISE is divided by to give RMISE (equation 4.2).
+    pub(super) fn square(&self) -> f64 {
+        self.mean(|truth| truth.value * truth.value)
+    }
+
+    /// Mean of σ² over the explicands: MISE is expected to be this over K.
+    pub(super) fn variance(&self) -> f64 {
+        self.mean(|truth| truth.variance)
+    }
+
+    fn mean(&self, of: impl Fn(&Truth) -> f64) -> f64 {
+        self.truths.iter().map(of).sum::<f64>() / self.truths.len() as f64
+    }
+}
+
+/// The runs of `experiment` for its numbers of predictors up to `most`, on the first `explicands` rows of D.
+pub(super) fn runs(
+    session: &Session,
+    experiment: &'static Experiment,
+    mode: Mode,
+    most: usize,
+    explicands: usize,
+) -> Result<Vec<Runs>> {
+    let sizes: Vec<usize> =
+        experiment.sizes.iter().copied().filter(|&predictors| predictors <= most).collect();
+    let mut all = Vec::new();
+    for predictors in sizes {
+        let setting = Setting::new(experiment, predictors, session.seed)?;
+        let subject = (experiment.kind, experiment.subject);
+        let truths = truths(session, &setting, subject, mode, explicands)?;
+        let fingerprint = fingerprint(&setting, mode)?;
+        let cell = |draws, run| RunCell {
+            kind: "run",
+            protocol: PROTOCOL,
+            experiment: experiment.name,
+            predictors,
+            mode,
+            draws,
+            explicands,
+            run,
+            fingerprint: &fingerprint,
+            seed: session.seed,
+            setting: &setting,
+            truths: &truths,
+        };
+        let cells: Vec<RunCell<'_>> = DRAWS
+            .iter()
+            .flat_map(|&draws| (0..session.runs).map(move |run| (draws, run)))
+            .map(|(d, r)| cell(d, r))
+            .collect();
+        let results = session.results(&cells, |cell| {
+            measure(cell).with_context(|| {
+                format!(
+                    "experiment {}, p = {predictors}, K = {}, run {}",
+                    experiment.name, cell.draws, cell.run
+                )
+            })
+        })?;
+        let measured = results.chunks(session.runs).map(<[Measured]>::to_vec).collect();
+        all.push(Runs { predictors, truths, measured });
+    }
+    Ok(all)
+}
+
+fn measure(cell: &RunCell<'_>) -> Result<Measured> {
+    let setting = cell.setting;
+    let mut sums = Measured { error: 0.0, variance: 0.0, covered: 0 };
+    for (explicand, truth) in cell.truths.iter().enumerate() {
+        let seed = derive_seed(&(
+            "run",
+            cell.experiment,
+            cell.predictors,
+            cell.mode,
+            cell.draws,
+            explicand,
+            cell.run,
+            cell.seed,
+        ))?;
+        let (estimate, std_error) = estimate(setting, cell.mode, explicand, cell.draws, seed)?;
+        let error = (estimate - truth.value).powi(2);
+        // A truth from a sample has an error of its own.
+        let variance = std_error.powi(2)
+            + match cell.mode {
+                Mode::Empirical => 0.0,
+                Mode::True => truth.sampling_variance,
+            };
+        sums.error += error;
+        sums.variance += std_error.powi(2);
+        sums.covered += usize::from(error <= HALF_WIDTH.powi(2) * variance);
+    }
+    let explicands = cell.truths.len() as f64;
+    Ok(Measured { error: sums.error / explicands, variance: sums.variance / explicands, ..sums })
+}
+
+/// The estimate for one row of D from K draws, with its standard error.
+fn estimate(setting: &Setting, mode: Mode, explicand: usize, draws: usize, seed: u64) -> Result<(f64, f64)> {
+    let (experiment, explicand) = (setting.experiment, setting.background.row(explicand));
+    let estimator = setting.estimator(experiment.kind);
+    let estimates = match mode {
+        Mode::Empirical => {
+            let game = MarginalGame::new(&setting.model, explicand, &setting.background)?;
+            estimator.estimate_players(&game, &[experiment.subject], draws, seed)?
+        }
+        Mode::True => {
+            let fresh = setting.fresh(draws, seed)?;
+            let game = MarginalGame::new(&setting.model, explicand, &fresh)?;
+            estimator.true_marginal().estimate_players(&game, &[experiment.subject], draws, seed)?
+        }
+    };
+    let std_errors = estimates.std_errors.context("an estimate without standard errors")?;
+    Ok((estimates.values[0], std_errors[0]))
+}
+
+/// A hash of what the estimator answers once: it belongs to the key of every checkpoint, so that results of an estimator that has changed
+/// since are not taken up again.
+fn fingerprint(setting: &Setting, mode: Mode) -> Result<String> {
+    let (estimate, std_error) = estimate(setting, mode, 0, 300, 1)?;
+    Ok(sha256(&[estimate, std_error].map(f64::to_le_bytes).concat())[..16].to_owned())
+}
