@@ -29,7 +29,7 @@ use crate::model::{Model, Rows};
 /// Cells (f64 numbers) of one chunk of synthetic rows, half a MiB; a row with more columns than that is a chunk of its own.
 const CHUNK_CELLS: usize = 1 << 16;
 
-/// The rows that stand for one coalition, and their weights.
+/// The rows that stand for one coalition, and their weights. A game may panic where their numbers do not agree.
 pub trait SyntheticRows: Sync {
     /// The weights of the rows, not negative and of sum 1: one per row, at least one.
     fn weights(&self) -> &[f64];
@@ -97,7 +97,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     ) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.columns, "coalitions of another game");
         assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
-        let coalitions = (self.chunk_rows / usual_rows).max(1);
+        let coalitions = (self.chunk_rows / usual_rows.max(1)).max(1);
         self.pieces(out, coalitions * self.outputs, |(index, out)| {
             let first = index * coalitions;
             let together = first..first + out.len() / self.outputs;

@@ -1,13 +1,11 @@
 //! The law of features whose dependence is that of a normal law, whatever their marginal laws.
 
-use std::ops::Range;
-
 use faer::Mat;
 use statrs::function::erf::{erfc, erfc_inv};
 
 use crate::coalition::CoalitionView;
 use crate::conditional::law::{ConditionalLaw, Sampling};
-use crate::conditional::unit_normal::{Given, UnitNormal, check_rows, correlation, standardize};
+use crate::conditional::unit_normal::{UnitNormal, check_rows, correlation, standardize};
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
@@ -65,6 +63,16 @@ impl CopulaLaw {
         }
         Ok(Self { margins, normal: UnitNormal::new(correlation(&scores), draws, seed)? })
     }
+
+    /// The same law with draws in pairs whose normal scores mirror each other at their conditional mean, as
+    /// [`GaussianLaw::antithetic`](crate::GaussianLaw::antithetic).
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] for an odd number of draws.
+    pub fn antithetic(self) -> Result<Self, GameError> {
+        Ok(Self { normal: self.normal.antithetic()?, ..self })
+    }
 }
 
 impl ConditionalLaw for CopulaLaw {
@@ -73,7 +81,7 @@ impl ConditionalLaw for CopulaLaw {
     }
 
     fn draws(&self) -> usize {
-        self.normal.weights().len()
+        self.normal.draws()
     }
 
     fn sampling(&self) -> Sampling {
@@ -85,31 +93,9 @@ impl ConditionalLaw for CopulaLaw {
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
-        let given = self.normal.given(coalition, |j| self.margins[j].score(explicand[j]));
-        Ok(Box::new(Drawn { law: self, explicand, given }))
-    }
-}
-
-struct Drawn<'a> {
-    law: &'a CopulaLaw,
-    explicand: &'a [f64],
-    given: Given,
-}
-
-impl SyntheticRows for Drawn<'_> {
-    fn weights(&self) -> &[f64] {
-        self.law.normal.weights()
-    }
-
-    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
-        self.given.draw(range, |scores| {
-            let start = rows.len();
-            rows.extend_from_slice(self.explicand);
-            let row = &mut rows[start..];
-            for (&feature, &score) in self.given.absent.iter().zip(scores) {
-                row[feature] = self.law.margins[feature].value(score);
-            }
-        });
+        let unit = |j: usize| self.margins[j].score(explicand[j]);
+        let value = |j: usize, score: f64| self.margins[j].value(score);
+        Ok(Box::new(self.normal.given(explicand, coalition, unit, value)))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::coalition::CoalitionView;
 use crate::coalitions::Coalitions;
 use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
 use crate::error::GameError;
-use crate::game::{Game, check_finite};
+use crate::game::Game;
 use crate::model::Model;
 use crate::synthetic::{Averaged, SyntheticRows, pairwise};
 
@@ -124,14 +124,13 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
             }
             let rows = self.rows_of(coalition)?;
             let predictions = self.model.predictions(coalition, &rows)?;
-            check_finite(&batch.slice(index..index + 1), predictions.len(), &predictions).map_err(
-                |error| match error {
-                    GameError::NotFinite { coalition, output, value } => {
-                        GameError::NotFinite { coalition, output: output % k, value }
-                    }
-                    other => other,
-                },
-            )?;
+            if let Some(at) = predictions.iter().position(|prediction| !prediction.is_finite()) {
+                return Err(GameError::NotFinite {
+                    coalition: coalition.to_coalition(),
+                    output: at % k,
+                    value: predictions[at],
+                });
+            }
             for (output, error) in out.iter_mut().enumerate() {
                 let of_output = predictions.iter().skip(output).step_by(k).copied();
                 *error = if self.law.sampling() == Sampling::Antithetic {

@@ -1,7 +1,5 @@
 //! The multivariate normal law.
 
-use std::ops::Range;
-
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -10,7 +8,7 @@ use faer::{Mat, Par, Spec};
 use crate::background::refuse_infinite;
 use crate::coalition::CoalitionView;
 use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
-use crate::conditional::unit_normal::{DETERMINED, Given, Standardized, UnitNormal, in_units};
+use crate::conditional::unit_normal::{DETERMINED, Standardized, UnitNormal, in_units};
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
@@ -175,7 +173,7 @@ impl ConditionalLaw for GaussianLaw {
     }
 
     fn draws(&self) -> usize {
-        self.normal.weights().len()
+        self.normal.draws()
     }
 
     fn sampling(&self) -> Sampling {
@@ -188,29 +186,7 @@ impl ConditionalLaw for GaussianLaw {
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
         let unit = |j: usize| in_units(explicand[j], self.mean[j], self.scale[j]);
-        Ok(Box::new(Drawn { law: self, explicand, given: self.normal.given(coalition, unit) }))
-    }
-}
-
-struct Drawn<'a> {
-    law: &'a GaussianLaw,
-    explicand: &'a [f64],
-    given: Given,
-}
-
-impl SyntheticRows for Drawn<'_> {
-    fn weights(&self) -> &[f64] {
-        self.law.normal.weights()
-    }
-
-    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
-        self.given.draw(range, |units| {
-            let start = rows.len();
-            rows.extend_from_slice(self.explicand);
-            let row = &mut rows[start..];
-            for (&feature, unit) in self.given.absent.iter().zip(units) {
-                row[feature] = self.law.mean[feature] + self.law.scale[feature] * unit;
-            }
-        });
+        let value = |j: usize, unit: f64| self.mean[j] + self.scale[j] * unit;
+        Ok(Box::new(self.normal.given(explicand, coalition, unit, value)))
     }
 }

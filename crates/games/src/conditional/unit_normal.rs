@@ -23,6 +23,8 @@
 //!
 //! n³/3 multiplications per coalition, by faer's blocked factorization unless a feature is determined, and |A|²/2 for each draw.
 
+use std::ops::Range;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
@@ -36,6 +38,7 @@ use crate::conditional::law::{Sampling, check_data};
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::stream::{Purpose, coalition_unit, stream};
+use crate::synthetic::SyntheticRows;
 
 /// Share of a feature's variance below which it counts as determined by others: a multiple correlation above 1 − 5·10⁻¹¹. Rounding
 /// errors of correlations are some 10⁻¹⁴.
@@ -79,16 +82,23 @@ impl UnitNormal {
         self.correlation.nrows()
     }
 
-    pub(super) fn weights(&self) -> &[f64] {
-        &self.weights
+    pub(super) fn draws(&self) -> usize {
+        self.weights.len()
     }
 
     pub(super) fn sampling(&self) -> Sampling {
         if self.antithetic { Sampling::Antithetic } else { Sampling::Independent }
     }
 
-    /// The law of absent features given those of `coalition`, the j-th of which has the value `unit(j)`.
-    pub(super) fn given(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Given {
+    /// The rows that stand for `coalition`: `unit(j)` is what the explicand's feature j is in standard units, and `value(j, z)` turns
+    /// standard units back into a feature's value.
+    pub(super) fn given<'a, V: Fn(usize, f64) -> f64 + Sync>(
+        &'a self,
+        explicand: &'a [f64],
+        coalition: CoalitionView<'_>,
+        unit: impl Fn(usize) -> f64,
+        value: V,
+    ) -> Drawn<'a, V> {
         let absent: Vec<usize> = coalition.complement().view().members().collect();
         let order: Vec<usize> = coalition.members().chain(absent.iter().copied()).collect();
         let present = coalition.size();
@@ -100,44 +110,55 @@ impl UnitNormal {
             add_multiple(&mut mean, *score, &lower.col_as_slice(column)[present..]);
         }
         let stream = stream(self.seed, Purpose::Conditional, coalition_unit(coalition));
-        Given { absent, mean, lower, stream, antithetic: self.antithetic }
+        Drawn { law: self, explicand, absent, mean, lower, stream, value }
     }
 }
 
-/// The law of absent features given present ones.
-pub(super) struct Given {
+/// Draws of absent features given present ones.
+pub(super) struct Drawn<'a, V> {
+    law: &'a UnitNormal,
+    explicand: &'a [f64],
     /// The features absent, ascending.
-    pub(super) absent: Vec<usize>,
+    absent: Vec<usize>,
+    /// Their conditional mean, in standard units.
     mean: Vec<f64>,
     /// The factor of the whole matrix; the last block is that of the absent features.
     lower: Mat<f64>,
     stream: ChaCha8Rng,
-    antithetic: bool,
+    value: V,
 }
 
-impl Given {
-    /// Writes the absent features of each draw in `draws` in turn, and calls `receive`. A draw is a function of seed, coalition and its
-    /// number: it has words of its own in the coalition's stream.
-    pub(super) fn draw(&self, draws: std::ops::Range<usize>, mut receive: impl FnMut(&[f64])) {
+impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
+    fn weights(&self) -> &[f64] {
+        &self.law.weights
+    }
+
+    /// A draw is a function of seed, coalition and its number: it has words of its own in the coalition's stream.
+    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
-        let present = self.lower.nrows() - count;
+        let present = self.explicand.len() - count;
         // A normal variate takes a few words more than two on average; there is room for four each.
         let words = (64 + 4 * count) as u128;
         let mut rng = self.stream.clone();
-        let mut values = vec![0.0; count];
-        for draw in draws {
-            let (place, sign) = match self.antithetic {
+        let mut units = vec![0.0; count];
+        for draw in range {
+            let (place, sign) = match self.law.antithetic {
                 true => (draw / 2, if draw % 2 == 0 { 1.0 } else { -1.0 }),
                 false => (draw, 1.0),
             };
             rng.set_word_pos(place as u128 * words);
-            values.copy_from_slice(&self.mean);
+            units.copy_from_slice(&self.mean);
             for column in 0..count {
                 let normal: f64 = StandardNormal.sample(&mut rng);
                 let below = &self.lower.col_as_slice(present + column)[present + column..];
-                add_multiple(&mut values[column..], sign * normal, below);
+                add_multiple(&mut units[column..], sign * normal, below);
             }
-            receive(&values);
+            let start = rows.len();
+            rows.extend_from_slice(self.explicand);
+            let row = &mut rows[start..];
+            for (&feature, &unit) in self.absent.iter().zip(&units) {
+                row[feature] = (self.value)(feature, unit);
+            }
         }
     }
 }

@@ -1,0 +1,1146 @@
+//! Conditional games against closed forms, against their definitions written out, and their refusals.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use apportion_games::{
+    Background, Coalition, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw,
+    FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose, Rows, Sampling, batch_model,
+    stream,
+};
+use rand::RngExt;
+use rand::distr::Distribution;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+// ---- Helpers ----
+
+fn rng(unit: u64) -> ChaCha8Rng {
+    stream(2026, Purpose::Experiment, unit)
+}
+
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+fn normals(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
+    (0..count).map(|_| normal(rng)).collect()
+}
+
+/// A covariance of full rank, with unlike variances: A Aᵀ of a random n × (n + 2) matrix, rows scaled.
+fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
+    let a: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            normals(rng, n + 2).into_iter().map(|x| x * (1.0 + i as f64 % 3.0) / (n as f64).sqrt()).collect()
+        })
+        .collect();
+    let dot = |i: usize, j: usize| a[i].iter().zip(&a[j]).map(|(x, y)| x * y).sum::<f64>();
+    (0..n * n).map(|at| dot((at / n).max(at % n), (at / n).min(at % n))).collect()
+}
+
+/// The inverse by Gauss and Jordan with row pivots.
+fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = matrix.len();
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| matrix[i].iter().copied().chain((0..n).map(|j| f64::from(u8::from(i == j)))).collect())
+        .collect();
+    for column in 0..n {
+        let pivot =
+            (column..n).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs())).unwrap();
+        rows.swap(column, pivot);
+        let head: Vec<f64> = rows[column].iter().map(|x| x / rows[column][column]).collect();
+        for (i, row) in rows.iter_mut().enumerate() {
+            let factor = row[column];
+            if i != column {
+                row.iter_mut().zip(&head).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+        rows[column] = head;
+    }
+    rows.into_iter().map(|row| row[n..].to_vec()).collect()
+}
+
+/// Mean and covariance of the absent features by the formulas, with an explicit inverse.
+fn conditional_moments(
+    mean: &[f64],
+    covariance: &[f64],
+    explicand: &[f64],
+    coalition: &Coalition,
+) -> (Vec<usize>, Vec<f64>, Vec<Vec<f64>>) {
+    let n = mean.len();
+    let present: Vec<usize> = coalition.view().members().collect();
+    let absent: Vec<usize> = coalition.view().complement().view().members().collect();
+    let entry = |i: usize, j: usize| covariance[i * n + j];
+    let block = |rows: &[usize], columns: &[usize]| -> Vec<Vec<f64>> {
+        rows.iter().map(|&i| columns.iter().map(|&j| entry(i, j)).collect()).collect()
+    };
+    let inverse = inverse(&block(&present, &present));
+    let across = block(&absent, &present);
+    let coefficients: Vec<Vec<f64>> = across
+        .iter()
+        .map(|row| {
+            (0..present.len()).map(|k| (0..present.len()).map(|j| row[j] * inverse[j][k]).sum()).collect()
+        })
+        .collect();
+    let means = absent
+        .iter()
+        .zip(&coefficients)
+        .map(|(&i, row)| {
+            mean[i] + row.iter().zip(&present).map(|(c, &j)| c * (explicand[j] - mean[j])).sum::<f64>()
+        })
+        .collect();
+    let covariances = (0..absent.len())
+        .map(|i| {
+            (0..absent.len())
+                .map(|j| {
+                    entry(absent[i], absent[j])
+                        - coefficients[i].iter().zip(&across[j]).map(|(c, a)| c * a).sum::<f64>()
+                })
+                .collect()
+        })
+        .collect();
+    (absent, means, covariances)
+}
+
+/// E[c + β·X | X_S = x_S] by the formulas.
+fn linear_truth(
+    (c, beta): (f64, &[f64]),
+    mean: &[f64],
+    covariance: &[f64],
+    explicand: &[f64],
+    coalition: &Coalition,
+) -> f64 {
+    let (absent, means, _) = conditional_moments(mean, covariance, explicand, coalition);
+    let present: f64 = coalition.view().members().map(|j| beta[j] * explicand[j]).sum();
+    c + present + absent.iter().zip(means).map(|(&i, m)| beta[i] * m).sum::<f64>()
+}
+
+fn all_coalitions(n: usize) -> Coalitions {
+    Coalitions::from_masks(n, 0..1 << n)
+}
+
+fn values(game: &dyn Game, batch: &Coalitions) -> Vec<f64> {
+    let mut out = vec![0.0; batch.len() * game.outputs()];
+    game.values(batch, &mut out).unwrap();
+    out
+}
+
+fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
+    game: &ConditionalGame<'_, M, L>,
+    batch: &Coalitions,
+) -> Vec<f64> {
+    let mut out = vec![0.0; batch.len() * game.outputs()];
+    game.standard_errors(batch, &mut out).unwrap();
+    out
+}
+
+/// All synthetic rows of a coalition, and their weights.
+fn synthetic(
+    law: &dyn ConditionalLaw,
+    explicand: &[f64],
+    coalition: &Coalition,
+) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let rows = law.given(explicand, coalition.view()).unwrap();
+    let mut flat = Vec::new();
+    rows.append(0..rows.weights().len(), &mut flat);
+    (flat.chunks(law.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
+}
+
+/// Neither additive nor symmetric.
+fn curved(row: &[f64]) -> f64 {
+    let product: f64 = row.iter().take(2).product();
+    product + row.iter().zip(1..).map(|(x, i)| (x * f64::from(i) / 2.0).sin()).sum::<f64>()
+}
+
+fn random_coalition(rng: &mut ChaCha8Rng, n: usize) -> Coalition {
+    Coalition::from_members(n, (0..n).filter(|_| rng.random::<bool>()).collect::<Vec<_>>())
+}
+
+// ---- The normal law ----
+
+struct LinearCase {
+    mean: Vec<f64>,
+    covariance: Vec<f64>,
+    beta: Vec<f64>,
+    explicand: Vec<f64>,
+}
+
+impl LinearCase {
+    fn new(n: usize, unit: u64) -> Self {
+        let mut rng = rng(unit);
+        Self {
+            mean: normals(&mut rng, n),
+            covariance: random_covariance(&mut rng, n),
+            beta: normals(&mut rng, n),
+            explicand: normals(&mut rng, n),
+        }
+    }
+
+    fn model(&self) -> impl Model + '_ {
+        |row: &[f64]| 0.7 + row.iter().zip(&self.beta).map(|(x, b)| x * b).sum::<f64>()
+    }
+
+    fn truth(&self, batch: &Coalitions) -> Vec<f64> {
+        batch
+            .iter()
+            .map(|row| {
+                let coalition = row.to_coalition();
+                linear_truth((0.7, &self.beta), &self.mean, &self.covariance, &self.explicand, &coalition)
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_errors() {
+    for n in [1, 2, 6] {
+        let case = LinearCase::new(n, n as u64);
+        let (batch, model) = (all_coalitions(n), case.model());
+        let law = GaussianLaw::new(&case.mean, &case.covariance, 2000, 1).unwrap();
+        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+        let (values, errors, truth) = (values(&game, &batch), errors(&game, &batch), case.truth(&batch));
+        for index in 0..batch.len() {
+            let off = (values[index] - truth[index]).abs();
+            assert!(off <= 4.0 * errors[index] + 1e-12, "{:?}: {off} of {}", batch.row(index), errors[index]);
+        }
+        assert!(errors[..batch.len() - 1].iter().all(|&error| error > 0.0));
+        assert_eq!(*errors.last().unwrap(), 0.0);
+    }
+}
+
+/// 40 seeds × 31 coalitions; 1240 intervals cover with a standard error of 0.6 %.
+#[test]
+fn stated_errors_cover_at_their_level() {
+    let case = LinearCase::new(5, 20);
+    let (batch, model) = (all_coalitions(5).slice(0..31), case.model());
+    let truth = case.truth(&batch);
+    let mut covered = 0;
+    for seed in 0..40 {
+        let law = GaussianLaw::new(&case.mean, &case.covariance, 300, seed).unwrap();
+        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+        let (values, errors) = (values(&game, &batch), errors(&game, &batch));
+        covered += (0..31).filter(|&i| (values[i] - truth[i]).abs() <= 1.96 * errors[i]).count();
+    }
+    let share = covered as f64 / (40.0 * 31.0);
+    assert!((share - 0.95).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others() {
+    let case = LinearCase::new(6, 21);
+    let (batch, model) = (all_coalitions(6), case.model());
+    let plain = GaussianLaw::new(&case.mean, &case.covariance, 400, 1).unwrap();
+    let law = plain.clone().antithetic().unwrap();
+    let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+    for ((value, error), truth) in
+        values(&game, &batch).iter().zip(errors(&game, &batch)).zip(case.truth(&batch))
+    {
+        assert!((value - truth).abs() < 1e-11 && error < 1e-12, "{value} ± {error} for {truth}");
+    }
+    // For a curved model, against many plain draws.
+    let many = GaussianLaw::new(&case.mean, &case.covariance, 100_000, 2).unwrap();
+    let batch = batch.slice(0..63);
+    let (game, reference) = (
+        ConditionalGame::new(&curved, &case.explicand, &law).unwrap(),
+        ConditionalGame::new(&curved, &case.explicand, &many).unwrap(),
+    );
+    let (got, wanted) = (values(&game, &batch), values(&reference, &batch));
+    let (error, others) = (errors(&game, &batch), errors(&reference, &batch));
+    for index in 0..63 {
+        let off = (got[index] - wanted[index]).abs();
+        assert!(off <= 4.0 * error[index].hypot(others[index]), "{:?}: {off}", batch.row(index));
+    }
+    assert_eq!((law.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
+}
+
+#[test]
+fn gaussian_draws_have_the_conditional_mean_and_covariance() {
+    for n in [1, 2, 5, 70, 130] {
+        let mut rng = rng(30 + n as u64);
+        let (mean, covariance) = (normals(&mut rng, n), random_covariance(&mut rng, n));
+        let explicand = normals(&mut rng, n);
+        let draws = 6000;
+        let law = GaussianLaw::new(&mean, &covariance, draws, 5).unwrap();
+        let paired = GaussianLaw::new(&mean, &covariance, 2, 5).unwrap().antithetic().unwrap();
+        let mut coalitions = vec![Coalition::empty(n), random_coalition(&mut rng, n)];
+        coalitions.push(Coalition::from_members(n, 0..n - 1));
+        for coalition in coalitions {
+            let (absent, means, covariances) =
+                conditional_moments(&mean, &covariance, &explicand, &coalition);
+            // A mirrored pair averages to the conditional mean itself.
+            let (pair, _) = synthetic(&paired, &explicand, &coalition);
+            for (&i, wanted) in absent.iter().zip(&means) {
+                let got = (pair[0][i] + pair[1][i]) / 2.0;
+                assert!((got - wanted).abs() < 1e-8 * (1.0 + wanted.abs()), "{n}: {got} for {wanted}");
+            }
+            let (rows, _) = synthetic(&law, &explicand, &coalition);
+            assert_eq!(rows.len(), draws);
+            assert!(rows.iter().all(|row| coalition.view().members().all(|j| row[j] == explicand[j])));
+            for (a, &i) in absent.iter().enumerate() {
+                let average = rows.iter().map(|row| row[i]).sum::<f64>() / draws as f64;
+                let error = (covariances[a][a] / draws as f64).sqrt();
+                assert!(
+                    (average - means[a]).abs() < 5.0 * error,
+                    "{n}: mean of {i}: {average} for {}",
+                    means[a]
+                );
+                for (b, &j) in absent[..=a].iter().enumerate() {
+                    let product: f64 = rows.iter().map(|row| (row[i] - means[a]) * (row[j] - means[b])).sum();
+                    let got = product / draws as f64;
+                    let wanted = covariances[a][b];
+                    // The variance of a product of two normal variates; some 10⁴ entries are compared.
+                    let error =
+                        ((covariances[a][a] * covariances[b][b] + wanted * wanted) / draws as f64).sqrt();
+                    assert!((got - wanted).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {wanted}");
+                }
+            }
+        }
+    }
+}
+
+/// The data's mean and covariance by their definitions, and the closed form under them.
+#[test]
+fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
+    for (n, count) in [(1, 2), (2, 3), (3, 4), (5, 40)] {
+        let mut rng = rng(50 + n as u64);
+        let data: Vec<f64> =
+            (0..n * count).map(|i| 1e3 + normal(&mut rng) * (1.0 + (i % n) as f64)).collect();
+        let rows: Vec<&[f64]> = data.chunks(n).collect();
+        let mean: Vec<f64> =
+            (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count as f64).collect();
+        let covariance: Vec<f64> = (0..n * n)
+            .map(|at| {
+                let (i, j) = (at / n, at % n);
+                rows.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>()
+                    / (count - 1) as f64
+            })
+            .collect();
+        let explicand: Vec<f64> = mean.iter().map(|m| m + 0.5).collect();
+        let fitted = GaussianLaw::fit(Rows::new(&data, n), 2, 9).unwrap();
+        let given = GaussianLaw::new(&mean, &covariance, 2, 9).unwrap();
+        for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
+            let (got, wanted) =
+                (synthetic(&fitted, &explicand, &coalition).0, synthetic(&given, &explicand, &coalition).0);
+            for (got, wanted) in got.iter().flatten().zip(wanted.iter().flatten()) {
+                assert!((got - wanted).abs() < 1e-8, "{coalition}: {got} for {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn units_of_features_do_not_matter() {
+    let mut rng = rng(60);
+    let (n, count) = (4, 30);
+    let data: Vec<f64> = normals(&mut rng, n * count);
+    let explicand = normals(&mut rng, n);
+    let units = [1.0, 1e120, 1e-150, 1e6];
+    let scaled: Vec<f64> = data.iter().enumerate().map(|(i, x)| x * units[i % n]).collect();
+    let scaled_explicand: Vec<f64> = explicand.iter().zip(units).map(|(x, unit)| x * unit).collect();
+    let in_units =
+        move |row: &[f64]| curved(&row.iter().zip(units).map(|(x, unit)| x / unit).collect::<Vec<_>>());
+    let laws = |data: &[f64]| -> Vec<Box<dyn ConditionalLaw>> {
+        let rows = Rows::new(data, n);
+        vec![
+            Box::new(GaussianLaw::fit(rows, 20, 1).unwrap()),
+            Box::new(CopulaLaw::fit(rows, 20, 1).unwrap()),
+            Box::new(EmpiricalLaw::fit(rows).unwrap()),
+        ]
+    };
+    for (plain, other) in laws(&data).iter().zip(laws(&scaled)) {
+        let plain = ConditionalGame::new(&curved, &explicand, &**plain).unwrap();
+        let other = ConditionalGame::new(&in_units, &scaled_explicand, &*other).unwrap();
+        let batch = all_coalitions(n);
+        for (a, b) in values(&plain, &batch).iter().zip(values(&other, &batch)) {
+            assert!((a - b).abs() < 1e-9, "{a}, {b}");
+        }
+    }
+}
+
+// ---- Degenerate covariances ----
+
+/// x₀, x₁, a constant, a copy 2 x₀ + 1, the sum x₀ + x₁.
+fn degenerate_rows(count: usize) -> Vec<f64> {
+    let mut rng = rng(70);
+    (0..count)
+        .flat_map(|_| {
+            let (a, b) = (normal(&mut rng), 3.0 * normal(&mut rng));
+            [a, b, 4.25, 2.0 * a + 1.0, a + b]
+        })
+        .collect()
+}
+
+#[test]
+fn draws_keep_constants_and_linear_relations() {
+    let data = degenerate_rows(50);
+    let law = GaussianLaw::fit(Rows::new(&data, 5), 20, 3).unwrap();
+    let copula = CopulaLaw::fit(Rows::new(&data, 5), 20, 3).unwrap();
+    let explicand = [0.3, -1.0, 4.25, 1.6, -0.7];
+    for coalition in all_coalitions(5).iter().map(|row| row.to_coalition()) {
+        for row in synthetic(&law, &explicand, &coalition).0 {
+            assert!((row[3] - 2.0 * row[0] - 1.0).abs() < 1e-7, "{coalition}: {row:?}");
+            assert!((row[4] - row[0] - row[1]).abs() < 1e-7, "{coalition}: {row:?}");
+            assert_eq!(row[2], 4.25);
+        }
+        // Ranks keep what is monotone.
+        for row in synthetic(&copula, &explicand, &coalition).0 {
+            assert_eq!(row[2], 4.25);
+            if !coalition.view().contains(0) && !coalition.view().contains(3) {
+                assert!((row[3] - 2.0 * row[0] - 1.0).abs() < 1e-6, "{coalition}: {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_its_relations() {
+    let data = degenerate_rows(50);
+    let n = 5;
+    // The correlation matrix of the data, with 10⁻⁸ on the diagonal of the regular twin.
+    let columns: Vec<Vec<f64>> = (0..n)
+        .map(|j| {
+            let column: Vec<f64> = data.iter().skip(j).step_by(n).copied().collect();
+            let mean = column.iter().sum::<f64>() / 50.0;
+            let norm = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>().sqrt();
+            column.iter().map(|x| if norm < 1e-9 { 0.0 } else { (x - mean) / norm }).collect()
+        })
+        .collect();
+    let correlation = |ridge: f64| -> Vec<f64> {
+        (0..n * n)
+            .map(|at| {
+                let product: f64 = columns[at / n].iter().zip(&columns[at % n]).map(|(a, b)| a * b).sum();
+                product + if at / n == at % n { ridge } else { 0.0 }
+            })
+            .collect()
+    };
+    let mean = vec![0.0; n];
+    let degenerate = GaussianLaw::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
+    // Contradicts all three relations.
+    let explicand = [1.0, -2.0, 0.7, 3.0, 0.5];
+    for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
+        let (absent, means, _) = conditional_moments(&mean, &correlation(1e-8), &explicand, &coalition);
+        let (pair, _) = synthetic(&degenerate, &explicand, &coalition);
+        for (&i, wanted) in absent.iter().zip(means) {
+            let got = (pair[0][i] + pair[1][i]) / 2.0;
+            assert!(
+                (got - wanted).abs() < 1e-5 * (1.0 + wanted.abs()),
+                "{coalition}: feature {i}: {got} for {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_constant_feature_says_nothing_whatever_its_value() {
+    let data = degenerate_rows(50);
+    let rows = Rows::new(&data, 5);
+    let laws: [Box<dyn ConditionalLaw>; 3] = [
+        Box::new(GaussianLaw::fit(rows, 10, 3).unwrap()),
+        Box::new(CopulaLaw::fit(rows, 10, 3).unwrap()),
+        Box::new(EmpiricalLaw::fit(rows).unwrap()),
+    ];
+    for law in laws {
+        let at = |constant: f64| {
+            let explicand = [0.3, -1.0, constant, 1.6, -0.7];
+            let coalition = Coalition::from_members(5, [0, 2]);
+            synthetic(&*law, &explicand, &coalition)
+                .0
+                .iter()
+                .map(|row| [row[1], row[3], row[4]])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(at(4.25), at(1e9));
+    }
+}
+
+#[test]
+fn degenerate_laws_of_many_features_are_drawn_from() {
+    // 70 features in pairs of equal ones.
+    let mut rng = rng(71);
+    let data: Vec<f64> =
+        (0..100).flat_map(|_| normals(&mut rng, 35).into_iter().flat_map(|x| [x, x])).collect();
+    let law = GaussianLaw::fit(Rows::new(&data, 70), 3, 1).unwrap();
+    let explicand = data[..70].to_vec();
+    for _ in 0..5 {
+        let coalition = random_coalition(&mut rng, 70);
+        for row in synthetic(&law, &explicand, &coalition).0 {
+            assert!(row.chunks(2).all(|pair| (pair[0] - pair[1]).abs() < 1e-7), "{coalition}");
+        }
+    }
+}
+
+// ---- The copula ----
+
+/// The allowance for fitting on N rows: coefficients of the scores have errors of about 1/√N, so that a value given z_S has one of about
+/// |β| √(1 + |z_S|²) / √N in units of the scores.
+fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -> f64 {
+    let size = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
+    size * ((1.0 + scores.map(|z| z * z).sum::<f64>()) / rows as f64).sqrt()
+}
+
+#[test]
+fn a_copula_fitted_to_normal_or_lognormal_data_gives_the_normal_closed_form() {
+    let (n, count) = (4, 20_000);
+    let case = LinearCase::new(n, 80);
+    let law = GaussianLaw::new(&case.mean, &case.covariance, count, 11).unwrap();
+    let data: Vec<f64> = synthetic(&law, &case.explicand, &Coalition::empty(n)).0.concat();
+    let batch = all_coalitions(n);
+    let truth = case.truth(&batch);
+    let linear = case.model();
+    let of_logarithms = |row: &[f64]| {
+        let mut out = [0.0];
+        let logarithms: Vec<f64> = row.iter().map(|x| x.ln()).collect();
+        linear.predict(Rows::new(&logarithms, 4), &mut out).unwrap();
+        out[0]
+    };
+    let exponential = |values: &[f64]| values.iter().map(|x| x.exp()).collect::<Vec<f64>>();
+    let normal_law = CopulaLaw::fit(Rows::new(&data, n), 4000, 3).unwrap();
+    let lognormal_law = CopulaLaw::fit(Rows::new(&exponential(&data), n), 4000, 3).unwrap();
+    let explicand = exponential(&case.explicand);
+    let games = [
+        (values(&ConditionalGame::new(&linear, &case.explicand, &normal_law).unwrap(), &batch), "normal"),
+        (
+            values(&ConditionalGame::new(&of_logarithms, &explicand, &lognormal_law).unwrap(), &batch),
+            "lognormal",
+        ),
+    ];
+    let stated = errors(&ConditionalGame::new(&linear, &case.explicand, &normal_law).unwrap(), &batch);
+    let deviations: Vec<f64> = (0..n).map(|j| case.covariance[j * n + j].sqrt()).collect();
+    let beta: Vec<f64> = case.beta.iter().zip(&deviations).map(|(b, d)| b * d).collect();
+    for (values, name) in games {
+        for index in 0..batch.len() {
+            let scores =
+                batch.row(index).members().map(|j| (case.explicand[j] - case.mean[j]) / deviations[j]);
+            let error = stated[index].hypot(fitting_error(&beta, scores, count));
+            let off = (values[index] - truth[index]).abs();
+            assert!(off <= 4.0 * error, "{name}, {:?}: {off} of {error}", batch.row(index));
+        }
+    }
+}
+
+#[test]
+fn a_copula_depends_on_ranks_alone() {
+    let mut rng = rng(81);
+    let data: Vec<f64> = normals(&mut rng, 3 * 40);
+    let cubed: Vec<f64> = data.iter().map(|x| x.powi(3)).collect();
+    let law = CopulaLaw::fit(Rows::new(&data, 3), 10, 3).unwrap();
+    let of_cubes = CopulaLaw::fit(Rows::new(&cubed, 3), 10, 3).unwrap();
+    // Absent features lie between the same neighbours of the data; the explicand is a row of it.
+    let coalition = Coalition::from_members(3, [1]);
+    let (rows, _) = synthetic(&law, &data[..3], &coalition);
+    let (others, _) = synthetic(&of_cubes, &cubed[..3], &coalition);
+    for (row, other) in rows.iter().zip(&others) {
+        for j in [0, 2] {
+            let below =
+                |value: f64, data: &[f64]| data.iter().skip(j).step_by(3).filter(|&&x| x < value).count();
+            assert_eq!(below(row[j], &data), below(other[j], &cubed));
+        }
+    }
+}
+
+#[test]
+fn an_explicand_outside_the_data_is_as_extreme_as_the_most_extreme_row() {
+    let mut rng = rng(82);
+    let data: Vec<f64> = normals(&mut rng, 3 * 40);
+    let largest = data.iter().step_by(3).copied().fold(f64::NEG_INFINITY, f64::max);
+    let law = CopulaLaw::fit(Rows::new(&data, 3), 10, 3).unwrap();
+    let coalition = Coalition::from_members(3, [0]);
+    let (inside, _) = synthetic(&law, &[largest, 0.0, 0.0], &coalition);
+    let (outside, _) = synthetic(&law, &[1e6, 0.0, 0.0], &coalition);
+    for (inside, outside) in inside.iter().zip(&outside) {
+        assert_eq!((inside[0], outside[0]), (largest, 1e6));
+        assert_eq!(inside[1..], outside[1..]);
+    }
+}
+
+// ---- The empirical law ----
+
+/// The definition written out: normalized weight of every row.
+fn empirical_weights(
+    data: &[f64],
+    n: usize,
+    explicand: &[f64],
+    coalition: &Coalition,
+    (bandwidth, share, most): (f64, f64, usize),
+) -> Vec<f64> {
+    let rows: Vec<&[f64]> = data.chunks(n).collect();
+    let present: Vec<usize> = coalition.view().members().collect();
+    let count = rows.len() as f64;
+    if present.is_empty() {
+        return vec![1.0 / count; rows.len()];
+    }
+    let mean: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count).collect();
+    let covariance: Vec<Vec<f64>> = present
+        .iter()
+        .map(|&i| {
+            let of = |j: usize| rows.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>();
+            present.iter().map(|&j| of(j) / (count - 1.0)).collect()
+        })
+        .collect();
+    let inverse = inverse(&covariance);
+    let mut weighted: Vec<(f64, usize)> = rows
+        .iter()
+        .enumerate()
+        .map(|(index, row)| {
+            let off: Vec<f64> = present.iter().map(|&j| explicand[j] - row[j]).collect();
+            let square: f64 = off
+                .iter()
+                .zip(&inverse)
+                .map(|(a, row)| a * row.iter().zip(&off).map(|(c, b)| c * b).sum::<f64>())
+                .sum();
+            ((-square / present.len() as f64 / (2.0 * bandwidth * bandwidth)).exp(), index)
+        })
+        .collect();
+    weighted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let total: f64 = weighted.iter().map(|(weight, _)| weight).sum();
+    let mut weights = vec![0.0; rows.len()];
+    let mut held = 0.0;
+    for &(weight, index) in weighted.iter().take(most) {
+        held += weight;
+        weights[index] = weight;
+        if held >= share * total {
+            break;
+        }
+    }
+    weights.iter().map(|weight| weight / held).collect()
+}
+
+#[test]
+fn the_empirical_law_is_its_definition() {
+    for (n, count) in [(1, 30), (2, 40), (3, 200), (6, 50), (66, 80), (130, 140)] {
+        let mut rng = rng(90 + n as u64);
+        let shared = normals(&mut rng, count);
+        let data: Vec<f64> = (0..n * count).map(|i| shared[i / n] + normal(&mut rng)).collect();
+        let explicand = normals(&mut rng, n);
+        for (bandwidth, share, most) in
+            [(0.1, 0.95, 1000), (0.5, 0.9, 1000), (1.0, 0.99, 7), (3.0, 0.5, 1000)]
+        {
+            let law = EmpiricalLaw::fit(Rows::new(&data, n)).unwrap();
+            let law = law.with_bandwidth(bandwidth).unwrap().with_share(share).unwrap();
+            let law = law.with_most_rows(most).unwrap();
+            let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+            let mut batch = Coalitions::new(n);
+            batch.push_empty();
+            (0..12).for_each(|_| batch.push(random_coalition(&mut rng, n).view()));
+            let stated = errors(&game, &batch);
+            for ((coalition, value), stated) in batch.iter().zip(values(&game, &batch)).zip(stated) {
+                let weights = empirical_weights(
+                    &data,
+                    n,
+                    &explicand,
+                    &coalition.to_coalition(),
+                    (bandwidth, share, most),
+                );
+                let prediction = |row: &[f64]| {
+                    curved(
+                        &(0..n)
+                            .map(|j| if coalition.contains(j) { explicand[j] } else { row[j] })
+                            .collect::<Vec<f64>>(),
+                    )
+                };
+                if coalition.size() == n {
+                    assert_eq!((value, stated), (curved(&explicand), 0.0));
+                    continue;
+                }
+                let weighted: Vec<(f64, f64)> =
+                    data.chunks(n).map(prediction).zip(weights).filter(|&(_, weight)| weight > 0.0).collect();
+                let wanted: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
+                assert!(
+                    (value - wanted).abs() < 1e-8 * (1.0 + wanted.abs()),
+                    "{coalition}: {value} for {wanted}"
+                );
+                // The weighted variance over the effective sample size.
+                let squares: f64 = weighted.iter().map(|(_, weight)| weight * weight).sum();
+                let spread: f64 =
+                    weighted.iter().map(|(value, weight)| weight * (value - wanted).powi(2)).sum();
+                let error = (spread / (1.0 - squares) * squares).sqrt();
+                if 1.0 - squares > 1e-3 {
+                    assert!((stated - error).abs() < 1e-6 * error, "{coalition}: {stated} for {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_explicand_far_from_all_rows_is_explained_by_the_nearest() {
+    let data: Vec<f64> = (0..40).flat_map(|i| [f64::from(i), f64::from((i * 7) % 40)]).collect();
+    for bandwidth in [0.1, 1e-200] {
+        let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_bandwidth(bandwidth).unwrap();
+        let (rows, weights) = synthetic(&law, &[1e9, 0.0], &Coalition::from_members(2, [0]));
+        assert_eq!((rows[0][1], weights[0]), (f64::from((39 * 7) % 40), 1.0));
+        let game = ConditionalGame::new(&curved, &[1e9, 0.0], &law).unwrap();
+        assert!(values(&game, &all_coalitions(2)).iter().all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn a_wide_kernel_gives_the_marginal_game() {
+    let mut rng = rng(95);
+    let data = normals(&mut rng, 4 * 90);
+    let law =
+        EmpiricalLaw::fit(Rows::new(&data, 4)).unwrap().with_bandwidth(1e8).unwrap().with_share(1.0).unwrap();
+    let explicand = normals(&mut rng, 4);
+    let background = Background::rows(data, 4).unwrap();
+    let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
+    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+    let batch = all_coalitions(4);
+    for (got, wanted) in values(&game, &batch).iter().zip(values(&marginal, &batch)) {
+        assert!((got - wanted).abs() < 1e-12, "{got} for {wanted}");
+    }
+}
+
+#[test]
+fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
+    let mut rng = rng(96);
+    let data = normals(&mut rng, 2 * 500);
+    let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_most_rows(3).unwrap();
+    let game = ConditionalGame::new(&curved, &[0.0, 1.0], &law).unwrap();
+    let mean = data.chunks(2).map(curved).sum::<f64>() / 500.0;
+    // With others in the batch, whose rows fit in one chunk.
+    let batch = all_coalitions(2);
+    assert!((values(&game, &batch)[0] - mean).abs() < 1e-12);
+    assert_eq!(values(&game, &batch.slice(0..1))[0], values(&game, &batch)[0]);
+    assert_eq!(game.rows_per_coalition(), 3);
+}
+
+// ---- Frequencies ----
+
+#[test]
+fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
+    // P(a, b, c) of a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
+    let cells: Vec<[f64; 3]> =
+        (0..12).map(|i| [f64::from(i / 6), f64::from(i / 2 % 3), f64::from(i % 2)]).collect();
+    let probabilities: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7 + 1) / 50.0).collect();
+    let table = Background::rows(cells.concat(), 3).unwrap().with_weights(&probabilities).unwrap();
+    let law = FrequencyLaw::of_table(&table);
+    for explicand in &cells {
+        let game = ConditionalGame::new(&curved, explicand, &law).unwrap();
+        let batch = all_coalitions(3);
+        for (coalition, value) in batch.iter().zip(values(&game, &batch)) {
+            let (mut above, mut below) = (0.0, 0.0);
+            for (cell, probability) in cells.iter().zip(&probabilities) {
+                if coalition.members().all(|j| cell[j] == explicand[j]) {
+                    above += probability * curved(cell);
+                    below += probability;
+                }
+            }
+            let wanted = above / below;
+            assert!((value - wanted).abs() < 1e-14, "{coalition}: {value} for {wanted}");
+        }
+        assert_eq!(errors(&game, &batch), [0.0; 8]);
+        assert_eq!((game.scenarios(), game.rows_per_coalition()), (1, 12));
+    }
+}
+
+#[test]
+fn frequencies_count_the_rows_that_agree() {
+    let mut rng = rng(100);
+    for n in [1, 2, 5, 66, 130] {
+        let count = 60;
+        // Few categories in the first features; zeros of both signs and missing values among them.
+        let categories = [0.0, -0.0, 1.0, f64::NAN];
+        let data: Vec<f64> = (0..n * count).map(|_| categories[rng.random_range(0..4)]).collect();
+        let law = FrequencyLaw::fit(Rows::new(&data, n)).unwrap();
+        let model = |row: &[f64]| {
+            row.iter().zip(1..).map(|(x, i)| if x.is_nan() { 0.5 } else { x * f64::from(i) }).sum()
+        };
+        let explicand = &data[..n];
+        let game = ConditionalGame::new(&model, explicand, &law).unwrap();
+        let mut batch = Coalitions::new(n);
+        batch.push_empty();
+        (0..n.min(5)).for_each(|j| batch.push_members([j]));
+        batch.push_members([0, n - 1]);
+        batch.push_full();
+        let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+        for (coalition, value) in batch.iter().zip(values(&game, &batch)) {
+            let agreeing: Vec<f64> = data
+                .chunks(n)
+                .filter(|row| coalition.members().all(|j| same(row[j], explicand[j])))
+                .map(&model)
+                .collect();
+            let wanted = agreeing.iter().sum::<f64>() / agreeing.len() as f64;
+            assert!((value - wanted).abs() < 1e-10, "{coalition}: {value} for {wanted}");
+        }
+    }
+}
+
+#[test]
+fn where_no_row_agrees_frequencies_refuse_or_fall_back_to_the_marginal_law() {
+    let data = [0.0, 0.0, 1.0, 1.0, 0.0, 1.0];
+    let law = FrequencyLaw::fit(Rows::new(&data, 2)).unwrap();
+    let explicand = [0.0, 7.0];
+    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+    let mut out = [0.0; 4];
+    let refused = game.values(&all_coalitions(2), &mut out).unwrap_err();
+    assert!(matches!(&refused, GameError::NoAgreement { coalition } if coalition.to_string() == "{1} of 2"));
+    assert!(refused.to_string().contains("fall back"), "{refused}");
+
+    let law = law.fall_back_to_marginal();
+    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+    let background = Background::rows(data, 2).unwrap();
+    let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
+    let (got, wanted) = (values(&game, &all_coalitions(2)), values(&marginal, &all_coalitions(2)));
+    assert!((got[2] - wanted[2]).abs() < 1e-15);
+    assert!((got[1] - wanted[1]).abs() > 0.01, "conditional where it can be");
+}
+
+// ---- Independence ----
+
+/// Every combination of a few values: exactly independent features.
+fn factorial() -> Vec<f64> {
+    let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
+    (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()
+}
+
+#[test]
+fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
+    let data = factorial();
+    let background = Background::rows(data.clone(), 3).unwrap();
+    let explicand = [0.4, -1.3, 1.1];
+    let batch = all_coalitions(3);
+    let wanted = values(&MarginalGame::new(&curved, &explicand, &background).unwrap(), &batch);
+    let empirical = EmpiricalLaw::fit(Rows::new(&data, 3)).unwrap().with_share(1.0).unwrap();
+    let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
+    for law in [&empirical as &dyn ConditionalLaw, &frequency] {
+        let game = ConditionalGame::new(&curved, &explicand, law).unwrap();
+        for (got, wanted) in values(&game, &batch).iter().zip(&wanted) {
+            assert!((got - wanted).abs() < 1e-12, "{:?}: {got} for {wanted}", law.sampling());
+        }
+    }
+}
+
+/// The marginal game over N rows of independent features, against laws fitted on the same rows. The difference's error has three parts,
+/// taken as independent: the stated one, that of a mean over N rows (their standard deviation over √N), and for fitted laws that of
+/// correlations estimated as about 1/√N where they are 0 (|z_S| times the former).
+#[test]
+fn all_conditional_games_are_the_marginal_one_under_independence() {
+    let (n, count) = (3, 4000);
+    let mut rng = rng(110);
+    let normal_rows: Vec<f64> = normals(&mut rng, n * count);
+    // Exponential, uniform and cubed normal features.
+    let odd_rows: Vec<f64> = (0..count)
+        .flat_map(|_| [-rng.random::<f64>().ln(), rng.random::<f64>(), normal(&mut rng).powi(3) / 3.0])
+        .collect();
+    let discrete_rows: Vec<f64> = (0..n * count).map(|_| f64::from(rng.random_range(0..3))).collect();
+    let gaussian = GaussianLaw::fit(Rows::new(&normal_rows, n), 4000, 1).unwrap();
+    let copula = CopulaLaw::fit(Rows::new(&odd_rows, n), 4000, 1).unwrap();
+    let empirical = EmpiricalLaw::fit(Rows::new(&normal_rows, n)).unwrap();
+    let frequency = FrequencyLaw::fit(Rows::new(&discrete_rows, n)).unwrap();
+    let cases = [
+        ("gaussian", &gaussian as &dyn ConditionalLaw, &normal_rows, [0.5, -0.8, 0.3]),
+        ("copula", &copula as &dyn ConditionalLaw, &odd_rows, [0.9, 0.7, -0.2]),
+        ("empirical", &empirical as &dyn ConditionalLaw, &normal_rows, [0.5, -0.8, 0.3]),
+        ("frequency", &frequency as &dyn ConditionalLaw, &discrete_rows, [2.0, 0.0, 1.0]),
+    ];
+    for (name, law, data, explicand) in cases {
+        let background = Background::rows(&data[..], n).unwrap();
+        let batch = all_coalitions(n);
+        let game = ConditionalGame::new(&curved, &explicand, law).unwrap();
+        let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
+        let (got, wanted, stated) = (values(&game, &batch), values(&marginal, &batch), errors(&game, &batch));
+        for (index, coalition) in batch.iter().enumerate() {
+            let squares: f64 = data
+                .chunks(n)
+                .map(|row| {
+                    let row: Vec<f64> =
+                        (0..n).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect();
+                    (curved(&row) - wanted[index]).powi(2)
+                })
+                .sum();
+            let deviation = (squares / count as f64).sqrt();
+            let of_mean = deviation / (count as f64).sqrt();
+            let of_fit = match name {
+                // Explicands are within one standard deviation in each feature.
+                "gaussian" | "copula" => of_mean * (coalition.size() as f64).sqrt(),
+                "empirical" => 0.0,
+                // The mean over the rows that agree, about one in three for each feature present.
+                _ => deviation / (count as f64 / 3f64.powi(coalition.size() as i32)).sqrt(),
+            };
+            let error = (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt();
+            let off = (got[index] - wanted[index]).abs();
+            assert!(off <= 4.0 * error + 1e-12, "{name}, {coalition}: {off} of {error}");
+        }
+    }
+}
+
+// ---- Streams, scenarios, costs ----
+
+fn laws_of_draws() -> Vec<Box<dyn ConditionalLaw>> {
+    let case = LinearCase::new(5, 120);
+    let law = GaussianLaw::new(&case.mean, &case.covariance, 150, 42).unwrap();
+    let data = synthetic(&law, &case.explicand, &Coalition::empty(5)).0.concat();
+    let copula = CopulaLaw::fit(Rows::new(&data, 5), 150, 42).unwrap();
+    vec![
+        Box::new(law.clone()),
+        Box::new(law.antithetic().unwrap()),
+        Box::new(copula.clone()),
+        Box::new(copula.antithetic().unwrap()),
+    ]
+}
+
+#[test]
+fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_explicand() {
+    let empirical = EmpiricalLaw::fit(Rows::new(&factorial().repeat(2)[..700], 5)).unwrap();
+    let mut laws = laws_of_draws();
+    laws.push(Box::new(empirical));
+    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
+    let batch = all_coalitions(5);
+    let serial = batch_model(1, |rows: Rows<'_>| Ok(rows.iter().map(curved).collect())).serial();
+    for law in &laws {
+        let game = ConditionalGame::new(&curved, &explicand, &**law).unwrap();
+        let together = values(&game, &batch);
+        let backwards: Vec<f64> =
+            (0..32).rev().flat_map(|index| values(&game, &batch.slice(index..index + 1))).collect();
+        assert!(together.iter().eq(backwards.iter().rev()));
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert_eq!(pool.install(|| values(&game, &batch)), together);
+            assert_eq!(pool.install(|| errors(&game, &batch)), errors(&game, &batch));
+        }
+        // A serial model is asked in larger chunks.
+        let game = ConditionalGame::new(&serial, &explicand, &**law).unwrap();
+        assert_eq!(values(&game, &batch), together);
+    }
+    // What chance decides is the same for another explicand: draws differ by the same vector.
+    let coalition = Coalition::from_members(5, [1, 3]);
+    let (rows, _) = synthetic(&*laws[0], &explicand, &coalition);
+    let (others, _) = synthetic(&*laws[0], &[9.0, -9.0, 9.0, 2.0, 9.0], &coalition);
+    for (row, other) in rows.iter().zip(&others) {
+        for j in [0, 2, 4] {
+            assert!((row[j] - other[j] - (rows[0][j] - others[0][j])).abs() < 1e-12);
+        }
+    }
+}
+
+// Stored results name their seed. Up to rounding, because factorizations may round otherwise on other machines.
+#[test]
+fn first_draws_are_fixed() {
+    let law =
+        GaussianLaw::new(&[0.0, 1.0, 2.0], &[1.0, 0.5, 0.0, 0.5, 1.0, 0.2, 0.0, 0.2, 1.0], 2, 42).unwrap();
+    for (members, wanted) in [
+        (vec![], vec![-1.853729619, 0.678943589, 2.576320794, 0.843824689, -0.305569623, 1.857547733]),
+        (vec![0, 2], vec![0.0, 1.047215747, 0.0, 0.0, 2.372913735, 0.0]),
+    ] {
+        let (rows, _) = synthetic(&law, &[0.0; 3], &Coalition::from_members(3, members));
+        for (got, wanted) in rows.concat().iter().zip(wanted) {
+            assert!((got - wanted).abs() < 1e-8, "{got} for {wanted}");
+        }
+    }
+}
+
+#[test]
+fn coalitions_draw_independently() {
+    // Two coalitions with the same law of the last feature: correlations of their draws vanish, up to 4 standard errors.
+    let law = GaussianLaw::new(&[0.0; 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 10_000, 1).unwrap();
+    let column = |members: &[usize]| -> Vec<f64> {
+        let coalition = Coalition::from_members(3, members.iter().copied());
+        synthetic(&law, &[0.0; 3], &coalition).0.iter().map(|row| row[2]).collect()
+    };
+    let (a, b) = (column(&[0]), column(&[1]));
+    let correlation = a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() / 10_000.0;
+    assert!(correlation.abs() < 4.0 / 100.0, "{correlation}");
+    // Nor do successive draws of one coalition resemble each other.
+    let lagged = a.iter().zip(&a[1..]).map(|(a, b)| a * b).sum::<f64>() / 9999.0;
+    assert!(lagged.abs() < 4.0 / 100.0, "{lagged}");
+}
+
+#[test]
+fn the_mean_over_the_scenarios_is_the_game() {
+    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
+    let batch = all_coalitions(5);
+    for law in laws_of_draws() {
+        let game = ConditionalGame::new(&curved, &explicand, &*law).unwrap();
+        assert_eq!((game.scenarios(), game.scenario_weights(), game.rows_per_coalition()), (150, None, 150));
+        let mut sums = vec![0.0; 32];
+        let mut out = vec![0.0; 32];
+        for scenario in 0..150 {
+            game.values_in_scenarios(&batch, &[scenario; 32], &mut out).unwrap();
+            sums.iter_mut().zip(&out).for_each(|(sum, value)| *sum += value / 150.0);
+        }
+        for (mean, value) in sums.iter().zip(values(&game, &batch)) {
+            assert!((mean - value).abs() < 1e-12, "{mean} for {value}");
+        }
+    }
+    let weighted = EmpiricalLaw::fit(Rows::new(&factorial(), 3)).unwrap();
+    let game = ConditionalGame::new(&curved, &[0.0, 0.1, 0.2], &weighted).unwrap();
+    let mut out = [0.0; 8];
+    game.values_in_scenarios(&all_coalitions(3), &[0; 8], &mut out).unwrap();
+    assert_eq!((game.scenarios(), out.to_vec()), (1, values(&game, &all_coalitions(3))));
+}
+
+#[test]
+fn the_grand_coalition_is_the_prediction_itself_at_the_price_of_one_row() {
+    let asked = AtomicUsize::new(0);
+    let model = |row: &[f64]| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        curved(row)
+    };
+    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
+    for law in laws_of_draws() {
+        let game = ConditionalGame::new(&model, &explicand, &*law).unwrap();
+        asked.store(0, Ordering::Relaxed);
+        assert_eq!(values(&game, &all_coalitions(5).slice(31..32)), [curved(&explicand)]);
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert_eq!(values(&game, &all_coalitions(5).slice(0..1)).len(), 1);
+        assert_eq!(asked.load(Ordering::Relaxed), 151);
+    }
+}
+
+#[test]
+fn outputs_are_averaged_each_on_its_own() {
+    let both =
+        batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(|row| [curved(row), row[0]]).collect()));
+    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
+    let first = |row: &[f64]| row[0];
+    for law in laws_of_draws() {
+        let game = ConditionalGame::new(&both, &explicand, &*law).unwrap();
+        let batch = all_coalitions(5);
+        let (values_of_both, errors_of_both) = (values(&game, &batch), errors(&game, &batch));
+        let alone = [
+            ConditionalGame::new(&curved as &dyn Model, &explicand, &*law).unwrap(),
+            ConditionalGame::new(&first as &dyn Model, &explicand, &*law).unwrap(),
+        ];
+        for (output, game) in alone.iter().enumerate() {
+            assert!(values(game, &batch).iter().eq(values_of_both.iter().skip(output).step_by(2)));
+            assert!(errors(game, &batch).iter().eq(errors_of_both.iter().skip(output).step_by(2)));
+        }
+    }
+}
+
+// ---- Bad input ----
+
+fn message<T>(result: Result<T, GameError>) -> String {
+    result.err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
+    for (value, words) in
+        [(f64::NAN, "has no value in column 1"), (f64::INFINITY, "the value inf in column 1")]
+    {
+        let mut data = vec![0.5; 20];
+        data[2 * 3 + 1] = value;
+        let rows = Rows::new(&data, 2);
+        for said in [
+            message(GaussianLaw::fit(rows, 10, 0)),
+            message(CopulaLaw::fit(rows, 10, 0)),
+            message(EmpiricalLaw::fit(rows)),
+        ] {
+            assert!(said.contains("row 3 of the data") && said.contains(words), "{said}");
+        }
+        assert_eq!(FrequencyLaw::fit(rows).is_ok(), value.is_nan());
+    }
+}
+
+#[test]
+fn fewer_rows_than_features_and_one_are_refused() {
+    let data = [0.0, 1.0, 2.0, 5.0, 1.0, 3.0];
+    let rows = Rows::new(&data, 3);
+    for said in [
+        message(GaussianLaw::fit(rows, 10, 0)),
+        message(CopulaLaw::fit(rows, 10, 0)),
+        message(EmpiricalLaw::fit(rows)),
+    ] {
+        assert!(
+            said.contains("at least 4 rows of data, 2 were given") && said.contains("of your own"),
+            "{said}"
+        );
+    }
+    let none = message(FrequencyLaw::fit(Rows::new(&[], 3)));
+    assert!(none.contains("at least 1 rows"), "{none}");
+}
+
+#[test]
+fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
+    let said = |covariance: &[f64]| message(GaussianLaw::new(&[0.0, 0.0], covariance, 10, 0));
+    for (covariance, words) in [
+        (&[1.0, 0.0, 1.0][..], "3 entries were given for 2 features, 4 are wanted"),
+        (&[1.0, f64::NAN, 0.0, 1.0], "entry (0, 1) is NaN"),
+        (&[1.0, 0.0, 0.0, -2.0], "variance at (1, 1) is -2"),
+        (&[1.0, 0.5, 0.4, 1.0], "entry (1, 0) is 0.4, but (0, 1) is 0.5"),
+        (
+            &[1.0, 3.0, 3.0, 4.0],
+            "entry (1, 0) is 3, more than the product of the standard deviations 2 and 1",
+        ),
+        (&[0.0, 0.1, 0.1, 1.0], "entry (1, 0) is 0.1"),
+    ] {
+        assert!(said(covariance).contains(words), "{}", said(covariance));
+    }
+    // Each pair is possible, the three together are not: eigenvalues 1 − 2 · 0.9, 1.9, 1.9.
+    let three = [1.0, -0.9, -0.9, -0.9, 1.0, -0.9, -0.9, -0.9, 1.0];
+    let refused = message(GaussianLaw::new(&[0.0; 3], &three, 10, 0));
+    assert!(refused.contains("an eigenvalue of its correlation matrix is -0.8"), "{refused}");
+    // Degenerate ones are legal.
+    assert!(GaussianLaw::new(&[0.0; 2], &[1.0, 2.0, 2.0, 4.0], 10, 0).is_ok());
+    assert!(GaussianLaw::new(&[0.0; 2], &[0.0; 4], 10, 0).is_ok());
+    assert!(
+        message(GaussianLaw::new(&[0.0, f64::NAN], &[0.0; 4], 10, 0))
+            .contains("the mean has no value in column 1")
+    );
+    assert!(message(GaussianLaw::new(&[], &[], 10, 0)).contains("at least one feature"));
+    let huge = [1.7e308, -1.7e308, 1.7e308, -1.7e308];
+    assert!(message(GaussianLaw::fit(Rows::new(&huge, 1), 10, 0)).contains("too large for a variance"));
+}
+
+#[test]
+fn parameters_outside_their_range_are_refused() {
+    let data = factorial();
+    let rows = Rows::new(&data, 3);
+    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("at least one draw"));
+    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("at least one draw"));
+    assert!(message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic()).contains("an even number, not 7"));
+    let law = EmpiricalLaw::fit(rows).unwrap();
+    for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("above 0"), "{bandwidth}");
+    }
+    for share in [0.0, 1.1, f64::NAN] {
+        assert!(message(law.clone().with_share(share)).contains("at most 1"), "{share}");
+    }
+    assert!(message(law.with_most_rows(0)).contains("at least one row"));
+}
+
+#[test]
+fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
+    let data = factorial();
+    let law = GaussianLaw::fit(Rows::new(&data, 3), 10, 0).unwrap();
+    let said = |explicand: &[f64]| message(ConditionalGame::new(&curved, explicand, &law));
+    assert!(said(&[0.0; 2]).contains("the explicand has 2 values, but 3 are wanted"));
+    assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has no value in column 1"));
+    assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
+    let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
+    assert!(ConditionalGame::new(&curved, &[0.0, f64::NAN, 0.0], &frequency).is_ok());
+
+    struct Four;
+    impl Model for Four {
+        fn features(&self) -> Option<usize> {
+            Some(4)
+        }
+        fn predict(&self, _: Rows<'_>, _: &mut [f64]) -> Result<(), apportion_games::BoxError> {
+            Ok(())
+        }
+    }
+    let refused = message(ConditionalGame::new(&Four, &[0.0; 3], &law));
+    assert!(refused.contains("a row of the conditional law has 3 values, but 4 are wanted"), "{refused}");
+    let silent = batch_model(0, |_: Rows<'_>| Ok(Vec::new()));
+    assert!(message(ConditionalGame::new(&silent, &[0.0; 3], &law)).contains("at least one output"));
+}
+
+#[test]
+fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
+    let law = GaussianLaw::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
+    let batch = all_coalitions(3);
+    let mut out = [0.0; 8];
+    let undefined = |row: &[f64]| if row[1] == 7.5 { f64::NAN } else { 0.0 };
+    let game = ConditionalGame::new(&undefined, &[0.0, 7.5, 0.0], &law).unwrap();
+    for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
+        let refused = message(refused);
+        assert!(refused.contains("the value of coalition {1} of 3 (output 0) is NaN"), "{refused}");
+    }
+    let failing = batch_model(1, |_: Rows<'_>| Err("no power".into()));
+    let game = ConditionalGame::new(&failing, &[0.0; 3], &law).unwrap();
+    for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
+        assert!(message(refused).contains("rows of coalition {} of 3: no power"));
+    }
+}
