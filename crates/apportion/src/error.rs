@@ -3,7 +3,7 @@
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
 use apportion_trees::TreeError;
-use apportion_values::{Semivalue, ValueError};
+use apportion_values::{SolutionConcept, ValueError};
 
 use crate::method::Method;
 
@@ -34,7 +34,15 @@ pub enum ExplainError {
         /// The method.
         method: Method,
         /// The value.
-        value: Semivalue,
+        value: SolutionConcept,
+    },
+    /// Groups for a value of single players.
+    #[error(
+        "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
+    )]
+    NeedlessGroups {
+        /// The value.
+        value: SolutionConcept,
     },
     /// The tree oracle was asked for a model that is not a tree ensemble.
     #[error(

@@ -2,10 +2,12 @@
 
 use std::sync::OnceLock;
 
-use apportion_estimators::{Diagnostics, Explanation, exact};
-use apportion_games::{Background, Game, GameError, Model, Rows, SubGame};
+use apportion_estimators::{Diagnostics, Explanation, exact_in_groups};
+use apportion_games::{
+    Background, Coalitions, ConditionalLaw, Game, GameError, Model, Partition, Rows, SubGame,
+};
 use apportion_trees::Ensemble;
-use apportion_values::{MOST_PLAYERS, Semivalue};
+use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use rayon::prelude::*;
 
 use crate::budget::Budget;
@@ -30,9 +32,10 @@ pub enum NullPlayers {
 /// In the marginal game ([`new`](Self::new), [`of_trees`](Self::of_trees)) v(S) is the mean prediction when the features in S are the
 /// explicand's and the others come from a row of the background. In the path-dependent game
 /// ([`path_dependent`](Self::path_dependent)) v(S) is what an ensemble expects by its training cover where only the features in S are
-/// known. Both are in the model's output space (margins for tree ensembles).
+/// known. In a conditional game ([`conditional`](Self::conditional)) it is what the model predicts on average over a law of the features
+/// not in S given those in S. All are in the model's output space (margins for tree ensembles).
 ///
-/// With B background rows an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
+/// With B background rows, or B draws, an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
 /// as the budget allows, 2^n for [`Method::Exact`], none for the tree oracle.
 ///
 /// Rows are explained in parallel, and the answer has the same bits on any number of threads. A row's explanation depends on the row and
@@ -51,7 +54,8 @@ pub enum NullPlayers {
 /// ```
 pub struct Explainer<'a> {
     source: Source<'a>,
-    value: Semivalue,
+    value: SolutionConcept,
+    partition: Option<Partition>,
     method: Method,
     budget: Budget,
     seed: u64,
@@ -76,10 +80,18 @@ impl<'a> Explainer<'a> {
         Self::of(Source::PathDependent(ensemble))
     }
 
+    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones. The standard errors of
+    /// explanations are those of the method; how far v(S) itself is from the expectation it stands for,
+    /// [`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors) says.
+    pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
+        Self::of(Source::Conditional(model, law))
+    }
+
     fn of(source: Source<'a>) -> Self {
         Self {
             source,
-            value: Semivalue::Shapley,
+            value: Semivalue::Shapley.into(),
+            partition: None,
             method: Method::default(),
             budget: Budget::default(),
             seed: 0,
@@ -89,8 +101,28 @@ impl<'a> Explainer<'a> {
     }
 
     /// Which value to compute; Shapley by default.
-    pub fn value(mut self, value: Semivalue) -> Self {
-        self.value = value;
+    pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    /// The groups that features belong to, for values of players in groups (Owen, Banzhaf-Owen, two-step) and of groups (quotient values).
+    ///
+    /// ```
+    /// use apportion::games::Partition;
+    /// use apportion::values::SolutionConcept;
+    /// use apportion::{Background, Explainer};
+    ///
+    /// let model = |row: &[f64]| row[0] * row[1] * row[2];
+    /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 3])?)
+    ///     .value(SolutionConcept::owen())
+    ///     .groups(Partition::new(3, vec![vec![0, 1], vec![2]])?)
+    ///     .explain(&[1.0, 2.0, 4.0])?;
+    /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn groups(mut self, partition: Partition) -> Self {
+        self.partition = Some(partition);
         self
     }
 
@@ -181,6 +213,9 @@ impl<'a> Explainer<'a> {
         if !self.method.computes(&self.value) {
             return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
         }
+        if self.partition.is_some() && !self.value.needs_partition() {
+            return Err(ExplainError::NeedlessGroups { value: self.value.clone() });
+        }
         match (self.method, self.source.ensemble()) {
             (Method::Tree, None) => Err(ExplainError::NotTrees),
             _ => Ok(()),
@@ -209,13 +244,16 @@ impl<'a> Explainer<'a> {
                         Oracle::interventional(ensemble, background)?
                     }
                     Source::PathDependent(_) => Oracle::path_dependent(ensemble)?,
+                    // It has no ensemble to ask an oracle of.
+                    Source::Conditional(..) => return Err(ExplainError::NotTrees),
                 };
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        let attributions = oracle.values(self.value.clone(), explicands)?;
+        let players = self.value.check(ensemble.feature_count(), self.partition.as_ref())?;
+        let attributions = oracle.values(&self.value, self.partition.as_ref(), explicands)?;
         let outputs = ensemble.output_count();
-        let per_row = ensemble.feature_count() * outputs;
+        let per_row = players * outputs;
         let explanations = (0..explicands.len()).map(|row| Explanation {
             value: self.value.clone(),
             method: Method::Tree.name().to_owned(),
@@ -235,49 +273,60 @@ impl<'a> Explainer<'a> {
     fn explain_by_game(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         let (game, null_players) = self.source.game(explicand)?;
         let game = &*game;
-        self.value.check_players(game.players())?;
+        let results = self.value.check(game.players(), self.partition.as_ref())?;
         // Of all features, so that "10n" is the same for every row.
         let budget = self.budget.evaluations(game.players());
         let contributing = SubGame::without(game, null_players.view());
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
-            let explanation = self.explain_game(game, &self.value, budget)?;
-            return Ok(Explanation { value: self.value.clone(), ..explanation });
+            return self.explain_all(game, budget);
         }
         if contributing.players() == 0 {
-            return self.explain_unchanged(game);
+            return self.explain_unchanged(game, results);
         }
-        let value = self.value.without_null_players(contributing.players());
-        let mut explanation = self.explain_game(&contributing, &value, budget)?;
+        let Some(left) = Left::of(&self.value, self.partition.as_ref(), contributing.keep()) else {
+            return self.explain_all(game, budget);
+        };
+        let mut explanation =
+            self.explain_game(&contributing, &left.value, left.partition.as_ref(), budget)?;
+        let outputs = game.outputs();
         explanation.value = self.value.clone();
-        explanation.values = contributing.expand(&explanation.values);
-        explanation.std_errors = explanation.std_errors.map(|errors| contributing.expand(&errors));
+        explanation.values = left.expand(&explanation.values, results, outputs);
+        explanation.std_errors = explanation.std_errors.map(|errors| left.expand(&errors, results, outputs));
         Ok(explanation)
+    }
+
+    /// With all players in the game.
+    fn explain_all(&self, game: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
+        let explanation = self.explain_game(game, &self.value, self.partition.as_ref(), budget)?;
+        Ok(Explanation { value: self.value.clone(), ..explanation })
     }
 
     fn explain_game(
         &self,
         game: &dyn Game,
-        value: &Semivalue,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
         budget: usize,
     ) -> Result<Explanation, ExplainError> {
+        let affordable = || value.coalitions(game.players(), partition).is_some_and(|all| all <= budget);
         let method = match self.method {
-            Method::Auto if game.players() <= MOST_PLAYERS && budget >= 1 << game.players() => Method::Exact,
+            Method::Auto if affordable() => Method::Exact,
             Method::Auto => Method::sampled(value),
             method => method,
         };
-        match method.estimator(value) {
+        match method.estimator(value, partition) {
             Some(estimator) => Ok(estimator.estimate(game, budget, self.seed)?),
-            None => Ok(exact(game, value.clone())?),
+            None => Ok(exact_in_groups(game, value, partition)?),
         }
     }
 
     /// The explicand is the background, or the trees do not split: nobody contributes anything.
-    fn explain_unchanged(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
-        let mut batch = apportion_games::Coalitions::new(game.players());
+    fn explain_unchanged(&self, game: &dyn Game, results: usize) -> Result<Explanation, ExplainError> {
+        let mut batch = Coalitions::new(game.players());
         batch.push_full();
         let mut prediction = vec![0.0; game.outputs()];
         game.values(&batch, &mut prediction)?;
-        let length = game.players() * game.outputs();
+        let length = results * game.outputs();
         Ok(Explanation {
             value: self.value.clone(),
             method: Method::Exact.name().to_owned(),
@@ -291,5 +340,52 @@ impl<'a> Explainer<'a> {
             seed: None,
             diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
         })
+    }
+}
+
+/// What is left to compute when null players are taken out.
+struct Left {
+    value: SolutionConcept,
+    partition: Option<Partition>,
+    /// Where each of its values goes among those of all players, or of all groups.
+    places: Vec<usize>,
+}
+
+impl Left {
+    /// The value among the players `keep`, the others being null players; none where it cannot do without them: a two-step value
+    /// gives a null player a share of its group's surplus, and weights that are given for a number of players need that many.
+    fn of(value: &SolutionConcept, partition: Option<&Partition>, keep: &[usize]) -> Option<Self> {
+        let among = || partition.map(|partition| partition.among(keep));
+        match value {
+            SolutionConcept::Semivalue(semivalue) => Some(Self {
+                value: semivalue.without_null_players(keep.len()).into(),
+                partition: None,
+                places: keep.to_vec(),
+            }),
+            SolutionConcept::Coalitional(CoalitionalValue { between, within }) => {
+                if matches!(within, Semivalue::SizeWeights(_)) {
+                    return None;
+                }
+                let (partition, groups) = among()?;
+                let between = between.without_null_players(groups.len());
+                let value = CoalitionalValue { between, within: within.clone() }.into();
+                Some(Self { value, partition: Some(partition), places: keep.to_vec() })
+            }
+            SolutionConcept::Quotient(semivalue) => {
+                let (partition, places) = among()?;
+                let value = SolutionConcept::Quotient(semivalue.without_null_players(places.len()));
+                Some(Self { value, partition: Some(partition), places })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its values among all `results`, the others being zero.
+    fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
+        let mut all = vec![0.0; results * outputs];
+        for (row, &place) in values.chunks_exact(outputs).zip(&self.places) {
+            all[place * outputs..(place + 1) * outputs].copy_from_slice(row);
+        }
+        all
     }
 }

@@ -1,6 +1,7 @@
 //! Apportion: what each feature contributed to what a model said.
 //!
-//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues) for any model that can predict rows, estimated from few
+//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues; of features in groups Owen, Banzhaf-Owen, two-step and quotient
+//! values) for any model that can predict rows, estimated from few
 //! predictions and with standard errors; exact, without sampling, for tree ensembles read from their own files.
 //!
 //! # From a model to an explanation
@@ -21,11 +22,12 @@
 //!
 //! | module | is the crate | and holds |
 //! |---|---|---|
-//! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, textbook games |
+//! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, textbook games |
+//! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions |
-//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse; of players in groups regressions, Monte Carlo on the product space, nested permutations |
 //! | [`trees`] | `apportion-trees` | tree ensembles, model files, the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
@@ -40,15 +42,16 @@ mod source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;
+pub use apportion_partitions as partitions;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
 pub use apportion_trees as trees;
 pub use apportion_values as values;
 
 pub use apportion_estimators::{Diagnostics, Estimator, Explanation};
-pub use apportion_games::{Background, Game, MarginalGame, Model, Rows, batch_model};
+pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
 pub use apportion_trees::Ensemble;
-pub use apportion_values::Semivalue;
+pub use apportion_values::{Semivalue, SolutionConcept};
 pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};

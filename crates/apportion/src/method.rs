@@ -1,10 +1,11 @@
 //! The methods by name.
 
 use apportion_estimators::{
-    Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
-    OptimizedKernelShap, Pairing, PermutationShap, SamplingLaw,
+    CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse,
+    MonteCarlo, NestedPermutation, OptimizedKernelShap, Pairing, PermutationShap, ProductSpace, SamplingLaw,
 };
-use apportion_values::{LeastSquaresForm, Semivalue};
+use apportion_games::Partition;
+use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
 
 use crate::error::ExplainError;
 
@@ -50,11 +51,22 @@ pub enum Method {
     OneSampleFitsAll,
     /// Maximum sample reuse of what a linear model leaves unexplained. For every value.
     MsrAdjusted,
+    /// Regressions on coalitions drawn by leverage scores, between the groups and within them. For values of players in groups.
+    Leverage,
+    /// Monte Carlo on the product space of coalitions and background rows, each player on its own. For every value.
+    ProductSpace,
+    /// The same, each background row used once: estimates the game of the law that the background is a sample of.
+    ProductSpaceTrueMarginal,
+    /// Orders of the groups and of the members in each, walked forwards and backwards against one background row. For Owen, two-step and
+    /// (quotient) Shapley values.
+    NestedPermutation,
+    /// The same, walked forwards only.
+    NestedPermutationPlain,
 }
 
 impl Method {
     /// All methods, in the order in which they are listed to users.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 23] = [
         Self::Auto,
         Self::Tree,
         Self::Exact,
@@ -73,6 +85,11 @@ impl Method {
         Self::Msr,
         Self::OneSampleFitsAll,
         Self::MsrAdjusted,
+        Self::Leverage,
+        Self::ProductSpace,
+        Self::ProductSpaceTrueMarginal,
+        Self::NestedPermutation,
+        Self::NestedPermutationPlain,
     ];
 
     /// The name on the command line and in results.
@@ -96,16 +113,41 @@ impl Method {
             Self::Msr => "msr",
             Self::OneSampleFitsAll => "one-sample-fits-all",
             Self::MsrAdjusted => "msr-adjusted",
+            Self::Leverage => "leverage",
+            Self::ProductSpace => "product-space",
+            Self::ProductSpaceTrueMarginal => "product-space-true-marginal",
+            Self::NestedPermutation => "nested-permutation",
+            Self::NestedPermutationPlain => "nested-permutation-plain",
         }
     }
 
-    /// The estimator of `value` behind the name; none for the exact methods and [`Auto`](Self::Auto), and where the method cannot compute
-    /// the value.
-    pub fn estimator(self, value: &Semivalue) -> Option<Box<dyn Estimator>> {
-        let value = &value.simplified();
+    /// The estimator of `value` behind the name, of players in the groups of `partition` where it is a value of groups; none for the exact
+    /// methods and [`Auto`](Self::Auto), and where the method cannot compute the value.
+    pub fn estimator(
+        self,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
+    ) -> Option<Box<dyn Estimator>> {
+        let value = value.simplified();
+        let estimator = match value.semivalue() {
+            Some(semivalue) => self.of_semivalue(semivalue).or_else(|| self.of_any(&value, None))?,
+            None => self.of_any(&value, partition)?,
+        };
+        (estimator.value() == value).then_some(estimator)
+    }
+
+    /// The estimators that know semivalues alone.
+    fn of_semivalue(self, value: &Semivalue) -> Option<Box<dyn Estimator>> {
         let leverage = LeverageShap::default();
         let estimator: Box<dyn Estimator> = match self {
-            Self::Auto | Self::Tree | Self::Exact => return None,
+            Self::Auto
+            | Self::Tree
+            | Self::Exact
+            | Self::Leverage
+            | Self::ProductSpace
+            | Self::ProductSpaceTrueMarginal
+            | Self::NestedPermutation
+            | Self::NestedPermutationPlain => return None,
             Self::LeverageShap => Box::new(leverage),
             Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
             Self::LeverageShapUnpaired => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
@@ -131,21 +173,52 @@ impl Method {
             }),
             Self::MsrAdjusted => Box::new(MaximumSampleReuse::adjusted(value.clone())),
         };
-        (estimator.value() == *value).then_some(estimator)
+        Some(estimator)
+    }
+
+    /// The estimators that know values of players in groups, too.
+    fn of_any(self, value: &SolutionConcept, partition: Option<&Partition>) -> Option<Box<dyn Estimator>> {
+        let groups = if value.needs_partition() { Some(partition?.clone()) } else { None };
+        let product_space = |groups: Option<Partition>| match groups {
+            Some(groups) => ProductSpace::grouped(value.clone(), groups),
+            None => ProductSpace::new(value.clone()),
+        };
+        let permutations = |groups: Option<Partition>| {
+            match groups {
+                Some(groups) => NestedPermutation::grouped(value.clone(), groups),
+                None => NestedPermutation::new(value.clone()),
+            }
+            .ok()
+        };
+        let estimator: Box<dyn Estimator> = match self {
+            Self::Leverage => Box::new(CoalitionalRegression::new(value.clone(), groups?).ok()?),
+            Self::ProductSpace => Box::new(product_space(groups)),
+            Self::ProductSpaceTrueMarginal => Box::new(product_space(groups).true_marginal()),
+            Self::NestedPermutation => Box::new(permutations(groups)?),
+            Self::NestedPermutationPlain => Box::new(permutations(groups)?.plain()),
+            _ => return None,
+        };
+        Some(estimator)
     }
 
     /// Whether the method can compute `value`.
-    pub fn computes(self, value: &Semivalue) -> bool {
-        matches!(self, Self::Auto | Self::Tree | Self::Exact) || self.estimator(value).is_some()
+    pub fn computes(self, value: &SolutionConcept) -> bool {
+        match self {
+            Self::Auto | Self::Exact => true,
+            Self::Tree => !matches!(value, SolutionConcept::Linear(_)),
+            // Which groups they are makes no difference.
+            _ => self.estimator(value, Some(&Partition::whole(1))).is_some(),
+        }
     }
 
     /// The most accurate sampled method for `value`: Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
-    /// Banzhaf values, regression-adjusted maximum sample reuse for all others.
-    pub fn sampled(value: &Semivalue) -> Self {
-        [Self::LeverageShap, Self::KernelBanzhafWithoutReplacement]
+    /// Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
+    /// regressions by leverage scores where there are such, and Monte Carlo on the product space for what is left.
+    pub fn sampled(value: &SolutionConcept) -> Self {
+        [Self::LeverageShap, Self::KernelBanzhafWithoutReplacement, Self::MsrAdjusted, Self::Leverage]
             .into_iter()
             .find(|method| method.computes(value))
-            .unwrap_or(Self::MsrAdjusted)
+            .unwrap_or(Self::ProductSpace)
     }
 }
 
@@ -184,8 +257,9 @@ mod tests {
     fn every_name_reads_back_and_is_the_estimators_own() {
         for method in Method::ALL {
             assert_eq!(method.name().parse::<Method>().unwrap(), method);
-            for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
-                if let Some(estimator) = method.estimator(&value) {
+            for value in ["shapley", "banzhaf", "owen", "two-step", "quotient-banzhaf"] {
+                let value: SolutionConcept = value.parse().unwrap();
+                if let Some(estimator) = method.estimator(&value, Some(&Partition::whole(3))) {
                     assert_eq!((estimator.name(), estimator.value()), (method.name(), value));
                 }
             }
@@ -201,6 +275,12 @@ mod tests {
             ("beta=4,1", Method::MsrAdjusted),
             ("size-law=0.5,0.5", Method::MsrAdjusted),
             ("mixture=0.1:0.5,0.9:0.5", Method::MsrAdjusted),
+            ("owen", Method::Leverage),
+            ("banzhaf-owen", Method::Leverage),
+            ("two-step", Method::Leverage),
+            ("quotient-banzhaf", Method::Leverage),
+            ("quotient-beta=4,1", Method::ProductSpace),
+            ("coalitional=beta=4,1/shapley", Method::ProductSpace),
         ] {
             let value = name.parse().unwrap();
             assert_eq!(Method::sampled(&value), sampled, "{name}");
@@ -209,8 +289,10 @@ mod tests {
         let (shapley, banzhaf) = ("beta=1,1".parse().unwrap(), "weighted-banzhaf=0.5".parse().unwrap());
         assert_eq!(Method::sampled(&shapley), Method::LeverageShap);
         assert!(Method::KernelBanzhaf.computes(&banzhaf));
-        assert!(!Method::Permutation.computes(&Semivalue::Banzhaf));
-        assert!(!Method::KernelBanzhaf.computes(&Semivalue::Shapley));
+        assert!(!Method::Permutation.computes(&Semivalue::Banzhaf.into()));
+        assert!(!Method::KernelBanzhaf.computes(&Semivalue::Shapley.into()));
+        assert!(!Method::LeverageShap.computes(&SolutionConcept::owen()));
+        assert!(!Method::NestedPermutation.computes(&SolutionConcept::banzhaf_owen()));
     }
 
     #[test]

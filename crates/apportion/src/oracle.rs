@@ -1,8 +1,8 @@
 //! The exact oracle of an ensemble, for either of its games.
 
-use apportion_games::{Background, Rows};
+use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
-use apportion_values::Semivalue;
+use apportion_values::{SolutionConcept, ValueError};
 
 /// Exact values of a tree ensemble.
 pub(crate) enum Oracle<'a> {
@@ -22,10 +22,34 @@ impl<'a> Oracle<'a> {
         PathDependentOracle::new(ensemble).map(Self::PathDependent)
     }
 
-    pub(crate) fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
+    /// The values of all rows, of players in the groups of `partition` where they are values of groups.
+    pub(crate) fn values(
+        &self,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        // The two oracles have the same methods, and share no trait for the sake of this one place.
+        macro_rules! ask {
+            ($oracle:expr) => {
+                match (value, partition) {
+                    (SolutionConcept::Semivalue(semivalue), _) => $oracle.values(semivalue.clone(), rows),
+                    (SolutionConcept::Coalitional(value), Some(partition)) => {
+                        $oracle.coalitional_values(value, partition, rows)
+                    }
+                    (SolutionConcept::TwoStepShapley, Some(partition)) => {
+                        $oracle.two_step_shapley(partition, rows)
+                    }
+                    (SolutionConcept::Quotient(semivalue), Some(partition)) => {
+                        $oracle.quotient_values(semivalue.clone(), partition, rows)
+                    }
+                    _ => Err(ValueError::NoPartition { value: Box::new(value.clone()) }.into()),
+                }
+            };
+        }
         match self {
-            Self::Interventional(oracle) => oracle.values(value, rows),
-            Self::PathDependent(oracle) => oracle.values(value, rows),
+            Self::Interventional(oracle) => ask!(oracle),
+            Self::PathDependent(oracle) => ask!(oracle),
         }
     }
 }

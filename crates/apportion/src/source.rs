@@ -1,6 +1,6 @@
 //! What is explained: a model, and what stands in for features that are absent.
 
-use apportion_games::{Background, Coalition, Game, MarginalGame, Model};
+use apportion_games::{Background, Coalition, ConditionalGame, ConditionalLaw, Game, MarginalGame, Model};
 use apportion_trees::{Ensemble, PathDependentGame};
 
 use crate::error::ExplainError;
@@ -13,13 +13,15 @@ pub(crate) enum Source<'a> {
     Trees(&'a Ensemble, Background),
     /// The path-dependent game of a tree ensemble.
     PathDependent(&'a Ensemble),
+    /// The conditional game of any model.
+    Conditional(&'a dyn Model, &'a dyn ConditionalLaw),
 }
 
 impl<'a> Source<'a> {
     /// The trees, where there are any.
     pub(crate) fn ensemble(&self) -> Option<&'a Ensemble> {
         match self {
-            Self::Model(..) => None,
+            Self::Model(..) | Self::Conditional(..) => None,
             Self::Trees(ensemble, _) | Self::PathDependent(ensemble) => Some(ensemble),
         }
     }
@@ -27,7 +29,7 @@ impl<'a> Source<'a> {
     /// Whether several threads may ask the model.
     pub(crate) fn parallel(&self) -> bool {
         match self {
-            Self::Model(model, _) => model.parallel(),
+            Self::Model(model, _) | Self::Conditional(model, _) => model.parallel(),
             Self::Trees(..) | Self::PathDependent(_) => true,
         }
     }
@@ -42,6 +44,12 @@ impl<'a> Source<'a> {
         match self {
             Self::Model(model, background) => marginal(*model, background),
             Self::Trees(ensemble, background) => marginal(*ensemble as &dyn Model, background),
+            // A feature that changes no prediction by itself still says something about the others.
+            Self::Conditional(model, law) => {
+                let game = ConditionalGame::new(*model, explicand, *law)?;
+                let nobody = Coalition::empty(game.players());
+                Ok((Box::new(game), nobody))
+            }
             Self::PathDependent(ensemble) => {
                 let game = PathDependentGame::new(ensemble, explicand)?;
                 let null_players = game.null_players();

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use apportion::{Budget, Method, Semivalue};
+use apportion::partitions::{Dependence, Linkage};
+use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, Parser, Subcommand};
 
+use crate::groups::Groups;
 use crate::output::Format;
 use crate::select::Selection;
 
@@ -20,6 +22,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Divide the predictions of rows among their features
     Explain(Explain),
+    /// Find groups of features that depend on each other, and write their dendrogram
+    Groups(FindGroups),
     /// Predict rows: raw margins, before any link
     Predict(Predict),
     /// Say what a model file holds
@@ -32,7 +36,8 @@ pub(crate) struct Explain {
     pub(crate) input: Input,
 
     /// What absent features are replaced by: `mean` (the column means of the whole rows file, missing cells left out), or the rows
-    /// of a file, over which the game is averaged [default: mean]
+    /// of a file, over which the game is averaged [default: mean]. For the games gaussian, copula, empirical and frequency the data that
+    /// their law is fitted on [default: the whole rows file]
     #[arg(long, value_name = "FILE|mean")]
     pub(crate) background: Option<PathBuf>,
 
@@ -42,24 +47,43 @@ pub(crate) struct Explain {
 
     /// The value to compute: shapley, banzhaf, weighted-banzhaf=P (0 < P < 1), beta=A,B (Beta-Shapley; 1,1 is shapley, a large A looks at
     /// small coalitions); or your own: by-size=W0,W1,… (a weight for each coalition of 0, 1, … others), size-law=P0,P1,… (a probability
-    /// for each size), mixture=T:W,T:W,… (probabilities of presence T with weights W)
-    #[arg(long, default_value = "shapley", value_parser = value)]
-    pub(crate) value: Semivalue,
+    /// for each size), mixture=T:W,T:W,… (probabilities of presence T with weights W). Of features in groups: owen, banzhaf-owen, two-step,
+    /// symmetric-coalitional-banzhaf, coalitional=BETWEEN/WITHIN (two of the above). Of groups: quotient-shapley, quotient-banzhaf,
+    /// quotient-NAME
+    #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
+    pub(crate) value: SolutionConcept,
 
-    /// The game to play: marginal (absent features come from the background) or path-dependent (trees average over the branches of absent
-    /// features by their training cover; needs no background)
+    /// Which features belong together, by name or number: "age,sex;bmi,bp;5". auto finds groups that depend on each other in the data of
+    /// --background, else in the rows file; auto=K finds K of them (see also `apportion groups`)
+    #[arg(long, value_name = "GROUPS|auto|auto=K")]
+    pub(crate) groups: Option<Groups>,
+
+    #[command(flatten)]
+    pub(crate) clustering: Clustering,
+
+    /// The game to play: marginal (absent features come from the background); path-dependent (trees average over the branches of absent
+    /// features by their training cover; needs no background); or conditional on the present features, by a law fitted on data: gaussian,
+    /// copula (Gaussian copula, margins by ranks), empirical (rows near the explicand), frequency (rows that agree with it; for
+    /// discrete features)
     #[arg(long, default_value = "marginal", value_parser = game)]
     pub(crate) game: Game,
+
+    /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
+    /// [default: 500]
+    #[arg(long, value_name = "M")]
+    pub(crate) draws: Option<usize>,
 
     /// How to compute it. Exact: auto, tree, exact. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
     /// optimized-kernel-shap, permutation; and the ablations leverage-shap-bernoulli, leverage-shap-unpaired,
     /// leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
-    /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, msr, one-sample-fits-all
+    /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, msr, one-sample-fits-all.
+    /// Of features in groups: leverage. Against one background row at a time: product-space, product-space-true-marginal (every value),
+    /// nested-permutation, nested-permutation-plain (shapley, owen, two-step, quotient-shapley)
     #[arg(long, default_value = "auto", value_parser = method)]
     pub(crate) method: Method,
 
-    /// Evaluations of the game per row for methods that estimate: a count (2000), or a multiple of the features (10n)
-    /// [default: the larger of 2048 and 20n]
+    /// Evaluations of the game per row for methods that estimate: a count (2000), or a multiple of the features (10n). One evaluation
+    /// takes the predictions of all background rows, or that many against one row each [default: the larger of 2048 and 20n]
     #[arg(long, value_name = "M|Kn")]
     pub(crate) budget: Option<Budget>,
 
@@ -74,6 +98,50 @@ pub(crate) struct Explain {
     #[arg(long)]
     pub(crate) timings: bool,
 
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// How groups are found in data.
+#[derive(Debug, Args)]
+pub(crate) struct Clustering {
+    /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
+    /// nearest neighbours)
+    #[arg(long, default_value = "spearman", value_name = "MEASURE", value_parser = str::parse::<Dependence>)]
+    pub(crate) dependence: Dependence,
+
+    /// How the dependence of groups follows from that of features: average, single, complete
+    #[arg(long, default_value = "average", value_name = "NAME", value_parser = str::parse::<Linkage>)]
+    pub(crate) linkage: Linkage,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindGroups {
+    /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: PathBuf,
+
+    /// Only these rows, counted from 0, such as 3,17 or 5-9 [default: all]
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) select: Option<Selection>,
+
+    /// Column to set aside, by name or index [default: the one named target, where there is one]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+
+    /// Where to cut: auto (groups whose dependence is significant) or auto=K (K groups)
+    #[arg(long, default_value = "auto", value_name = "auto|auto=K")]
+    pub(crate) groups: Groups,
+
+    #[command(flatten)]
+    pub(crate) clustering: Clustering,
+
+    /// Draw the dendrogram into an SVG file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) figure: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -146,37 +214,37 @@ pub(crate) struct Output {
 pub(crate) enum Game {
     Marginal,
     PathDependent,
+    Gaussian,
+    Copula,
+    Empirical,
+    Frequency,
 }
 
 impl Game {
+    const ALL: [Self; 6] =
+        [Self::Marginal, Self::PathDependent, Self::Gaussian, Self::Copula, Self::Empirical, Self::Frequency];
+
     /// The name in options and results.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Marginal => "marginal",
             Self::PathDependent => "path-dependent",
+            Self::Gaussian => "gaussian",
+            Self::Copula => "copula",
+            Self::Empirical => "empirical",
+            Self::Frequency => "frequency",
         }
     }
 }
 
-fn value(name: &str) -> Result<Semivalue, String> {
-    const LATER: &[&str] = &["owen", "banzhaf-owen", "two-step", "quotient-shapley", "quotient-banzhaf"];
-    const KNOWN: &str =
-        "known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=…, size-law=…, mixture=…";
-    name.parse::<Semivalue>().map_err(|error| later(name, LATER, KNOWN).unwrap_or_else(|| error.to_string()))
-}
-
 fn game(name: &str) -> Result<Game, String> {
-    const LATER: &[&str] = &["gaussian", "copula", "empirical"];
-    const KNOWN: &str = "known are marginal, path-dependent";
-    [Game::Marginal, Game::PathDependent]
-        .into_iter()
-        .find(|game| game.name() == name)
-        .ok_or_else(|| later(name, LATER, KNOWN).unwrap_or_else(|| format!("unknown game {name:?}; {KNOWN}")))
+    let known = Game::ALL.map(Game::name).join(", ");
+    let game = Game::ALL.into_iter().find(|game| game.name() == name);
+    game.ok_or_else(|| format!("unknown game {name:?}; known are {known}"))
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    const LATER: &[&str] =
-        &["optimized-monte-carlo", "stratified", "sgd", "product-space", "nested-permutation"];
+    const LATER: &[&str] = &["optimized-monte-carlo", "stratified", "sgd"];
     let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
     name.parse::<Method>().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
 }
@@ -198,10 +266,8 @@ mod tests {
 
     #[test]
     fn planned_names_are_told_from_unknown_ones() {
-        assert!(value("two-step").unwrap_err().contains("not available yet"));
-        assert!(value("shap").unwrap_err().contains("unknown"));
         assert!(method("sgd").unwrap_err().contains("not available yet"));
-        assert!(game("empirical").unwrap_err().contains("not available yet"));
-        assert!(game("other").unwrap_err().contains("known are marginal, path-dependent"));
+        assert!(method("treeshap").unwrap_err().contains("unknown"));
+        assert!(game("other").unwrap_err().contains("marginal, path-dependent, gaussian"));
     }
 }

@@ -13,14 +13,37 @@ use crate::rows::{self, Table, Wanted};
 
 /// The background that the options ask for.
 ///
-/// | `--background` | `--background-select` | background |
-/// |---|---|---|
-/// | none or `mean` | none | one row: the mean of each column of the whole rows file |
-/// | a file | none | all its rows |
-/// | a file | given | those of its rows |
-/// | none | given | those rows of the rows file |
-/// | `mean` | given | refused: it could mean two things |
+/// | `--background` | `--background-select` | background | data of conditional games, and for groups |
+/// |---|---|---|---|
+/// | none | none | one row: the mean of each column of the whole rows file | the whole rows file |
+/// | `mean` | none | the same | refused for conditional games; for groups the whole rows file |
+/// | a file | none | all its rows | the same |
+/// | a file | given | those of its rows | the same |
+/// | none | given | those rows of the rows file | the same |
+/// | `mean` | given | refused: it could mean two things | refused |
 pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
+    match rows_asked_for(args, input)? {
+        Some(rows) => Ok(Background::rows(rows, input.table.columns)?),
+        None => Ok(Background::baseline(means(&input.table))?),
+    }
+}
+
+/// The data that the law of a conditional game is fitted on.
+pub(crate) fn data(args: &Explain, input: &Input) -> Result<Vec<f64>> {
+    if args.background.as_deref() == Some(Path::new("mean")) {
+        let says = "the law of --game {} is fitted on rows, not on their mean; leave --background out to use the rows file";
+        return Err(Usage(says.replace("{}", args.game.name())).into());
+    }
+    data_for_groups(args, input)
+}
+
+/// The data in which groups are found.
+pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
+    Ok(rows_asked_for(args, input)?.unwrap_or_else(|| input.table.values.clone()))
+}
+
+/// The rows that `--background` and `--background-select` name, where they name any.
+fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
     let asks_for_the_mean = args.background.is_some() && file.is_none();
     if asks_for_the_mean && args.background_select.is_some() {
@@ -31,16 +54,15 @@ pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
     let (source, path) = match (&read, file) {
         (Some(table), Some(path)) => (table, path),
         _ if args.background_select.is_some() => (&input.table, args.input.rows.as_path()),
-        _ => return Ok(Background::baseline(means(&input.table))?),
+        _ => return Ok(None),
     };
-    let values = match &args.background_select {
-        None => source.values.clone(),
+    match &args.background_select {
+        None => Ok(Some(source.values.clone())),
         Some(selection) => {
             let rows = selection.rows(source.len(), "--background-select", &path.display().to_string())?;
-            source.gather(&rows)
+            Ok(Some(source.gather(&rows)))
         }
-    };
-    Ok(Background::rows(values, source.columns)?)
+    }
 }
 
 /// Reads a file of background rows. It need not have the target of the rows, nor the order of their columns.

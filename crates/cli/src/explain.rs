@@ -4,14 +4,17 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use apportion::samplers::most_rows;
-use apportion::values::MOST_PLAYERS;
-use apportion::{Budget, ExplainError, Explainer, Explanation, Method, Model, Rows, Semivalue};
+use apportion::{
+    Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, SolutionConcept,
+};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::args::{Explain, Game};
-use crate::background::background;
+use crate::background::{background, data, data_for_groups};
+use crate::conditional;
 use crate::failure::Usage;
+use crate::groups::Groups;
 use crate::input::Input;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
@@ -19,11 +22,10 @@ use crate::threads;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
-    if !args.method.computes(&args.value) {
-        let error = ExplainError::Unsupported { method: args.method, value: args.value.clone() };
-        return Err(Usage(format!("--method {}, --value {}: {error}", args.method, args.value)).into());
-    }
-    if args.game == Game::PathDependent && (args.background.is_some() || args.background_select.is_some()) {
+    check(args)?;
+    let finds_groups = matches!(args.groups, Some(Groups::Auto(_)));
+    let names_background = args.background.is_some() || args.background_select.is_some();
+    if args.game == Game::PathDependent && names_background && !finds_groups {
         eprintln!("note: --background is not used: --game path-dependent needs none");
     }
     let inputs =
@@ -31,21 +33,37 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let destination =
         Destination::new(args.output.out.as_deref(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     let input = Input::read(&args.input)?;
-    args.value.check_players(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
-    let source = match args.game {
-        Game::Marginal => Explainer::of_trees(&input.model, background(args, &input)?),
-        Game::PathDependent => Explainer::path_dependent(&input.model),
+    let features = model::feature_names(&input.model, &input.table);
+    let partition = match &args.groups {
+        Some(groups) => {
+            Some(groups.partition(&features, &args.clustering, || data_for_groups(args, &input))?)
+        }
+        None => None,
+    };
+    args.value
+        .check(input.table.columns, partition.as_ref())
+        .map_err(|error| Usage(format!("--value: {error}")))?;
+    let law = conditional::law(args, input.table.columns, || data(args, &input))?;
+    let source = match (args.game, &law) {
+        (Game::PathDependent, _) => Explainer::path_dependent(&input.model),
+        (_, Some(law)) => Explainer::conditional(&input.model, &**law),
+        (_, None) => Explainer::of_trees(&input.model, background(args, &input)?),
     };
     let method = match args.method {
         // The model is a tree ensemble.
-        Method::Auto => Method::Tree,
+        Method::Auto if law.is_none() => Method::Tree,
+        Method::Auto => without_oracle(args, partition.as_ref(), input.table.columns),
         method => method,
     };
-    let budget = evaluations(method, &args.value, args.budget, input.table.columns)?;
+    let budget = evaluations(method, &args.value, partition.as_ref(), args.budget, input.table.columns)?;
     let loaded = Instant::now();
 
     let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
+    let source = match &partition {
+        Some(partition) => source.groups(partition.clone()),
+        None => source,
+    };
     let explainer = source
         .value(args.value.clone())
         .method(method)
@@ -59,7 +77,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 
     let explanations = explanations?;
     warn_of_undetermined(&explanations);
-    let results = attributions(args, &input, method, budget, explanations);
+    let results = attributions(args, &input, features, partition, method, budget, explanations);
     destination.write(|out| results.write(args.output.format, out))?;
 
     if args.timings {
@@ -72,6 +90,40 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         eprintln!("{}", serde_json::to_string(&timings)?);
     }
     Ok(())
+}
+
+/// Refuses options that contradict each other, before anything is read.
+fn check(args: &Explain) -> Result<()> {
+    let refuse = |says: String| Err(Usage(says).into());
+    let (method, value, game) = (args.method, &args.value, args.game.name());
+    if !method.computes(value) {
+        let error = ExplainError::Unsupported { method, value: value.clone() };
+        return refuse(format!("--method {method}, --value {value}: {error}"));
+    }
+    if method == Method::Tree && !matches!(args.game, Game::Marginal | Game::PathDependent) {
+        return refuse(format!(
+            "--method tree: no oracle plays --game {game}; take exact, or a method that samples"
+        ));
+    }
+    match (&args.groups, value.needs_partition()) {
+        (None, true) => refuse(format!(
+            "--value {value} is of features in groups: say which belong together by --groups \"age,sex;bmi\", or have it found by --groups auto"
+        )),
+        (Some(_), false) => {
+            let error = ExplainError::NeedlessGroups { value: value.clone() };
+            refuse(format!("--groups: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The method that [`Method::Auto`] stands for where the game has no oracle: enumeration where the budget covers it.
+fn without_oracle(args: &Explain, partition: Option<&Partition>, players: usize) -> Method {
+    let budget = args.budget.unwrap_or_default().evaluations(players);
+    match args.value.coalitions(players, partition) {
+        Some(all) if all <= budget => Method::Exact,
+        _ => Method::sampled(&args.value),
+    }
 }
 
 /// Says on standard error where the budget was too small to determine the values.
@@ -93,6 +145,8 @@ fn warn_of_undetermined(explanations: &[Explanation]) {
 fn attributions(
     args: &Explain,
     input: &Input,
+    features: Vec<String>,
+    partition: Option<Partition>,
     method: Method,
     budget: Option<usize>,
     explanations: Vec<Explanation>,
@@ -108,9 +162,19 @@ fn attributions(
         method: method.name().to_owned(),
         budget,
         seed: args.seed,
-        features: model::feature_names(&input.model, &input.table),
+        players: players(&args.value, features.len(), partition.as_ref()),
+        groups: partition.map(|partition| partition.groups().to_vec()),
+        features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),
+    }
+}
+
+/// The features of each player: of quotient values players are the groups.
+fn players(value: &SolutionConcept, features: usize, partition: Option<&Partition>) -> Vec<Vec<usize>> {
+    match (value, partition) {
+        (SolutionConcept::Quotient(_), Some(partition)) => partition.groups().to_vec(),
+        _ => (0..features).map(|feature| vec![feature]).collect(),
     }
 }
 
@@ -125,7 +189,8 @@ struct Timings {
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
 fn evaluations(
     method: Method,
-    value: &Semivalue,
+    value: &SolutionConcept,
+    partition: Option<&Partition>,
     budget: Option<Budget>,
     players: usize,
 ) -> Result<Option<usize>> {
@@ -134,7 +199,7 @@ fn evaluations(
     if let Some(given) = given.filter(|&given| given > most) {
         bail!("--budget {given} is too large: the most is {most} evaluations for {players} features");
     }
-    match (method.estimator(value), given) {
+    match (method.estimator(value, partition), given) {
         (Some(estimator), given) => {
             let given = given.unwrap_or_else(|| Budget::Auto.evaluations(players));
             let least = estimator.minimum_budget(players);
@@ -146,11 +211,13 @@ fn evaluations(
             Ok(Some(given))
         }
         (None, Some(given)) if method == Method::Exact => {
-            if players <= MOST_PLAYERS && given < 1 << players {
-                bail!(
-                    "--budget {given} is too small: exact needs at least 2^{players} = {} evaluations for {players} features",
-                    1 << players
-                );
+            if let Some(least) = value.coalitions(players, partition).filter(|&least| given < least) {
+                let what = if value.semivalue().is_some() {
+                    format!("2^{players} = {least} evaluations for {players} features")
+                } else {
+                    format!("{least} evaluations for {players} features in these groups")
+                };
+                bail!("--budget {given} is too small: exact needs at least {what}");
             }
             Ok(None)
         }
@@ -165,16 +232,17 @@ fn evaluations(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use apportion::Semivalue;
 
-    const SHAPLEY: Semivalue = Semivalue::Shapley;
+    const SHAPLEY: SolutionConcept = SolutionConcept::Semivalue(Semivalue::Shapley);
 
     #[test]
     fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
-        let message = evaluations(Method::Exact, &SHAPLEY, Some(Budget::Evaluations(1000)), 10)
+        let message = evaluations(Method::Exact, &SHAPLEY, None, Some(Budget::Evaluations(1000)), 10)
             .unwrap_err()
             .to_string();
         assert!(message.contains("2^10 = 1024"), "{message}");
-        let message = evaluations(Method::LeverageShap, &SHAPLEY, Some(Budget::Evaluations(1)), 10)
+        let message = evaluations(Method::LeverageShap, &SHAPLEY, None, Some(Budget::Evaluations(1)), 10)
             .unwrap_err()
             .to_string();
         assert!(message.contains("at least"), "{message}");
@@ -183,17 +251,18 @@ mod tests {
     #[test]
     fn a_budget_that_no_memory_could_hold_is_refused() {
         let message =
-            evaluations(Method::Permutation, &SHAPLEY, Some(Budget::PerPlayer(usize::MAX)), 2).unwrap_err();
+            evaluations(Method::Permutation, &SHAPLEY, None, Some(Budget::PerPlayer(usize::MAX)), 2)
+                .unwrap_err();
         assert!(message.to_string().contains("too large"), "{message}");
     }
 
     #[test]
     fn a_multiple_counts_all_features() {
         assert_eq!(
-            evaluations(Method::KernelShap, &SHAPLEY, Some(Budget::PerPlayer(10)), 60).unwrap(),
+            evaluations(Method::KernelShap, &SHAPLEY, None, Some(Budget::PerPlayer(10)), 60).unwrap(),
             Some(600)
         );
-        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, 60).unwrap(), None);
-        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, 10).unwrap(), Some(2048));
+        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, None, 60).unwrap(), None);
+        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, None, 10).unwrap(), Some(2048));
     }
 }

@@ -3,8 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `args`, `select` | what may be written on the command line |
-//! | `explain`, `predict`, `inspect` | the three commands |
-//! | `input`, `model`, `rows`, `background` | what they read |
+//! | `explain`, `find_groups`, `predict`, `inspect` | the four commands |
+//! | `input`, `model`, `rows`, `background`, `conditional`, `groups` | what they read, and make of it |
 //! | `threads`, `failure` | how they run, and how they fail |
 //! | `output` | what they write, and where |
 //!
@@ -12,8 +12,11 @@
 
 mod args;
 mod background;
+mod conditional;
 mod explain;
 mod failure;
+mod find_groups;
+mod groups;
 mod input;
 mod inspect;
 mod model;
@@ -31,6 +34,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Explain(args) => explain::run(&args),
+        Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     };

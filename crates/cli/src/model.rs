@@ -18,7 +18,13 @@ pub(crate) fn read(path: &Path) -> Result<Ensemble> {
 pub(crate) fn wanted<'a>(model: &'a Ensemble, target: Option<&'a str>) -> Result<Wanted<'a>> {
     let count = model.feature_count();
     ensure!(count > 0, "the model has no features; there is nothing to read rows for");
-    Ok(Wanted { names: model.feature_names(), named_by: "the model", count, target, target_required: true })
+    Ok(Wanted {
+        names: model.feature_names(),
+        named_by: "the model",
+        count: Some(count),
+        target,
+        target_required: true,
+    })
 }
 
 /// The names of the features: the model's, else those of the rows, else f0, f1, …

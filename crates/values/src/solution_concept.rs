@@ -68,6 +68,18 @@ impl SolutionConcept {
         }
     }
 
+    /// The same value under its plainest name: semivalues as [`Semivalue::simplified`] names them.
+    pub fn simplified(&self) -> Self {
+        match self {
+            Self::Semivalue(semivalue) => semivalue.simplified().into(),
+            Self::Quotient(semivalue) => Self::Quotient(semivalue.simplified()),
+            Self::Coalitional(CoalitionalValue { between, within }) => {
+                CoalitionalValue { between: between.simplified(), within: within.simplified() }.into()
+            }
+            Self::Linear(_) | Self::TwoStepShapley => self.clone(),
+        }
+    }
+
     /// Whether the values always sum to v(N) − v(∅).
     pub fn is_efficient(&self) -> bool {
         match self {

@@ -16,9 +16,10 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
     let mut header = vec!["row".to_owned()];
     header.extend(several.then(|| "output".to_owned()));
     header.extend(["base".to_owned(), "prediction".to_owned()]);
-    header.extend(results.features.iter().cloned());
+    let players = results.player_names();
+    header.extend(players.iter().cloned());
     if with_errors {
-        header.extend(results.features.iter().map(|name| format!("std error of {name}")));
+        header.extend(players.iter().map(|name| format!("std error of {name}")));
     }
     record(&mut table, &header)?;
 
@@ -33,7 +34,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             line.extend([cell(explanation.base[output]), cell(explanation.prediction[output])]);
             line.extend(of_output(&explanation.values));
             if with_errors {
-                let missing = || vec![String::new(); results.features.len()];
+                let missing = || vec![String::new(); players.len()];
                 line.extend(explanation.std_errors.as_deref().map_or_else(missing, of_output));
             }
             record(&mut table, &line)?;

@@ -1,5 +1,6 @@
 //! JSON: one object on one line. Numbers have the fewest digits that read back to the same bits. With one output `base`,
-//! `prediction` and each entry of `values` is a number; with k outputs it is an array of k.
+//! `prediction` and each entry of `values` is a number; with k outputs it is an array of k. Of quotient values `features` lists the
+//! groups, each as it would be typed; `groups` is there where there are groups.
 
 use std::io::Write;
 
@@ -17,7 +18,9 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         method: &'a str,
         budget: Option<usize>,
         seed: u64,
-        features: &'a [String],
+        features: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        groups: Option<Vec<Vec<&'a str>>>,
         explanations: Rows<'a, Attribution>,
     }
     line(
@@ -27,7 +30,11 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             method: &results.method,
             budget: results.budget,
             seed: results.seed,
-            features: &results.features,
+            features: results.player_names(),
+            groups: results
+                .groups
+                .as_ref()
+                .map(|groups| groups.iter().map(|features| results.names(features)).collect()),
             explanations: Rows(&results.rows),
         },
         out,

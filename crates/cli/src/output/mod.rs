@@ -38,8 +38,12 @@ pub(crate) struct Attributions {
     /// Evaluations per row that the method was allowed; none for methods that take no budget.
     pub(crate) budget: Option<usize>,
     pub(crate) seed: u64,
-    /// Names of the n players.
+    /// Names of the n features.
     pub(crate) features: Vec<String>,
+    /// The features of each player: one, or those of a group.
+    pub(crate) players: Vec<Vec<usize>>,
+    /// The features of each group, where there are groups.
+    pub(crate) groups: Option<Vec<Vec<usize>>>,
     /// Number of outputs k of the model.
     pub(crate) outputs: usize,
     pub(crate) rows: Vec<Attribution>,
@@ -71,6 +75,16 @@ pub(crate) struct Predictions {
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Attributions {
+    /// The name of each player: of a group the names of its features, as they are typed.
+    fn player_names(&self) -> Vec<String> {
+        self.players.iter().map(|features| self.names(features).join(",")).collect()
+    }
+
+    /// The names of features.
+    fn names(&self, features: &[usize]) -> Vec<&str> {
+        features.iter().map(|&feature| self.features[feature].as_str()).collect()
+    }
+
     /// Whether the values are estimates, with errors worth a column.
     fn are_estimates(&self) -> bool {
         self.budget.is_some()

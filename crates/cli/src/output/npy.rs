@@ -9,7 +9,7 @@ use super::{Attributions, Facts, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let values = results.rows.iter().flat_map(|row| row.explanation.values.iter().copied());
-    array(&[results.rows.len(), results.features.len()], results.outputs, values, out)
+    array(&[results.rows.len(), results.players.len()], results.outputs, values, out)
 }
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {

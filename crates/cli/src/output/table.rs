@@ -18,6 +18,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         write!(out, ", budget {budget}, seed {}", results.seed)?;
     }
     writeln!(out)?;
+    let names = results.player_names();
+    let what = if results.players.iter().all(|features| features.len() == 1) { "feature" } else { "group" };
     for row in &results.rows {
         let explanation = &row.explanation;
         for output in 0..results.outputs {
@@ -34,7 +36,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             let (base, prediction) = (explanation.base[output], explanation.prediction[output]);
             writeln!(out, ": base {}, prediction {}", digits(base), digits(prediction))?;
 
-            let mut header = vec!["feature".to_owned(), "input".to_owned(), results.value.clone()];
+            let mut header = vec![what.to_owned(), "input".to_owned(), results.value.clone()];
             header.extend(errors.is_some().then(|| "std error".to_owned()));
             header.push(String::new());
             let mut lines = vec![header];
@@ -42,12 +44,12 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             let mut players: Vec<usize> = (0..values.len()).collect();
             players.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));
             for player in players {
-                let x = row.explicand[player];
-                let mut line = vec![
-                    results.features[player].clone(),
-                    if x.is_nan() { "missing".to_owned() } else { digits(x) },
-                    digits(values[player]),
-                ];
+                let input = |&feature: &usize| match row.explicand[feature] {
+                    x if x.is_nan() => "missing".to_owned(),
+                    x => digits(x),
+                };
+                let inputs: Vec<String> = results.players[player].iter().map(input).collect();
+                let mut line = vec![names[player].clone(), inputs.join(", "), digits(values[player])];
                 line.extend(errors.as_ref().map(|errors| digits(errors[player])));
                 line.push(bar(values[player], largest));
                 lines.push(line);

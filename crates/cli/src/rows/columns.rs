@@ -20,8 +20,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) names: Option<&'a [String]>,
     /// Whose names they are, for messages: the model's, or for a background those of the rows.
     pub(crate) named_by: &'static str,
-    /// Number of features of the model.
-    pub(crate) count: usize,
+    /// Number of features of the model; any number where there is no model.
+    pub(crate) count: Option<usize>,
     /// The column to set aside, by name or by index; [`DEFAULT_TARGET`] where it is `None`.
     pub(crate) target: Option<&'a str>,
     /// Whether a named target must be there.
@@ -43,7 +43,9 @@ pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
     let rest: Vec<usize> = (0..header.len()).filter(|&column| Some(column) != target).collect();
     match wanted.names {
         Some(names) => by_known_names(header, target, rest, names, wanted.named_by),
-        None if rest.len() == wanted.count => Ok(Chosen { columns: rest, notes: Vec::new() }),
+        None if wanted.count.is_none_or(|count| rest.len() == count) => {
+            Ok(Chosen { columns: rest, notes: Vec::new() })
+        }
         None => {
             let names: Vec<&str> = rest.iter().map(|&column| header[column].as_str()).collect();
             bail!(
@@ -51,7 +53,7 @@ pub(super) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
                 rest.len(),
                 beside(header, target),
                 list(&names),
-                wanted.count
+                wanted.count.unwrap_or_default()
             )
         }
     }
@@ -114,12 +116,12 @@ pub(super) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
         }
     };
     let columns: Vec<usize> = (0..count).filter(|&column| Some(column) != target).collect();
-    if columns.len() != wanted.count {
+    if wanted.count.is_some_and(|count| columns.len() != count) {
         let beside = if target.is_some() { " beside the target" } else { "" };
         bail!(
             "there are {} columns{beside}, and the model wants {}, one per feature",
             columns.len(),
-            wanted.count
+            wanted.count.unwrap_or_default()
         );
     }
     Ok(Chosen { columns, notes: Vec::new() })
@@ -165,7 +167,7 @@ mod tests {
     }
 
     fn wanted<'a>(names: Option<&'a [String]>, count: usize, target: Option<&'a str>) -> Wanted<'a> {
-        Wanted { names, named_by: "the model", count, target, target_required: true }
+        Wanted { names, named_by: "the model", count: Some(count), target, target_required: true }
     }
 
     fn refusal(header: &[&str], wanted: &Wanted<'_>) -> String {

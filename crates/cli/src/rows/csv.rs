@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     const TWO: Wanted<'_> =
-        Wanted { names: None, named_by: "the model", count: 2, target: None, target_required: false };
+        Wanted { names: None, named_by: "the model", count: Some(2), target: None, target_required: false };
 
     fn refusal(text: &str) -> String {
         format!("{:#}", read(text.as_bytes(), &TWO).unwrap_err())
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn an_empty_line_in_a_single_column_is_refused_and_a_quoted_empty_cell_is_missing() {
-        let one = Wanted { count: 1, ..TWO };
+        let one = Wanted { count: Some(1), ..TWO };
         for text in ["a\n1\n\n2\n", "a\r\n1\r\n\r\n2\r\n"] {
             let message = read(text.as_bytes(), &one).unwrap_err().to_string();
             assert!(message.contains("empty line before row 1 (line 4)"), "{message}");

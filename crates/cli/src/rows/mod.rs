@@ -48,6 +48,11 @@ pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
     parse(path, wanted).with_context(|| format!("cannot read rows from {}", path.display()))
 }
 
+/// Reads all columns of a file but the target.
+pub(crate) fn read_all(path: &Path, target: Option<&str>) -> Result<Table> {
+    read(path, &Wanted { names: None, named_by: "nobody", count: None, target, target_required: true })
+}
+
 fn parse(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
     let bytes = unpack(fs::read(path)?)?;
     match bytes.as_slice() {

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     const TWO: Wanted<'_> =
-        Wanted { names: None, named_by: "the model", count: 2, target: None, target_required: false };
+        Wanted { names: None, named_by: "the model", count: Some(2), target: None, target_required: false };
 
     fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();

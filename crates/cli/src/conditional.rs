@@ -1,0 +1,40 @@
+//! The laws of conditional games, fitted on data.
+
+use anyhow::{Context, Result};
+use apportion::Rows;
+use apportion::games::{ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw, GaussianLaw};
+
+use crate::args::{Explain, Game};
+use crate::failure::Usage;
+
+/// Rows per coalition where none are asked for.
+const DRAWS: usize = 500;
+
+/// The law of the game that is asked for, fitted on the rows that `data` gives; none for games that have no law.
+pub(crate) fn law(
+    args: &Explain,
+    columns: usize,
+    data: impl FnOnce() -> Result<Vec<f64>>,
+) -> Result<Option<Box<dyn ConditionalLaw>>> {
+    let draws = args.draws.unwrap_or(DRAWS);
+    if args.draws.is_some() && !matches!(args.game, Game::Gaussian | Game::Copula | Game::Empirical) {
+        let says =
+            format!("--draws is for the games gaussian, copula and empirical; {} has none", args.game.name());
+        return Err(Usage(says).into());
+    }
+    if matches!(args.game, Game::Marginal | Game::PathDependent) {
+        return Ok(None);
+    }
+    let data = data()?;
+    let rows = Rows::new(&data, columns);
+    let law: Result<Box<dyn ConditionalLaw>, _> = match args.game {
+        Game::Gaussian => GaussianLaw::fit(rows, draws, args.seed).map(|law| Box::new(law) as _),
+        Game::Copula => CopulaLaw::fit(rows, draws, args.seed).map(|law| Box::new(law) as _),
+        Game::Empirical => {
+            EmpiricalLaw::fit(rows).and_then(|law| law.with_most_rows(draws)).map(|law| Box::new(law) as _)
+        }
+        _ => FrequencyLaw::fit(rows).map(|law| Box::new(law) as _),
+    };
+    let says = || format!("the law of --game {} cannot be fitted", args.game.name());
+    law.map(Some).with_context(says)
+}

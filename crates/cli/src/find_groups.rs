@@ -1,0 +1,64 @@
+//! `apportion groups`: groups of features that depend on each other, and their dendrogram.
+
+use anyhow::{Context, Result, ensure};
+use apportion::partitions::Cut;
+use serde_json::json;
+
+use crate::args::FindGroups;
+use crate::failure::Usage;
+use crate::groups::{self, Groups};
+use crate::output::{Destination, Facts};
+use crate::rows;
+use crate::threads;
+
+pub(crate) fn run(args: &FindGroups) -> Result<()> {
+    let Groups::Auto(count) = args.groups else {
+        let says = "apportion groups finds groups: give --groups auto or auto=K";
+        return Err(Usage(says.to_owned()).into());
+    };
+    let destination = Destination::new(args.output.out.as_deref(), &[args.rows.as_path()])?;
+    let figure = match &args.figure {
+        Some(path) => Some(Destination::new(Some(path), &[args.rows.as_path()])?),
+        None => None,
+    };
+    let table = rows::read_all(&args.rows, args.target.as_deref())?;
+    ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());
+    let selected = match &args.select {
+        Some(selection) => selection.rows(table.len(), "--select", &args.rows.display().to_string())?,
+        None => (0..table.len()).collect(),
+    };
+    let data = table.gather(&selected);
+    let found = threads::run(&args.threads, || groups::find(count, &args.clustering, &data, table.columns))??;
+    let names =
+        table.names.unwrap_or_else(|| (0..table.columns).map(|feature| format!("f{feature}")).collect());
+    let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;
+    if let Some(figure) = figure {
+        let svg = dendrogram.to_svg(Some(found.cut))?;
+        figure.write(|out| Ok(out.write_all(svg.as_bytes())?)).context("the figure cannot be written")?;
+    }
+    let members: Vec<Vec<&String>> = found
+        .partition
+        .groups()
+        .iter()
+        .map(|group| group.iter().map(|&feature| &names[feature]).collect())
+        .collect();
+    let (height, cut) = match found.cut {
+        Cut::Height(height) => (Some(height), "by significance"),
+        Cut::Groups(_) => (None, "by number"),
+    };
+    let typed: Vec<String> = members
+        .iter()
+        .map(|group| group.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(","))
+        .collect();
+    let facts = Facts(vec![
+        ("rows", json!(selected.len())),
+        ("dependence", json!(args.clustering.dependence.to_string())),
+        ("linkage", json!(args.clustering.linkage.to_string())),
+        ("cut", json!(cut)),
+        ("height", json!(height)),
+        ("option", json!(typed.join(";"))),
+        ("groups", json!(members)),
+        ("dendrogram", json!(dendrogram)),
+    ]);
+    destination.write(|out| facts.write(args.output.format, out))
+}

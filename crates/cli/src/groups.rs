@@ -1,0 +1,134 @@
+//! Groups of features as they are typed, or as they are found in data.
+
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+use apportion::partitions::{ClusteredFeatures, Cut, FeatureClustering};
+use apportion::{Partition, Rows};
+
+use crate::args::Clustering;
+use crate::failure::Usage;
+
+/// The groups that were asked for, not yet compared with the features.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Groups {
+    /// Found in data: as many as given, else those whose dependence is significant.
+    Auto(Option<usize>),
+    /// Typed: for each group the features, by name or number.
+    Given(Vec<Vec<String>>),
+}
+
+impl FromStr for Groups {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "auto" => return Ok(Self::Auto(None)),
+            Some(("auto", count)) => {
+                let count = count.trim().parse();
+                return count.map(|count| Self::Auto(Some(count))).map_err(|_| {
+                    format!("{text:?} names no number of groups; write auto=3, or auto to have it found")
+                });
+            }
+            _ => {}
+        }
+        let group = |group: &str| group.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>();
+        // A separator at the end is no further group.
+        let typed = text.trim().trim_end_matches(';');
+        Ok(Self::Given(typed.split(';').map(group).collect()))
+    }
+}
+
+impl Groups {
+    /// The partition of the features with these `names`, found in `data` where that is asked for.
+    pub(crate) fn partition(
+        &self,
+        names: &[String],
+        clustering: &Clustering,
+        data: impl FnOnce() -> Result<Vec<f64>>,
+    ) -> Result<Partition> {
+        match self {
+            Self::Auto(count) => Ok(find(*count, clustering, &data()?, names.len())?.partition),
+            Self::Given(groups) => given(groups, names),
+        }
+    }
+}
+
+/// Groups of the columns of `data` that depend on each other.
+pub(crate) fn find(
+    count: Option<usize>,
+    clustering: &Clustering,
+    data: &[f64],
+    columns: usize,
+) -> Result<ClusteredFeatures> {
+    let clustering = FeatureClustering {
+        dependence: clustering.dependence,
+        linkage: clustering.linkage,
+        cut: count.map(Cut::Groups),
+        ..FeatureClustering::default()
+    };
+    clustering.fit(Rows::new(data, columns)).context("no groups can be found in the data")
+}
+
+/// A feature is meant by its name; where none has it, by its number.
+fn given(groups: &[Vec<String>], names: &[String]) -> Result<Partition> {
+    let feature = |name: &String| -> Result<usize> {
+        let by_name = names.iter().position(|known| known == name);
+        let by_number = || name.parse::<usize>().ok().filter(|&number| number < names.len());
+        by_name.or_else(by_number).ok_or_else(|| {
+            let says = if name.is_empty() {
+                "a feature without a name, or a group without features".to_owned()
+            } else {
+                format!("{name:?}, which is no feature")
+            };
+            let known = names.join(", ");
+            Usage(format!("--groups has {says}; features are {known}, or 0 to {}", names.len() - 1)).into()
+        })
+    };
+    let numbers = groups.iter().map(|group| group.iter().map(feature).collect::<Result<Vec<_>>>());
+    Partition::new(names.len(), numbers.collect::<Result<_>>()?).map_err(|error| {
+        let numbered: Vec<String> =
+            names.iter().enumerate().map(|(number, name)| format!("{number} {name}")).collect();
+        Usage(format!("--groups: {error}; features are {}", numbered.join(", "))).into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(text: &str) -> Result<Partition> {
+        let names = ["age", "sex", "0", "bmi"].map(str::to_owned);
+        let clustering = Clustering { dependence: Default::default(), linkage: Default::default() };
+        let no_data = || anyhow::bail!("no data is needed");
+        text.parse::<Groups>().unwrap().partition(&names, &clustering, no_data)
+    }
+
+    #[test]
+    fn features_are_meant_by_name_first_and_by_number_where_none_has_it() {
+        let wanted = Partition::new(4, vec![vec![3, 1], vec![0], vec![2]]).unwrap();
+        assert_eq!(groups("bmi, sex;age;0").unwrap(), wanted);
+        assert_eq!(groups("3,1; age ;2;").unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_is_no_partition_is_refused_with_the_features() {
+        for (text, wanted) in [
+            ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
+            ("age,sex,0;bmi,age", "player 0 is in group 0 and again in group 1"),
+            ("age,sex,0;;bmi", "a group without features"),
+            ("age,sex,weight;0,bmi", "\"weight\", which is no feature"),
+            ("age,sex,0;4", "\"4\", which is no feature"),
+        ] {
+            let message = groups(text).unwrap_err().to_string();
+            assert!(message.contains(wanted) && message.contains("bmi"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_groups_to_find_is_a_number() {
+        assert_eq!("auto=3".parse::<Groups>().unwrap(), Groups::Auto(Some(3)));
+        assert_eq!("auto".parse::<Groups>().unwrap(), Groups::Auto(None));
+        assert!("auto=many".parse::<Groups>().unwrap_err().contains("auto=3"));
+    }
+}
