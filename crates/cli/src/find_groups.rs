@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::args::FindGroups;
 use crate::failure::Usage;
 use crate::groups::{self, Groups};
-use crate::output::{Destination, Facts};
+use crate::output::{Destination, Facts, Format};
 use crate::rows;
 use crate::threads;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         .iter()
         .map(|group| group.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(","))
         .collect();
-    let facts = Facts(vec![
+    let mut facts = vec![
         ("rows", json!(selected.len())),
         ("dependence", json!(args.clustering.dependence.to_string())),
         ("linkage", json!(args.clustering.linkage.to_string())),
@@ -58,7 +58,10 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         ("height", json!(height)),
         ("option", json!(typed.join(";"))),
         ("groups", json!(members)),
-        ("dendrogram", json!(dendrogram)),
-    ]);
-    destination.write(|out| facts.write(args.output.format, out))
+    ];
+    // For programs; to look at, there is the figure.
+    if args.output.format == Format::Json {
+        facts.push(("dendrogram", json!(dendrogram)));
+    }
+    destination.write(|out| Facts(facts).write(args.output.format, out))
 }

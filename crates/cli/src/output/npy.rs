@@ -17,7 +17,7 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
 }
 
 pub(super) fn facts(_: &Facts, _: &mut dyn Write) -> Result<()> {
-    bail!("facts about a model are no array; give --format json, csv or table")
+    bail!("these facts are no array of npy; give --format json, csv or table")
 }
 
 fn array(

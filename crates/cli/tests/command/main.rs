@@ -4,6 +4,7 @@
 
 mod explain;
 mod formats;
+mod groups;
 mod inspect;
 mod predict;
 mod refusals;

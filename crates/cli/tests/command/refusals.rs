@@ -77,6 +77,62 @@ fn changed(change: impl FnOnce(&mut Value)) -> Vec<u8> {
 }
 
 #[test]
+fn groups_that_are_none_are_refused_with_the_features() {
+    let bench = Bench::new();
+    for (says, options) in [
+        (&["owen", "--groups auto"][..], &["--value", "owen"][..]),
+        (&["shapley values are of single players"], &["--groups", "age,sex"]),
+        (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
+        (
+            &["player 0 is in group 0 and again in group 1"],
+            &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
+        ),
+        (&["\"weight\", which is no feature"], &["--value", "two-step", "--groups", "age,weight"]),
+        (&["a group without features"], &["--value", "two-step", "--groups", "age;;sex"]),
+        (&["auto=3"], &["--value", "owen", "--groups", "auto=x"]),
+        (&["3 players", "4"], &["--value", "quotient-size-law=0.2,0.8,0", "--groups", "0;1;2;3,4,5,6,7,8,9"]),
+        (
+            &["nested-permutation", "banzhaf-owen"],
+            &["--value", "banzhaf-owen", "--groups", "auto", "--method", "nested-permutation"],
+        ),
+        (&["unknown value", "quotient-shapley"], &["--value", "quotients", "--groups", "auto"]),
+        (&["spearman"], &["--value", "owen", "--groups", "auto", "--dependence", "pearson"]),
+    ] {
+        bench.refuses_options(2, says, options);
+    }
+    bench.refuses_options(1, &["11", "10"], &["--value", "owen", "--groups", "auto=11"]);
+    bench.refuses_options(1, &["0"], &["--value", "owen", "--groups", "auto=0"]);
+}
+
+#[test]
+fn conditional_games_that_cannot_be_are_refused() {
+    let bench = Bench::new();
+    bench.refuses_options(2, &["not on their mean"], &["--game", "gaussian", "--background", "mean"]);
+    bench.refuses_options(2, &["no oracle", "gaussian"], &["--game", "gaussian", "--method", "tree"]);
+    bench.refuses_options(2, &["--draws"], &["--draws", "10"]);
+    bench.refuses_options(1, &["gaussian", "draw"], &["--game", "gaussian", "--draws", "0"]);
+    let model = bench.file("model.json", stump_of_two_features());
+    for (says, rows) in [(&["missing"][..], "a,b\n1,2\n3,\n0,1\n"), (&["row"], "a,b\n1,2\n")] {
+        let rows = bench.file("rows.csv", rows);
+        for game in ["gaussian", "copula", "empirical"] {
+            let arguments = ["explain", "--model", &model, "--rows", &rows, "--select", "0", "--game", game];
+            bench.refuses(1, says, &arguments);
+        }
+    }
+}
+
+#[test]
+fn groups_are_found_in_columns_of_numbers_alone() {
+    let bench = Bench::new();
+    let rows = bench.file("rows.csv", "a,b\n1,2\n3,4\n0,1\n");
+    bench.refuses(2, &["auto"], &["groups", "--rows", &rows, "--groups", "a;b"]);
+    bench.refuses(1, &["3", "2"], &["groups", "--rows", &rows, "--groups", "auto=3"]);
+    bench.refuses(1, &["npy"], &["groups", "--rows", &rows, "--groups", "auto=2", "--format", "npy"]);
+    let target = bench.file("target.csv", "target\n1\n2\n");
+    bench.refuses(1, &["no columns"], &["groups", "--rows", &target]);
+}
+
+#[test]
 fn a_model_file_that_is_missing_empty_or_no_model_is_refused() {
     let bench = Bench::new();
     bench.refuses_model(&["cannot read the model", "none.json", "No such file"], "none.json");

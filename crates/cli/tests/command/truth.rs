@@ -116,6 +116,62 @@ fn enumeration_equals_the_truth_where_there_are_few_features() {
     check_all("exact", |truth| truth["n_features"].as_u64().unwrap() <= ENUMERATED);
 }
 
+/// The files that hold values of features in groups.
+fn group_truths() -> Vec<Value> {
+    let names = ["diabetes_xgb_groups.json", "california_xgb_groups.json", "adult_xgb_groups.json"];
+    let paths = names.map(|name| shared().join("truth").join(name));
+    paths.iter().filter(|path| path.exists()).map(|path| read(path)).collect()
+}
+
+#[test]
+fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
+    let path = |folder: &str, name: &str| shared().join(folder).join(name).to_str().unwrap().to_owned();
+    for truth in group_truths() {
+        let (model, rows) = (
+            path("models", truth["model_file"].as_str().unwrap()),
+            path("data", truth["data"].as_str().unwrap()),
+        );
+        let groups: Vec<String> = truth["partition"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| list(group.as_array().unwrap().iter().map(|feature| feature.as_u64().unwrap())))
+            .collect();
+        let groups = groups.join(";");
+        let background =
+            list(truth["background"].as_array().unwrap().iter().map(|row| row.as_u64().unwrap()));
+        for (index, case) in truth["cases"].as_array().unwrap().iter().enumerate() {
+            let (game, row) = (case["game"].as_str().unwrap(), case["row"].as_u64().unwrap().to_string());
+            for (value, key) in [
+                ("owen", "owen"),
+                ("banzhaf-owen", "banzhaf_owen"),
+                ("two-step", "two_step_shapley"),
+                ("quotient-shapley", "quotient_shapley"),
+                ("quotient-banzhaf", "quotient_banzhaf"),
+            ] {
+                // Enumeration of all cases takes too long here.
+                for method in if index < 2 { &["tree", "exact"][..] } else { &["tree"] } {
+                    let mut arguments = vec!["explain", "--model", &model, "--rows", &rows, "--select", &row];
+                    arguments.extend(["--value", value, "--groups", &groups, "--method", method]);
+                    match game {
+                        "interventional_background" => {
+                            arguments.extend(["--background", &rows, "--background-select", &background]);
+                        }
+                        "path_dependent" => arguments.extend(["--game", "path-dependent"]),
+                        _ => assert_eq!(game, "interventional_mean"),
+                    }
+                    let explained = &json(&arguments)["explanations"][0];
+                    let (base, full) = (numbers(&case["v_empty"]), numbers(&case["v_full"]));
+                    let scale = base[0].abs().max(full[0].abs());
+                    let what = format!("{model}, {game}, row {row}, {value}, {method}");
+                    assert_close(&numbers(&explained["values"]), &numbers(&case[key]), scale, 1e-9, &what);
+                    assert_close(&numbers(&explained["base"]), &base, scale, 1e-9, &what);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn bases_and_predictions_of_the_fixtures_are_known() {
     // Predictions as XGBoost gives them: it adds leaves in float32, hence the tolerance.

@@ -1,0 +1,148 @@
+//! Values of features in groups, groups from data, and conditional games.
+
+use std::fs;
+
+use crate::support::{assert_close, assert_efficient, bytes, fixture, json, numbers, on, rounded, text};
+
+const GROUPS: &str = "age,sex;bmi,bp;s1,s2,s3,s4;s5,s6";
+
+fn diabetes(more: &[&str]) -> Vec<String> {
+    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", more)
+}
+
+#[test]
+fn the_oracle_and_enumeration_agree_for_every_value_of_groups_and_game() {
+    for value in [
+        "owen",
+        "banzhaf-owen",
+        "symmetric-coalitional-banzhaf",
+        "coalitional=beta=4,1/weighted-banzhaf=0.3",
+        "two-step",
+        "quotient-shapley",
+        "quotient-banzhaf",
+        "quotient-mixture=0:0.5,1:0.5",
+    ] {
+        for game in [&["--background-select", "1,40-44"][..], &["--game", "path-dependent"]] {
+            let results = |method: &str| {
+                let options = ["--select", "0,70", "--value", value, "--groups", GROUPS, "--method", method];
+                json(&diabetes(&[&options[..], game].concat()))
+            };
+            let (tree, exact) = (results("tree"), results("exact"));
+            assert_eq!(tree["groups"], exact["groups"]);
+            for row in 0..2 {
+                for key in ["base", "prediction", "values"] {
+                    let of = |results: &serde_json::Value| numbers(&results["explanations"][row][key]);
+                    assert_close(&of(&tree), &of(&exact), 100.0, 1e-12, &format!("{value}, {game:?}"));
+                }
+            }
+            if ["owen", "two-step", "quotient-shapley"].contains(&value) {
+                assert_efficient(&tree, value);
+            }
+        }
+    }
+}
+
+#[test]
+fn quotient_values_are_of_the_groups_as_they_were_typed() {
+    let options = ["--select", "50", "--value", "quotient-shapley", "--groups", "0,1;bmi,bp;4,5,6,7,8,s6"];
+    let results = json(&diabetes(&options));
+    assert_eq!(results["features"], serde_json::json!(["age,sex", "bmi,bp", "s1,s2,s3,s4,s5,s6"]));
+    assert_eq!(results["groups"][0], serde_json::json!(["age", "sex"]));
+    assert_eq!(numbers(&results["explanations"][0]["values"]).len(), 3);
+    for format in ["table", "csv"] {
+        let written = text(&diabetes(&[&options[..], &["--format", format]].concat()));
+        insta::assert_snapshot!(format!("quotient_{format}"), rounded(&written));
+    }
+    let npy = bytes(&diabetes(&[&options[..], &["--format", "npy"]].concat()));
+    assert!(String::from_utf8_lossy(&npy[..64]).contains("(1, 3)"));
+}
+
+#[test]
+fn estimates_of_groups_come_near_the_truth_by_their_standard_errors() {
+    let explain = |more: &[&str]| {
+        let options = ["--select", "50", "--groups", GROUPS, "--background-select", "0-9"];
+        json(&diabetes(&[&options[..], more].concat()))
+    };
+    for (value, method, budget) in [
+        ("owen", "leverage", "100"),
+        ("banzhaf-owen", "leverage", "100"),
+        ("two-step", "leverage", "30"),
+        ("owen", "product-space", "100"),
+        ("banzhaf-owen", "product-space", "100"),
+        ("owen", "product-space-true-marginal", "100"),
+        ("owen", "nested-permutation", "100"),
+        ("two-step", "nested-permutation-plain", "30"),
+        ("quotient-shapley", "nested-permutation", "12"),
+    ] {
+        let what = format!("{value}, {method}");
+        let truth = numbers(&explain(&["--value", value])["explanations"][0]["values"]);
+        let results = explain(&["--value", value, "--method", method, "--budget", budget]);
+        let row = &results["explanations"][0];
+        assert!(row["evaluations"].as_u64().unwrap() <= budget.parse().unwrap(), "{what}");
+        let (values, errors) = (numbers(&row["values"]), numbers(&row["std_errors"]));
+        // The game of the law that the background is a sample of differs from that of the background.
+        if method == "product-space-true-marginal" {
+            assert!(errors.iter().any(|&error| error > 0.0));
+            continue;
+        }
+        for ((value, truth), error) in values.iter().zip(&truth).zip(&errors) {
+            assert!((value - truth).abs() <= 5.0 * error + 1e-9, "{what}: {value} ± {error} for {truth}");
+        }
+        let again = explain(&["--value", value, "--method", method, "--budget", budget, "--threads", "1"]);
+        assert_eq!(results, again, "{what}");
+    }
+}
+
+#[test]
+fn groups_are_found_in_the_rows_or_in_the_background() {
+    let groups = |more: &[&str]| {
+        let options = ["--select", "3", "--value", "owen", "--groups", "auto=4"];
+        json(&diabetes(&[&options[..], more].concat()))["groups"].clone()
+    };
+    let in_all = groups(&[]);
+    assert_eq!(in_all.as_array().unwrap().len(), 4);
+    assert_eq!(groups(&["--game", "path-dependent"]), in_all);
+    assert_ne!(groups(&["--background-select", "0-30"]), in_all);
+
+    let rows = fixture("diabetes.csv.gz");
+    let found = json(&["groups", "--rows", &rows, "--groups", "auto=4", "--format", "json"]);
+    assert_eq!(found["groups"], in_all);
+    assert_eq!(found["dendrogram"]["merges"].as_array().unwrap().len(), 9);
+    // What it says can be typed.
+    let typed = found["option"].as_str().unwrap();
+    let again = json(&diabetes(&["--select", "3", "--value", "owen", "--groups", typed]));
+    assert_eq!(again["groups"], in_all);
+}
+
+#[test]
+fn the_dendrogram_is_drawn_into_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = folder.path().join("dendrogram.svg");
+    let rows = fixture("diabetes.csv.gz");
+    let written =
+        text(&["groups", "--rows", &rows, "--figure", figure.to_str().unwrap(), "--format", "table"]);
+    insta::assert_snapshot!("groups_table", rounded(&written));
+    let svg = fs::read_to_string(&figure).unwrap();
+    assert!(["age", "bmi", "s6", "<svg"].iter().all(|part| svg.contains(part)));
+}
+
+#[test]
+fn conditional_games_are_functions_of_rows_and_seed() {
+    let rows = fixture("diabetes.csv.gz");
+    for game in ["gaussian", "copula", "empirical", "frequency"] {
+        let explain = |more: &[&str]| {
+            let options = ["--select", "50,7", "--game", game, "--method", "leverage-shap", "--budget", "60"];
+            json(&diabetes(&[&options[..], more].concat()))
+        };
+        let draws: &[&str] = if game == "frequency" { &[] } else { &["--draws", "20"] };
+        let results = explain(draws);
+        assert_eq!(results["game"], game);
+        assert_efficient(&results, game);
+        assert_eq!(results, explain(&[draws, &["--threads", "1"]].concat()), "{game}");
+        // The law is fitted on the rows file where no data is named.
+        assert_eq!(results, explain(&[draws, &["--background", &rows]].concat()), "{game}");
+        if ["gaussian", "copula"].contains(&game) {
+            assert_ne!(results, explain(&[draws, &["--seed", "1"]].concat()), "{game}");
+        }
+    }
+}
