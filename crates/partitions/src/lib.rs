@@ -1,1 +1,56 @@
 //! Partitions of features from data: measures of dependence, hierarchical clustering, dendrograms.
+//!
+//! Features that depend on one another are explained best together. Here they are clustered by how much they depend, and the hierarchy is
+//! cut into the groups of a coalition structure.
+//!
+//! ```
+//! use apportion_games::Rows;
+//! use apportion_partitions::FeatureClustering;
+//!
+//! // Columns 0 and 2 rise together; column 1 has nothing to do with them.
+//! let values: Vec<f64> = (0..100).flat_map(|row| [row, row * 37 % 101, row * row].map(f64::from)).collect();
+//! let clustered = FeatureClustering::default().fit(Rows::new(&values, 3))?;
+//! assert_eq!(clustered.partition.groups(), [vec![0, 2], vec![1]]);
+//!
+//! let dendrogram = clustered.dendrogram.with_names(["side", "noise", "area"])?;
+//! assert_eq!(dendrogram.merges()[0].children, [0, 2]);
+//! assert_eq!(dendrogram.cut_into(1)?.len(), 1);
+//! let figure = dendrogram.to_svg(Some(clustered.cut))?;
+//! assert!(figure.contains("noise"));
+//! # Ok::<(), apportion_partitions::PartitionsError>(())
+//! ```
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, cut at a height, into a number of groups, or by significance |
+//! | [`Dependence`], [`LEAST_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours |
+//! | [`DependenceMatrix`] | the dependence of all pairs, and what independent features would show |
+//! | [`Linkage`] | the distance of groups: average, single, complete |
+//! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |
+//! | [`PartitionsError`] | what can go wrong |
+//!
+//! # Shapes
+//!
+//! `N` rows of `n` features, row-major, NaN where a value is missing. Dependences lie in [0, 1], heights are 1 − dependence. Groups are
+//! [`Partition`](apportion_games::Partition)s of the features.
+
+mod clustering;
+mod dendrogram;
+mod dependence;
+mod error;
+mod linkage;
+mod matrix;
+
+pub use clustering::{ClusteredFeatures, FeatureClustering};
+pub use dendrogram::{Cut, Dendrogram, Merge};
+pub use dependence::{Dependence, LEAST_ROWS};
+pub use error::PartitionsError;
+pub use linkage::Linkage;
+pub use matrix::DependenceMatrix;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

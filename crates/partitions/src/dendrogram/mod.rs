@@ -1,0 +1,160 @@
+//! Dendrograms: who joins whom at which height, as data and as a figure.
+
+mod agglomeration;
+mod figure;
+mod stored;
+
+use apportion_games::Partition;
+use serde::{Deserialize, Serialize};
+
+use crate::error::PartitionsError;
+use crate::linkage::Linkage;
+
+/// The hierarchy of n features: n − 1 merges of two clusters each, in ascending height 1 − dependence.
+///
+/// Clusters 0 to n − 1 are the features; merge t makes cluster n + t. As JSON: the leaves' names, the linkage and the merges.
+///
+/// ```
+/// use apportion_partitions::{Dendrogram, DependenceMatrix, Linkage};
+///
+/// // The dependences of features (0,1), (0,2), (1,2).
+/// let dependence = DependenceMatrix::from_values(3, vec![0.25, 0.5, 0.75])?;
+/// let dendrogram = Dendrogram::new(&dependence, Linkage::Average).with_names(["a", "b", "c"])?;
+/// assert_eq!((dendrogram.merges()[0].children, dendrogram.merges()[0].height), ([1, 2], 0.25));
+/// assert_eq!(dendrogram.merges()[1].height, 1.0 - (0.25 + 0.5) / 2.0);
+/// assert_eq!(dendrogram.cut_at(0.5)?.groups(), [vec![0], vec![1, 2]]);
+/// assert_eq!(dendrogram.cut_at(0.5)?, dendrogram.cut_into(2)?);
+/// assert!(dendrogram.to_svg(None)?.contains("<svg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "stored::Stored")]
+pub struct Dendrogram {
+    leaves: Vec<String>,
+    linkage: Linkage,
+    merges: Vec<Merge>,
+}
+
+/// Two clusters become one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Merge {
+    /// The two clusters, the lower number first.
+    pub children: [usize; 2],
+    /// Their distance, 1 − dependence by the linkage.
+    pub height: f64,
+    /// Features of the new cluster.
+    pub size: usize,
+}
+
+/// Where a dendrogram is cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cut {
+    /// Clusters at most so high stay whole.
+    Height(f64),
+    /// So many groups.
+    Groups(usize),
+}
+
+impl Dendrogram {
+    /// Number of features n.
+    pub fn features(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The names of the features, in their order; `0` to `n − 1` where none were given.
+    pub fn names(&self) -> &[String] {
+        &self.leaves
+    }
+
+    /// The linkage by which features were clustered.
+    pub fn linkage(&self) -> Linkage {
+        self.linkage
+    }
+
+    /// The n − 1 merges, in ascending height.
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// The same dendrogram, its features named.
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::Names`] for another number of names.
+    pub fn with_names(
+        self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, PartitionsError> {
+        let leaves: Vec<String> = names.into_iter().map(Into::into).collect();
+        if leaves.len() != self.features() {
+            return Err(PartitionsError::Names { given: leaves.len(), features: self.features() });
+        }
+        Ok(Self { leaves, ..self })
+    }
+
+    /// The groups of features that merge at `height` or below: those whose dependence, by the linkage, is at least 1 − `height`.
+    ///
+    /// Groups are in the order of their first features, and their features in ascending order. All heights are legal: below 0 everyone is
+    /// alone, from 1 on all are together.
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::Height`] where it is NaN.
+    pub fn cut_at(&self, height: f64) -> Result<Partition, PartitionsError> {
+        self.cut(Cut::Height(height))
+    }
+
+    /// The last `groups` groups before they merge: the first n − `groups` merges done. In the order of [`cut_at`](Self::cut_at).
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::Groups`] unless 1 ≤ `groups` ≤ n.
+    pub fn cut_into(&self, groups: usize) -> Result<Partition, PartitionsError> {
+        self.cut(Cut::Groups(groups))
+    }
+
+    /// [`cut_at`](Self::cut_at) or [`cut_into`](Self::cut_into).
+    ///
+    /// # Errors
+    ///
+    /// As they.
+    pub fn cut(&self, cut: Cut) -> Result<Partition, PartitionsError> {
+        Ok(self.partition_after(self.merges_below(cut)?))
+    }
+
+    /// How many merges are done where the dendrogram is cut.
+    fn merges_below(&self, cut: Cut) -> Result<usize, PartitionsError> {
+        let features = self.features();
+        match cut {
+            Cut::Height(height) if height.is_nan() => Err(PartitionsError::Height),
+            Cut::Height(height) => Ok(self.merges.partition_point(|merge| merge.height <= height)),
+            Cut::Groups(groups) if (1..=features).contains(&groups) => Ok(features - groups),
+            Cut::Groups(given) => Err(PartitionsError::Groups { given, features }),
+        }
+    }
+
+    /// The groups after the first `done` merges.
+    fn partition_after(&self, done: usize) -> Partition {
+        let features = self.features();
+        // From the last merge down, every cluster learns its outermost cluster.
+        let mut outermost: Vec<usize> = (0..features + done).collect();
+        for (at, merge) in self.merges[..done].iter().enumerate().rev() {
+            for child in merge.children {
+                outermost[child] = outermost[features + at];
+            }
+        }
+        let mut group_of_cluster = vec![None; features + done];
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (feature, &cluster) in outermost[..features].iter().enumerate() {
+            let group = *group_of_cluster[cluster].get_or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            groups[group].push(feature);
+        }
+        match Partition::new(features, groups) {
+            Ok(partition) => partition,
+            Err(error) => unreachable!("every feature has one outermost cluster: {error}"),
+        }
+    }
+}

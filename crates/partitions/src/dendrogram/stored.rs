@@ -1,0 +1,51 @@
+//! Dendrograms read back: what is no tree is refused.
+
+use serde::Deserialize;
+
+use super::{Dendrogram, Merge};
+use crate::error::PartitionsError;
+use crate::linkage::Linkage;
+
+/// A dendrogram that nobody has checked.
+#[derive(Deserialize)]
+pub(super) struct Stored {
+    leaves: Vec<String>,
+    linkage: Linkage,
+    merges: Vec<Merge>,
+}
+
+impl TryFrom<Stored> for Dendrogram {
+    type Error = PartitionsError;
+
+    fn try_from(stored: Stored) -> Result<Self, PartitionsError> {
+        let Stored { leaves, linkage, merges } = stored;
+        let features = leaves.len();
+        if merges.len() + 1 != features {
+            let problem = "is missing or too many: there is one merge fewer than features";
+            return Err(PartitionsError::Merge { merge: merges.len(), problem });
+        }
+        // The features of each cluster that has not merged yet.
+        let mut sizes = vec![Some(1); features];
+        let mut below = f64::NEG_INFINITY;
+        for (at, merge) in merges.iter().enumerate() {
+            let refuse = |problem| Err(PartitionsError::Merge { merge: at, problem });
+            let [first, second] = merge.children;
+            if first >= second {
+                return refuse("does not name its lower child first");
+            }
+            let mut take = |child: usize| sizes.get_mut(child).and_then(Option::take);
+            let (Some(one), Some(other)) = (take(first), take(second)) else {
+                return refuse("has a child that does not exist yet, or that has merged before");
+            };
+            if merge.size != one + other {
+                return refuse("is not as large as its children together");
+            }
+            if !merge.height.is_finite() || merge.height < below {
+                return refuse("is lower than the one before, or its height is not finite");
+            }
+            below = merge.height;
+            sizes.push(Some(merge.size));
+        }
+        Ok(Self { leaves, linkage, merges })
+    }
+}

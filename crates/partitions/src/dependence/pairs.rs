@@ -1,0 +1,70 @@
+//! All pairs of columns, each on the rows that have both.
+
+use apportion_games::Rows;
+use rayon::prelude::*;
+
+use super::{LEAST_ROWS, Measure};
+use crate::error::PartitionsError;
+use crate::matrix::pairs_of;
+
+/// The columns of `rows`, none with infinite numbers.
+pub(super) fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
+    for (row, numbers) in rows.iter().enumerate() {
+        if let Some(column) = numbers.iter().position(|number| number.is_infinite()) {
+            return Err(PartitionsError::Infinite { row, column, value: numbers[column] });
+        }
+    }
+    Ok((0..rows.columns()).map(|column| rows.iter().map(|row| row[column]).collect()).collect())
+}
+
+/// The number of rows that have both features of a pair, of the pair that has the fewest; all rows where there is one column.
+pub(super) fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let missing: Vec<bool> =
+        columns.iter().map(|column| column.iter().any(|number| number.is_nan())).collect();
+    let complete = |&(first, second): &(usize, usize)| {
+        if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
+    };
+    let pairs = pairs_of(columns.len());
+    let counts: Vec<usize> = pairs.par_iter().map(complete).collect();
+    match pairs.iter().zip(&counts).find(|&(_, &complete)| complete < LEAST_ROWS) {
+        Some((&(first, second), &complete)) => {
+            Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS })
+        }
+        None => Ok(counts.into_iter().min().unwrap_or(rows)),
+    }
+}
+
+/// The dependence of all pairs, in the order of [`pairs_of`].
+pub(super) fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
+    let prepared: Vec<Option<M::Prepared>> = columns
+        .par_iter()
+        .enumerate()
+        .map(|(column, numbers)| {
+            let whole = numbers.iter().all(|number| !number.is_nan()) && !is_constant(numbers);
+            whole.then(|| measure.prepare(numbers, column))
+        })
+        .collect();
+    pairs_of(columns.len())
+        .into_par_iter()
+        .map(|(first, second)| match (&prepared[first], &prepared[second]) {
+            (Some(one), Some(other)) => measure.between(one, other),
+            _ => {
+                let (one, other): (Vec<f64>, Vec<f64>) = both(&columns[first], &columns[second]).unzip();
+                if is_constant(&one) || is_constant(&other) {
+                    return 0.0;
+                }
+                measure.between(&measure.prepare(&one, first), &measure.prepare(&other, second))
+            }
+        })
+        .collect()
+}
+
+/// The numbers of two columns in the rows that have both.
+fn both<'a>(first: &'a [f64], second: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
+    first.iter().copied().zip(second.iter().copied()).filter(|(one, other)| !one.is_nan() && !other.is_nan())
+}
+
+fn is_constant(numbers: &[f64]) -> bool {
+    numbers.iter().all(|&number| number == numbers[0])
+}

@@ -1,0 +1,60 @@
+//! How the dependence of groups follows from that of features.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::PartitionsError;
+
+/// The distance of two groups, from the distances 1 − dependence of their features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Linkage {
+    /// The mean over all pairs of a feature of one and a feature of the other.
+    #[default]
+    Average,
+    /// The least: groups are joined by their two most dependent features, and may be long chains.
+    Single,
+    /// The largest: groups are joined by their two least dependent features, so all features of a group depend on one another.
+    Complete,
+}
+
+impl Linkage {
+    pub(crate) fn method(self) -> kodama::Method {
+        match self {
+            Self::Average => kodama::Method::Average,
+            Self::Single => kodama::Method::Single,
+            Self::Complete => kodama::Method::Complete,
+        }
+    }
+}
+
+/// `average`, `single`, `complete`.
+impl fmt::Display for Linkage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Average => "average",
+            Self::Single => "single",
+            Self::Complete => "complete",
+        })
+    }
+}
+
+impl FromStr for Linkage {
+    type Err = PartitionsError;
+
+    fn from_str(name: &str) -> Result<Self, PartitionsError> {
+        match name {
+            "average" => Ok(Self::Average),
+            "single" => Ok(Self::Single),
+            "complete" => Ok(Self::Complete),
+            _ => Err(PartitionsError::UnknownName {
+                what: "linkage",
+                given: name.to_owned(),
+                known: "average, single and complete",
+            }),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The dependence of all pairs of features.
+
+use crate::dependence::Dependence;
+use crate::error::PartitionsError;
+
+/// The dependence of every pair of n features: a symmetric n × n matrix of numbers in [0, 1], its upper triangle stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DependenceMatrix {
+    features: usize,
+    values: Vec<f64>,
+    origin: Option<Origin>,
+}
+
+/// What a matrix was measured by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Origin {
+    dependence: Dependence,
+    /// Rows of the pair of features that has the fewest.
+    least_rows: usize,
+}
+
+impl DependenceMatrix {
+    /// A matrix measured elsewhere, by its upper triangle row by row: pairs (0, 1), (0, 2), …, (1, 2), ….
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::Pairs`] for no feature or another number of values than n(n − 1)/2;
+    /// [`Dependence`](PartitionsError::Dependence) for a value outside [0, 1].
+    pub fn from_values(features: usize, values: Vec<f64>) -> Result<Self, PartitionsError> {
+        let wanted = features.checked_sub(1).and_then(|others| others.checked_mul(features));
+        if wanted.map(|twice| twice / 2) != Some(values.len()) {
+            return Err(PartitionsError::Pairs { given: values.len(), features });
+        }
+        if let Some(at) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            let (first, second) = pairs_of(features)[at];
+            return Err(PartitionsError::Dependence { first, second, value: values[at] });
+        }
+        Ok(Self { features, values, origin: None })
+    }
+
+    /// What `dependence` measured, the fewest rows of a pair being `least_rows`.
+    pub(crate) fn measured(
+        features: usize,
+        values: Vec<f64>,
+        dependence: Dependence,
+        least_rows: usize,
+    ) -> Self {
+        Self { features, values, origin: Some(Origin { dependence, least_rows }) }
+    }
+
+    /// Number of features n.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The upper triangle row by row, n(n − 1)/2 numbers.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The dependence of two features; 1 of a feature with itself.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such feature.
+    pub fn get(&self, first: usize, second: usize) -> f64 {
+        let (low, high) = (first.min(second), first.max(second));
+        assert!(high < self.features, "there is no feature {high} among {}", self.features);
+        if low == high { 1.0 } else { self.values[low * (2 * self.features - low - 1) / 2 + high - low - 1] }
+    }
+
+    /// The dependence that, were all features independent, any pair would exceed with probability `level` at most: the quantile of the
+    /// measure under independence at 1 − `level` / number of pairs (Bonferroni), for the fewest rows of any pair. 0 where there is no pair.
+    ///
+    /// Spearman's ρ by Student's t; mutual information in bins by χ² with Williams' correction; that by nearest neighbours by a normal law
+    /// with the moments of 400 drawn estimates, which cost as much as 400 pairs.
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::UnknownLaw`] for a matrix [from elsewhere](Self::from_values); [`Level`](PartitionsError::Level) unless
+    /// 0 < `level` < 1.
+    pub fn critical_value(&self, level: f64) -> Result<f64, PartitionsError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(PartitionsError::Level { given: level });
+        }
+        let Origin { dependence, least_rows } = self.origin.ok_or(PartitionsError::UnknownLaw)?;
+        if self.values.is_empty() {
+            return Ok(0.0);
+        }
+        Ok(dependence.critical_value(least_rows, level / self.values.len() as f64))
+    }
+}
+
+/// All pairs of `features` features, in the order in which matrices store them.
+pub(crate) fn pairs_of(features: usize) -> Vec<(usize, usize)> {
+    (0..features).flat_map(|first| (first + 1..features).map(move |second| (first, second))).collect()
+}
