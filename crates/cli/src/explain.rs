@@ -43,6 +43,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     args.value
         .check(input.table.columns, partition.as_ref())
         .map_err(|error| Usage(format!("--value: {error}")))?;
+    if let Some(partition) = &partition {
+        note_what_it_reduces_to(&args.value, partition);
+    }
     let law = conditional::law(args, input.table.columns, || data(args, &input))?;
     let source = match (args.game, &law) {
         (Game::PathDependent, _) => Explainer::path_dependent(&input.model),
@@ -114,6 +117,24 @@ fn check(args: &Explain) -> Result<()> {
             refuse(format!("--groups: {error}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Says on standard error where the groups make no difference.
+fn note_what_it_reduces_to(value: &SolutionConcept, partition: &Partition) {
+    let what = if partition.len() == 1 {
+        "all features are one group"
+    } else {
+        "every feature is a group of its own"
+    };
+    match value.reduces_to(partition) {
+        Some(semivalue) => {
+            eprintln!("note: {what}: {value} values are the {semivalue} values of the features")
+        }
+        None if partition.len() == 1 => {
+            eprintln!("note: {what}, which gets all of the prediction less the base")
+        }
+        None => {}
     }
 }
 

@@ -116,6 +116,30 @@ impl SolutionConcept {
         Ok(players)
     }
 
+    /// The semivalue of single players that it is in groups that say nothing: one group of all, or groups of one.
+    ///
+    /// Owen and two-step values are then Shapley values; any pair of semivalues is `within` in one group, and `between` in groups of one;
+    /// quotient values in groups of one are the values of the players. One group alone has all of v(N) − v(∅) for its quotient value,
+    /// which is no semivalue of players.
+    ///
+    /// ```
+    /// use apportion_games::Partition;
+    /// use apportion_values::{Semivalue, SolutionConcept};
+    ///
+    /// let alone = SolutionConcept::banzhaf_owen().reduces_to(&Partition::singletons(5));
+    /// assert_eq!(alone, Some(Semivalue::Banzhaf));
+    /// ```
+    pub fn reduces_to(&self, partition: &Partition) -> Option<Semivalue> {
+        let (together, alone) = (partition.len() == 1, partition.largest() == 1);
+        match self {
+            Self::Coalitional(value) if alone => Some(value.between.clone()),
+            Self::Coalitional(value) if together => Some(value.within.clone()),
+            Self::TwoStepShapley if together || alone => Some(Semivalue::Shapley),
+            Self::Quotient(semivalue) if alone => Some(semivalue.clone()),
+            _ => None,
+        }
+    }
+
     /// How many coalitions [`enumerate`](Self::enumerate) looks at, each counted once (of linear values at most so many); none where they
     /// are more than it takes, or groups are missing.
     pub fn coalitions(&self, players: usize, partition: Option<&Partition>) -> Option<usize> {
@@ -284,7 +308,7 @@ impl TryFrom<Form> for SolutionConcept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apportion_games::Additive;
+    use apportion_games::{Additive, SumOfUnanimity};
 
     #[test]
     fn a_name_is_read_back_as_the_value_it_names() {
@@ -311,6 +335,27 @@ mod tests {
         let linear = SolutionConcept::from(LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap());
         let text = serde_json::to_string(&linear).unwrap();
         assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), linear);
+    }
+
+    #[test]
+    fn groups_that_say_nothing_leave_the_values_of_single_players() {
+        let game = SumOfUnanimity::random(5, 12, 3, 4);
+        for name in ["owen", "banzhaf-owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
+            let value: SolutionConcept = name.parse().unwrap();
+            for partition in [Partition::singletons(5), Partition::whole(5)] {
+                let got = value.enumerate(&game, Some(&partition)).unwrap();
+                match value.reduces_to(&partition) {
+                    Some(semivalue) => {
+                        let wanted = enumerate(&game, semivalue).unwrap();
+                        let close = |(got, wanted): (&f64, &f64)| (got - wanted).abs() < 1e-12;
+                        assert!(got.values.iter().zip(wanted.values()).all(close), "{name}");
+                    }
+                    None => assert!((got.values[0] - (got.full[0] - got.base[0])).abs() < 1e-12, "{name}"),
+                }
+            }
+            let two = Partition::new(5, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
+            assert_eq!(value.reduces_to(&two), None);
+        }
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn conditional_games_that_cannot_be_are_refused() {
 #[test]
 fn groups_are_found_in_columns_of_numbers_alone() {
     let bench = Bench::new();
-    let rows = bench.file("rows.csv", "a,b\n1,2\n3,4\n0,1\n");
+    let rows = bench.file("rows.csv", "a,b\n1,2\n3,4\n0,1\n4,4\n5,7\n6,1\n7,0\n8,2\n9,9\n10,3\n");
     bench.refuses(2, &["auto"], &["groups", "--rows", &rows, "--groups", "a;b"]);
     bench.refuses(1, &["3", "2"], &["groups", "--rows", &rows, "--groups", "auto=3"]);
     bench.refuses(1, &["npy"], &["groups", "--rows", &rows, "--groups", "auto=2", "--format", "npy"]);
@@ -295,8 +295,7 @@ fn names_that_are_not_known_or_not_known_yet_are_refused() {
     );
     bench.refuses_options(2, &["\"sgd\" is not available yet", "leverage-shap"], &["--method", "sgd"]);
     bench.refuses_options(2, &["unknown value \"shap\"", "banzhaf"], &["--value", "shap"]);
-    bench.refuses_options(2, &["not available yet", "banzhaf"], &["--value", "owen"]);
-    bench.refuses_options(2, &["not available yet", "path-dependent"], &["--game", "gaussian"]);
+    bench.refuses_options(2, &["unknown game \"normal\"", "path-dependent, gaussian"], &["--game", "normal"]);
     bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
     bench.refuses_options(
         2,
