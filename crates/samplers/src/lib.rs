@@ -13,7 +13,7 @@
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
 //! | [`NestedOrder`] | a random order of groups with a random order inside each |
-//! | [`Discrete`] | any law on finitely many outcomes, in constant time |
+//! | [`Discrete`], [`Stratified`] | any law on finitely many outcomes, in constant time or spread evenly |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
 //!
 //! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream of its own. Up to
@@ -55,6 +55,7 @@ mod row_set;
 mod sample;
 mod size_class;
 mod size_law;
+mod stratified;
 mod subset;
 mod two_blocks;
 mod water_filling;
@@ -72,6 +73,7 @@ pub use nested_order::NestedOrder;
 pub use permutations::{Permutations, permutation};
 pub use sample::{Pairing, Sample, Sampler, SizeStratum, most_rows};
 pub use size_law::SizeLaw;
+pub use stratified::Stratified;
 pub use two_blocks::{TwoBlockSample, TwoBlocks};
 pub use water_filling::water_fill;
 pub use with_replacement::WithReplacement;

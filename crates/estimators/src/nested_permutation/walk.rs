@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::EstimatorError;
 use crate::nested_permutation::chain::Chain;
-use crate::product_space::{Asked, ProductDraws, Scenarios};
+use crate::product_space::{Asked, ProductDraws, Scenarios, Strata};
 
 /// How an order is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,7 @@ impl<'a> Walk<'a> {
         partition: &'a Partition,
         path: Path,
         antithetic: bool,
+        strata: Strata,
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
     ) -> Result<Self, EstimatorError> {
@@ -60,7 +61,7 @@ impl<'a> Walk<'a> {
             partition,
             path,
             antithetic,
-            scenarios: Scenarios::drawn(game)?,
+            scenarios: Scenarios::stratified(game, strata)?,
             seed,
             outputs: game.outputs(),
             ends,

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::error::EstimatorError;
 use crate::product_space::moments::Moments;
+use crate::product_space::strata::{Strata, Stratified};
 
 /// What is drawn, and what is made of the game's answers: for each of several units (players, or all of them at once) independent samples
 /// of `width` numbers.
@@ -51,9 +52,9 @@ impl Asked {
 pub(crate) struct Plan<'w> {
     /// Number of units.
     pub(crate) units: usize,
-    /// ProductDraws for each unit.
-    pub(crate) draws: usize,
-    /// ProductDraws of a block: of these results depend, on batches and threads they do not.
+    /// Draws for each unit, numbered in the order of their strata.
+    pub(crate) strata: Strata,
+    /// Draws of a block: of these results depend, on batches and threads they do not.
     pub(crate) block: usize,
     /// Numbers of a sample.
     pub(crate) width: usize,
@@ -64,7 +65,7 @@ pub(crate) struct Plan<'w> {
 /// Coalitions that are asked for at once, about: several blocks where they are small.
 const BATCH_ROWS: usize = 1 << 11;
 
-/// ProductDraws, asks the game, and returns the moments of each unit's samples.
+/// Draws, asks the game, and returns the moments of each unit's samples.
 ///
 /// Every block has a random stream of its own and blocks are merged in order, so that the result has the same bits on any number of threads.
 /// Memory is a batch and its answers for each thread.
@@ -72,23 +73,23 @@ pub(crate) fn averages(
     game: &dyn Game,
     draws: &impl ProductDraws,
     plan: Plan<'_>,
-) -> Result<Vec<Moments>, EstimatorError> {
-    let blocks_per_unit = plan.draws.div_ceil(plan.block);
+) -> Result<Vec<Stratified>, EstimatorError> {
+    let blocks_per_unit = plan.strata.draws.div_ceil(plan.block);
     let blocks = plan.units * blocks_per_unit;
     let rows = (0..plan.units).map(|unit| draws.rows_per_draw(unit)).max().unwrap_or(1);
-    let blocks_per_batch = (BATCH_ROWS / (rows * plan.block.min(plan.draws)).max(1)).max(1);
+    let blocks_per_batch = (BATCH_ROWS / (rows * plan.block.min(plan.strata.draws)).max(1)).max(1);
     let of_batch = |batch: usize| {
         let first = batch * blocks_per_batch;
         let blocks = first..blocks.min(first + blocks_per_batch);
         moments(game, draws, plan, blocks.map(|block| (block / blocks_per_unit, block % blocks_per_unit)))
     };
 
-    let mut units: Vec<Moments> = Vec::with_capacity(plan.units);
-    let mut merge = |moments: Vec<(usize, Moments)>| {
-        for (unit, moments) in moments {
+    let mut units: Vec<Stratified> = Vec::with_capacity(plan.units);
+    let mut merge = |samples: Vec<Samples>| {
+        for Samples { unit, stratum, moments } in samples {
             match units.get_mut(unit) {
-                Some(unit) => unit.merge(&moments),
-                None => units.push(moments),
+                Some(unit) => unit.add(stratum, moments),
+                None => units.push(Stratified::new(plan.strata, moments)),
             }
         }
     };
@@ -107,13 +108,20 @@ pub(crate) fn averages(
     Ok(units)
 }
 
-/// The moments of some blocks, each with its unit.
+/// The moments of a unit's samples in one stratum.
+struct Samples {
+    unit: usize,
+    stratum: usize,
+    moments: Moments,
+}
+
+/// The moments of some blocks, given by unit and number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,
     plan: Plan<'_>,
     blocks: impl Iterator<Item = (usize, usize)>,
-) -> Result<Vec<(usize, Moments)>, EstimatorError> {
+) -> Result<Vec<Samples>, EstimatorError> {
     let coalitions = Coalitions::with_capacity(game.players(), BATCH_ROWS);
     let mut asked = Asked { coalitions, scenarios: Vec::with_capacity(BATCH_ROWS) };
     let drawn: Vec<_> = blocks
@@ -126,16 +134,25 @@ fn moments<D: ProductDraws>(
     let outputs = game.outputs();
     let mut values = vec![0.0; asked.scenarios.len() * outputs];
     game.values_in_scenarios(&asked.coalitions, &asked.scenarios, &mut values)?;
-    let of_block = |(unit, range, drawn, rows): (usize, Range<usize>, D::Drawn, Range<usize>)| {
+    let mut moments = Vec::with_capacity(drawn.len());
+    for (unit, range, drawn, rows) in drawn {
         let samples = draws.samples(unit, drawn, &values[rows.start * outputs..rows.end * outputs]);
-        (unit, Moments::of(&samples, plan.width, plan.weights.map(|weights| &weights[range])))
-    };
-    Ok(drawn.into_iter().map(of_block).collect())
+        let mut start = range.start;
+        while start < range.end {
+            let stratum = plan.strata.of(start);
+            let end = plan.strata.end(stratum).min(range.end);
+            let own = &samples[(start - range.start) * plan.width..(end - range.start) * plan.width];
+            let weights = plan.weights.map(|weights| &weights[start..end]);
+            moments.push(Samples { unit, stratum, moments: Moments::of(own, plan.width, weights) });
+            start = end;
+        }
+    }
+    Ok(moments)
 }
 
 impl Plan<'_> {
     /// The numbers of the draws of a block.
     fn range(&self, block: usize) -> Range<usize> {
-        block * self.block..self.draws.min((block + 1) * self.block)
+        block * self.block..self.strata.draws.min((block + 1) * self.block)
     }
 }

@@ -16,6 +16,7 @@ mod contributions;
 mod full_enumeration;
 mod moments;
 mod scenarios;
+mod strata;
 
 use apportion_games::{Game, Partition, QuotientGame};
 use apportion_samplers::SamplerError;
@@ -24,8 +25,8 @@ use apportion_values::{SolutionConcept, ValueError};
 pub(crate) use self::averages::{Asked, Plan, ProductDraws, averages};
 pub(crate) use self::budget::{affordable_draws, explanation};
 pub(crate) use self::full_enumeration::exact_within;
-pub(crate) use self::moments::Moments;
 pub(crate) use self::scenarios::Scenarios;
+pub(crate) use self::strata::{Strata, finish_all};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
 use crate::error::EstimatorError;
@@ -249,17 +250,9 @@ impl ProductSpace {
         let (game_players, width) = (game.players(), game.outputs());
         let contributions = Contributions { laws, scenarios, players, game_players, outputs: width, seed };
         let rows: usize = (0..players.len()).map(|unit| contributions.rows_per_draw(unit)).sum();
-        let plan = Plan { units: players.len(), draws, block: BLOCK, width, weights };
-        let moments = averages(game, &contributions, plan)?;
-        Ok(PlayerEstimates {
-            values: moments.iter().flat_map(Moments::mean).copied().collect(),
-            std_errors: moments
-                .iter()
-                .map(Moments::standard_errors)
-                .collect::<Option<Vec<_>>>()
-                .map(|errors| errors.concat()),
-            scenario_evaluations: rows * draws,
-        })
+        let plan = Plan { units: players.len(), strata: Strata::one(draws), block: BLOCK, width, weights };
+        let (values, std_errors) = finish_all(averages(game, &contributions, plan)?);
+        Ok(PlayerEstimates { values, std_errors, scenario_evaluations: rows * draws })
     }
 
     /// Refuses games without players, and values that do not fit the game; the number of values otherwise.

@@ -73,23 +73,24 @@ impl Moments {
         &self.mean
     }
 
-    /// Standard errors of the means of independent samples; none of fewer than five.
+    /// The number of samples; where weights differ that of equal ones which would have as much variance, 1 / W_2 (see
+    /// [`variances`](Self::variances)).
+    pub(crate) fn effective_number(&self) -> f64 {
+        let [sum, squares, _] = self.weights;
+        sum * sum / squares
+    }
+
+    /// Estimates of the variances of the means of independent samples.
     ///
-    /// With weights of sum 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is an unbiased estimate of the mean's variance,
-    /// whatever the weights; with equal ones it is the sample variance over their number. The number of samples is `1 / W_2`.
-    pub(crate) fn standard_errors(&self) -> Option<Vec<f64>> {
+    /// With weights of sum 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is unbiased whatever the weights; with equal ones
+    /// it is the sample variance over their number. Of one sample it is not a number.
+    pub(crate) fn variances(&self) -> impl Iterator<Item = f64> {
         let [sum, squares, cubes] = self.weights;
         let (squares, cubes) = (squares / (sum * sum), cubes / (sum * sum * sum));
-        if 1.0 / squares < FEWEST_SAMPLES {
-            return None;
-        }
         let factor = squares / (squares - 2.0 * cubes + squares * squares) / (sum * sum);
-        Some(self.spread.iter().map(|spread| (spread * factor).max(0.0).sqrt()).collect())
+        self.spread.iter().map(move |spread| (spread * factor).max(0.0))
     }
 }
-
-/// Samples below which there are no standard errors; a little less, as it is compared with a quotient.
-const FEWEST_SAMPLES: f64 = 5.0 - 1e-9;
 
 #[cfg(test)]
 mod tests {
@@ -122,8 +123,9 @@ mod tests {
             let samples = numbers(2 * count, 1);
             for block in [1, 7, 2000] {
                 let moments = in_blocks(&samples, 2, None, block);
-                let errors = moments.standard_errors().unwrap();
-                for (column, error) in errors.iter().enumerate() {
+                let variances: Vec<f64> = moments.variances().collect();
+                assert!((moments.effective_number() - count as f64).abs() < 1e-9);
+                for (column, got) in variances.iter().enumerate() {
                     let own = || samples.iter().skip(column).step_by(2);
                     let mean = own().sum::<f64>() / count as f64;
                     let variance = own().map(|x| (x - mean).powi(2)).sum::<f64>() / (count as f64 - 1.0);
@@ -134,9 +136,8 @@ mod tests {
                     );
                 }
                 // The scale of weights does not matter.
-                let weighted =
-                    in_blocks(&samples, 2, Some(&vec![0.25; count]), block).standard_errors().unwrap();
-                assert!(weighted.iter().zip(&errors).all(|(a, b)| (a / b - 1.0).abs() < 1e-9));
+                let weighted = in_blocks(&samples, 2, Some(&vec![0.25; count]), block);
+                assert!(weighted.variances().zip(&variances).all(|(a, b)| (a / b - 1.0).abs() < 1e-9));
             }
         }
     }
@@ -153,8 +154,8 @@ mod tests {
         for block in [1, 10, 64] {
             let merged = in_blocks(&samples, 1, Some(&weights), block);
             assert!((merged.mean()[0] - mean).abs() < 1e-11);
-            let (got, wanted) = (merged.standard_errors().unwrap()[0], whole.standard_errors().unwrap()[0]);
-            assert!((got / wanted - 1.0).abs() < 1e-9, "{got} {wanted}");
+            let ratio = merged.variances().zip(whole.variances()).map(|(got, wanted)| got / wanted).next();
+            assert!((ratio.unwrap() - 1.0).abs() < 1e-9, "{ratio:?}");
         }
     }
 
@@ -163,16 +164,8 @@ mod tests {
         // Uniform samples of variance 1/3 with six very different weights: Var = Σ w² / 3.
         let weights = [0.5, 0.2, 0.1, 0.1, 0.05, 0.05].map(|weight| weight * 8.0);
         let squares = weights.iter().map(|w| (w / 8.0f64).powi(2)).sum::<f64>();
-        let estimates: Vec<f64> = (0..20_000)
-            .map(|run| {
-                let moments = Moments::of(&numbers(6, 100 + run), 1, Some(&weights));
-                // Too few for an error: W_2 = 0.315. Six copies of everything have the same mean and a sixth of W_2.
-                assert!(moments.standard_errors().is_none());
-                let [sum, squares, cubes] = moments.weights;
-                let (squares, cubes) = (squares / sum.powi(2), cubes / sum.powi(3));
-                moments.spread[0] / sum.powi(2) * squares / (squares - 2.0 * cubes + squares * squares)
-            })
-            .collect();
+        let estimate = |run| Moments::of(&numbers(6, 100 + run), 1, Some(&weights)).variances().next();
+        let estimates: Vec<f64> = (0..20_000).filter_map(estimate).collect();
         let mean = estimates.iter().sum::<f64>() / 20_000.0;
         let deviation = (estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();
         assert!(
@@ -180,11 +173,5 @@ mod tests {
             "{mean} {}",
             squares / 3.0
         );
-    }
-
-    #[test]
-    fn fewer_than_five_samples_have_no_error() {
-        let errors = |count| Moments::of(&numbers(count, 4), 1, None).standard_errors().is_some();
-        assert_eq!([1, 2, 4, 5, 6].map(errors), [false, false, false, true, true]);
     }
 }
