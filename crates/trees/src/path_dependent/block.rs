@@ -8,12 +8,14 @@ use super::kernel::{Lanes, MOST_NODES, Nodes};
 use super::questions::{Column, Place, Questions};
 use crate::ensemble::Ensemble;
 
+/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first caches.
+const WIDE: usize = 64;
 /// Rows of a block, where there are few, or the stack is deep.
 const NARROW: usize = 8;
 /// Trees with more levels have a deep stack.
 const DEEP: usize = 32;
 /// Most rows that a thread takes through the trees at a time, so that a tree is read once for several blocks.
-const TASK: usize = 256;
+const TASK: usize = 4 * WIDE;
 
 /// What computes the values of blocks of rows.
 pub(super) trait Kernel: Sync {
@@ -39,22 +41,16 @@ pub(super) trait Kernel: Sync {
     );
 }
 
-/// Writes the values of all rows, which are zeros before: rows × players × outputs. Where there are many rows, they are taken in blocks of
-/// `WIDE`.
-pub(super) fn explain<const WIDE: usize, K: Kernel>(
-    kernel: &K,
-    ensemble: &Ensemble,
-    rows: Rows<'_>,
-    values: &mut [f64],
-) {
+/// Writes the values of all rows, which are zeros before: rows × players × outputs.
+pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>, values: &mut [f64]) {
     if kernel.trees().is_empty() || rows.is_empty() {
         return;
     }
     let (features, width) = (ensemble.feature_count(), values.len() / rows.len());
     let levels = kernel.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
-    let explain = |scratch: &mut Scratch<K, WIDE>, (values, rows): (&mut [f64], &[f64])| {
+    let explain = |scratch: &mut Scratch<K>, (values, rows): (&mut [f64], &[f64])| {
         let count = rows.len() / features;
-        let wide = count - narrow_rows::<WIDE>(count, levels);
+        let wide = count - narrow_rows(count, levels);
         let (wide_rows, narrow_rows) = rows.split_at(wide * features);
         let (wide_values, narrow_values) = values.split_at_mut(wide * width);
         if !wide_rows.is_empty() {
@@ -80,22 +76,22 @@ pub(super) fn explain<const WIDE: usize, K: Kernel>(
 }
 
 /// How many of `rows` are taken in narrow blocks, after the others in wide ones.
-fn narrow_rows<const WIDE: usize>(rows: usize, levels: usize) -> usize {
+fn narrow_rows(rows: usize, levels: usize) -> usize {
     match rows % WIDE {
         _ if levels > DEEP => rows,
-        // A wide block costs less than as many rows in narrow ones.
-        rest if rest > 3 * WIDE / 8 => 0,
+        // A wide block costs as much as some three narrow ones.
+        rest if rest > 3 * NARROW => 0,
         rest => rest,
     }
 }
 
 /// The memory of a thread, made when first wanted.
-struct Scratch<K: Kernel, const WIDE: usize> {
+struct Scratch<K: Kernel> {
     wide: Option<Blocks<K, WIDE>>,
     narrow: Option<Blocks<K, NARROW>>,
 }
 
-impl<K: Kernel, const WIDE: usize> Default for Scratch<K, WIDE> {
+impl<K: Kernel> Default for Scratch<K> {
     fn default() -> Self {
         Self { wide: None, narrow: None }
     }

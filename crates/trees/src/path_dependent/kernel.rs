@@ -21,9 +21,6 @@ use super::questions::{Place, Questions};
 /// Most nodes of a rule that are taken through a tree at once. Longer rules are cut.
 pub(super) const MOST_NODES: usize = 4;
 
-/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first cache.
-pub(super) const WIDE: usize = 64;
-
 /// One number per row of a block.
 pub(super) type Lanes<const R: usize> = [f64; R];
 

@@ -62,6 +62,7 @@
 mod block;
 mod by_size;
 mod coalitional;
+mod kept;
 mod kernel;
 mod others;
 mod program;
@@ -74,6 +75,7 @@ use apportion_values::{CoalitionalValue, Semivalue};
 use rayon::prelude::*;
 
 use self::by_size::BySize;
+use self::kept::Kept;
 use self::kernel::Kernel;
 use self::program::Program;
 use self::questions::Players;
@@ -110,6 +112,10 @@ use crate::oracle::Attributions;
 pub struct PathDependentOracle<'a> {
     ensemble: &'a Ensemble,
     program: Program,
+    /// Of the groups of a partition.
+    quotient: Kept<Program>,
+    /// Of the features in these groups.
+    coalitional: Kept<coalitional::Program>,
 }
 
 impl<'a> PathDependentOracle<'a> {
@@ -120,7 +126,8 @@ impl<'a> PathDependentOracle<'a> {
     /// [`TreeError::Cover`] where the covers of the model do not define the game.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
-        Ok(Self { ensemble, program: Program::new(ensemble, Players::Features) })
+        let program = Program::new(ensemble, Players::Features);
+        Ok(Self { ensemble, program, quotient: Kept::new(), coalitional: Kept::new() })
     }
 
     /// v(∅) of every explicand, per output: what the trees expect of a row of which nothing is known.
@@ -196,9 +203,9 @@ impl<'a> PathDependentOracle<'a> {
         }
         let predictions = ensemble.margins(rows)?;
         let mut values = vec![0.0; predictions.len() * ensemble.feature_count()];
-        let program = coalitional::Program::new(ensemble, partition);
+        let program = self.coalitional.get(partition, || coalitional::Program::new(ensemble, partition));
         match coalitional::Kernel::new(&program, value) {
-            Some(kernel) => block::explain::<{ coalitional::WIDE }, _>(&kernel, ensemble, rows, &mut values),
+            Some(kernel) => block::explain(&kernel, ensemble, rows, &mut values),
             None => self.row_by_row(
                 rows,
                 &mut values,
@@ -228,7 +235,8 @@ impl<'a> PathDependentOracle<'a> {
         check_partition(partition, self.ensemble.feature_count())?;
         value.check_players(partition.len())?;
         let players = Players::Groups(partition);
-        self.explain(&Program::new(self.ensemble, players), &value, players, rows)
+        let program = self.quotient.get(partition, || Program::new(self.ensemble, players));
+        self.explain(&program, &value, players, rows)
     }
 
     /// The two-step Shapley value of every feature, for every output and each of the rows: the Shapley value among the members of its
@@ -268,12 +276,7 @@ impl<'a> PathDependentOracle<'a> {
         let distinct = program.trees.iter().map(|tree| tree.distinct);
         match block::rules(distinct, value) {
             Some(rules) => {
-                block::explain::<{ kernel::WIDE }, _>(
-                    &Kernel { program, rules },
-                    ensemble,
-                    rows,
-                    &mut values,
-                );
+                block::explain(&Kernel { program, rules }, ensemble, rows, &mut values);
             }
             None => self.row_by_row(
                 rows,

@@ -1,13 +1,13 @@
 //! The oracle against the definition, and its kernel against itself.
 
-use apportion_games::{GameError, Rows};
-use apportion_values::{Semivalue, ValueError};
+use apportion_games::{GameError, Partition, Rows};
+use apportion_values::{CoalitionalValue, Semivalue, ValueError};
 
-use super::PathDependentOracle;
-use super::block::{self, Blocks, Kernel as _, rules};
-use super::kernel::{self, Kernel, MOST_NODES};
+use super::block::{self, Blocks, rules};
+use super::kernel::{self, Kernel, Lanes, MOST_NODES};
 use super::program::TreeProgram;
 use super::questions::{Place, Questions};
+use super::{PathDependentOracle, coalitional};
 use crate::common::{Random, TreeSpec, document, read};
 use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
 use crate::{Attributions, Ensemble, TreeError};
@@ -274,6 +274,17 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                     check_sum(&format!("depth {depth}, fraction {fraction}, {value}"), &explained, depth);
                 }
             }
+            // Neighbours on the path together, and such as are far from each other.
+            for group_of in [|f: usize, _: usize| f / 6, |f: usize, depth: usize| f % (depth / 6)] {
+                let count = (0..depth).map(|f| group_of(f, depth)).max().unwrap() + 1;
+                let mut groups = vec![Vec::new(); count];
+                (0..depth).for_each(|f| groups[group_of(f, depth)].push(f));
+                let partition = Partition::new(depth, groups).unwrap();
+                let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows).unwrap();
+                check_sum(&format!("depth {depth}, fraction {fraction}, Owen"), &owen, depth);
+                let two_step = oracle.two_step_shapley(&partition, rows).unwrap();
+                check_sum(&format!("depth {depth}, fraction {fraction}, two-step"), &two_step, depth);
+            }
         }
     }
 }
@@ -329,14 +340,25 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     for value in semivalues() {
         let program = &oracle.program;
         let rules = rules(program.trees.iter().map(|tree| tree.distinct), &value).unwrap();
-        let kernel = Kernel { program, rules };
-        let portable = Portable(Kernel { program, rules: kernel.rules.clone() });
-        let wanted = explain::<64, _>(&portable, &ensemble, &rows);
-        assert_eq!(explain::<64, _>(&kernel, &ensemble, &rows), wanted, "{value}");
-        assert_eq!(explain::<8, _>(&kernel, &ensemble, &rows), wanted, "{value}");
-        assert_eq!(explain::<8, _>(&portable, &ensemble, &rows), wanted, "{value}");
-        assert_eq!(explain::<1, _>(&kernel, &ensemble, &rows), wanted, "{value}");
+        check_bits(&format!("{value}"), Kernel { program, rules }, &ensemble, &rows);
     }
+    let groups = vec![vec![3, 0, 7], vec![1], vec![2, 10], vec![8, 4, 6, 5], vec![9]];
+    let program = coalitional::Program::new(&ensemble, &Partition::new(11, groups).unwrap());
+    for (between, within) in semivalues().into_iter().zip(semivalues().into_iter().rev()) {
+        let value = CoalitionalValue { between, within };
+        let kernel = coalitional::Kernel::new(&program, &value).unwrap();
+        check_bits(&format!("{value:?}"), kernel, &ensemble, &rows);
+    }
+}
+
+fn check_bits(what: &str, kernel: impl PortableKernel, ensemble: &Ensemble, rows: &[f64]) {
+    let kernel = Portable(kernel);
+    let wanted = explain::<64, _>(&kernel, ensemble, rows);
+    assert_eq!(explain::<8, _>(&kernel, ensemble, rows), wanted, "{what}");
+    let Portable(kernel) = kernel;
+    assert_eq!(explain::<64, _>(&kernel, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<8, _>(&kernel, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<1, _>(&kernel, ensemble, rows), wanted, "{what}");
 }
 
 /// The bits that a kernel writes, by blocks of `R` rows.
@@ -346,40 +368,77 @@ fn explain<const R: usize, K: block::Kernel>(kernel: &K, ensemble: &Ensemble, ro
     bits(&values)
 }
 
-/// The kernel without any instruction set in particular.
-struct Portable<'a>(Kernel<'a>);
+/// A kernel that can do without any instruction set in particular.
+trait PortableKernel: block::Kernel {
+    fn add_portable<const R: usize>(
+        &self,
+        tree: &Self::Tree,
+        columns: &[Lanes<R>],
+        stack: &mut Self::Stack<R>,
+        phi: &mut [Lanes<R>],
+    );
+}
 
-impl block::Kernel for Portable<'_> {
-    type Tree = TreeProgram;
-    type Stack<const R: usize> = kernel::Stack<R>;
+impl PortableKernel for Kernel<'_> {
+    fn add_portable<const R: usize>(
+        &self,
+        tree: &TreeProgram,
+        columns: &[Lanes<R>],
+        stack: &mut kernel::Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        for nodes in block::runs(self.rules[tree.distinct].as_ref().unwrap()) {
+            kernel::add_tree_portable(self.program, tree, nodes, columns, stack, phi);
+        }
+    }
+}
+
+impl PortableKernel for coalitional::Kernel<'_> {
+    fn add_portable<const R: usize>(
+        &self,
+        tree: &coalitional::TreeProgram,
+        columns: &[Lanes<R>],
+        stack: &mut coalitional::Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        let (between, within) = self.rules(tree);
+        for nodes in block::runs(between) {
+            coalitional::add_tree_portable(self.program, tree, (nodes, within), columns, stack, phi);
+        }
+    }
+}
+
+/// The kernel when it does.
+struct Portable<K>(K);
+
+impl<K: PortableKernel> block::Kernel for Portable<K> {
+    type Tree = K::Tree;
+    type Stack<const R: usize> = K::Stack<R>;
 
     fn questions(&self) -> &Questions {
         self.0.questions()
     }
 
-    fn trees(&self) -> &[TreeProgram] {
+    fn trees(&self) -> &[K::Tree] {
         self.0.trees()
     }
 
-    fn place(tree: &TreeProgram) -> &Place {
-        Kernel::place(tree)
+    fn place(tree: &K::Tree) -> &Place {
+        K::place(tree)
     }
 
-    fn stack<const R: usize>(&self) -> kernel::Stack<R> {
+    fn stack<const R: usize>(&self) -> K::Stack<R> {
         self.0.stack()
     }
 
     fn add_tree<const R: usize>(
         &self,
-        tree: &TreeProgram,
-        columns: &[kernel::Lanes<R>],
-        stack: &mut kernel::Stack<R>,
-        phi: &mut [kernel::Lanes<R>],
+        tree: &K::Tree,
+        columns: &[Lanes<R>],
+        stack: &mut K::Stack<R>,
+        phi: &mut [Lanes<R>],
     ) {
-        let rule = self.0.rules[tree.distinct].as_ref().unwrap();
-        for nodes in block::runs(rule) {
-            kernel::add_tree_portable(self.0.program, tree, nodes, columns, stack, phi);
-        }
+        self.0.add_portable(tree, columns, stack, phi);
     }
 }
 

@@ -4,6 +4,7 @@
 //! As in [the kernel of semivalues](super::super::kernel), every formula is a loop over the rows of a block, no multiplication is
 //! fused with an addition, and rows do not meet.
 
+use std::array::from_fn;
 use std::hint::select_unpredictable as select;
 use std::slice::from_mut;
 
@@ -16,12 +17,9 @@ use super::super::kernel::{
 use super::super::questions::{Place, Questions};
 use super::program::{Program, Side, Split, Step, TreeProgram};
 
-/// Rows of a block, where there are many. A stack has several slots per level.
-pub(in super::super) const WIDE: usize = 32;
-
 /// Values by quadrature: rules for each number of groups that a tree may have on a path, and for each number of features of a group.
 pub(in super::super) struct Kernel<'a> {
-    program: &'a Program,
+    pub(in super::super) program: &'a Program,
     between: Vec<Option<Rule>>,
     within: Vec<Option<Rule>>,
 }
@@ -35,7 +33,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// Both rules of a tree.
-    fn rules(&self, tree: &TreeProgram) -> (&Rule, &Rule) {
+    pub(in super::super) fn rules(&self, tree: &TreeProgram) -> (&Rule, &Rule) {
         match (&self.between[tree.groups], &self.within[tree.members]) {
             (Some(between), Some(within)) => (between, within),
             _ => unreachable!("rules for every tree"),
@@ -109,7 +107,7 @@ fn add_tree<const R: usize>(
 
 /// What [`add_tree`] compiles for each instruction set.
 #[inline(always)]
-fn add_tree_portable<const R: usize>(
+pub(in super::super) fn add_tree_portable<const R: usize>(
     program: &Program,
     tree: &TreeProgram,
     rules: (Nodes<'_>, &Rule),
@@ -138,7 +136,7 @@ fn walk<const Q: usize, const R: usize>(
 ) {
     let Stack { between, within, masks } = stack;
     let splits = program.splits(tree);
-    let members = rule.len();
+    let (members, total) = (rule.len(), rule.weights().iter().sum::<f64>());
     // P carries the weight of its node.
     for (slot, &weight) in between.iter_mut().zip(&nodes.weights[..Q]) {
         *slot = [weight; R];
@@ -192,8 +190,10 @@ fn walk<const Q: usize, const R: usize>(
                 let phi = &mut phi[split.player as usize];
                 let ends = worth_of_ends::<Q, R>(split, between);
                 let own = &within[split.within as usize * members..];
-                for node in 0..members {
-                    let weight = rule.weights()[node];
+                // Without an open side all nodes say the same.
+                let open = split.sides.contains(&Side::Open);
+                for node in 0..if open { members } else { 1 } {
+                    let weight = if open { rule.weights()[node] } else { total };
                     let [left, right] = worth(split, &ends, own, (node, members));
                     give(split, column, Untested, (left, right), |row, _, lift| phi[row] += weight * lift);
                 }
@@ -357,9 +357,9 @@ fn open<const R: usize, E: Earlier>(
         if split.sides[side] == Side::Open {
             own[side * nodes + node] = [0.0; R];
             let to_side = &mut own[(2 + side) * nodes + node];
-            for row in 0..R {
+            for (row, to_side) in to_side.iter_mut().enumerate() {
                 let more = gains(split, column, earlier, row)[side];
-                to_side[row] = reach(row) * (split.shares[side] + s * more);
+                *to_side = reach(row) * (split.shares[side] + s * more);
             }
         }
     }
@@ -369,23 +369,29 @@ fn open<const R: usize, E: Earlier>(
 #[inline(always)]
 fn worth_of_ends<const Q: usize, const R: usize>(split: &Split, slots: &[Lanes<R>]) -> [Lanes<R>; 2] {
     let apart = slot::<Q, R>(slots, split.apart);
+    if let [Side::Leaf(left), Side::Leaf(right)] = split.sides {
+        let reach: Lanes<R> = from_fn(|row| sum(apart, row));
+        return [reach.map(|reach| reach * left), reach.map(|reach| reach * right)];
+    }
     let mut worth = [[0.0; R]; 2];
     for (side, worth) in worth.iter_mut().enumerate() {
         match split.sides[side] {
-            Side::Leaf(value) => {
-                for row in 0..R {
-                    let mut sum = 0.0;
-                    for q in 0..Q {
-                        sum += apart[q][row];
-                    }
-                    worth[row] = sum * value;
-                }
-            }
+            Side::Leaf(value) => *worth = from_fn(|row| sum(apart, row) * value),
             Side::Last => close(apart, slot::<Q, R>(slots, split.children + side as u32), from_mut(worth)),
             Side::Open => {}
         }
     }
     worth
+}
+
+/// Σ_q P of a row.
+#[inline(always)]
+fn sum<const Q: usize, const R: usize>(slot: &[Lanes<R>; Q], row: usize) -> f64 {
+    let mut sum = 0.0;
+    for node in slot {
+        sum += node[row];
+    }
+    sum
 }
 
 /// Y of both sides at one node of the rule within.
