@@ -8,8 +8,8 @@
 mod moments;
 mod two_step;
 
-use apportion_games::{GameError, Partition};
-use apportion_values::{CoalitionalValue, ValueError};
+use apportion_games::Partition;
+use apportion_values::CoalitionalValue;
 
 pub(crate) use self::moments::MomentPairs;
 pub(crate) use self::two_step::{members_alone, two_step};
@@ -19,20 +19,16 @@ use crate::error::TreeError;
 ///
 /// # Errors
 ///
-/// [`GameError::PartitionOfOthers`].
+/// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers).
 pub(crate) fn check_partition(partition: &Partition, features: usize) -> Result<(), TreeError> {
-    match partition.players() {
-        given if given != features => Err(GameError::PartitionOfOthers { given, wanted: features }.into()),
-        _ => Ok(()),
-    }
+    Ok(partition.check_players(features)?)
 }
 
 /// Whether both semivalues of `value` are defined for the groups of `partition`.
 ///
 /// # Errors
 ///
-/// [`ValueError::WeightsForOtherPlayers`].
-pub(crate) fn check_value(value: &CoalitionalValue, partition: &Partition) -> Result<(), ValueError> {
-    value.between.check_players(partition.len())?;
-    partition.groups().iter().try_for_each(|group| value.within.check_players(group.len()))
+/// [`ValueError::WeightsForOtherPlayers`](apportion_values::ValueError::WeightsForOtherPlayers).
+pub(crate) fn check_value(value: &CoalitionalValue, partition: &Partition) -> Result<(), TreeError> {
+    Ok(value.check(partition)?)
 }

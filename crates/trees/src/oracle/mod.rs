@@ -51,7 +51,7 @@ use self::coalitional::{Coalitional, group_of};
 use self::explain::{Question, Sorted, Weights};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
-use crate::groups::{members_alone, two_step};
+use crate::groups::{check_partition, check_value, members_alone, two_step};
 use crate::moments::Moments;
 use crate::predict::check_rows;
 
@@ -200,7 +200,13 @@ impl<'a> InterventionalOracle<'a> {
         partition: &Partition,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        self.coalitional_values_by(value, partition, rows, cost::choose)
+        check_partition(partition, self.features.len())?;
+        check_value(value, partition)?;
+        match (partition.len(), partition.largest()) {
+            (_, 1) => self.values(value.between.clone(), rows),
+            (1, _) => self.values(value.within.clone(), rows),
+            _ => self.coalitional_values_by(value, partition, rows, cost::choose),
+        }
     }
 
     /// The `value` of every group of `partition` in the quotient game v^P(A) = v(∪_{j∈A} S_j), whose players are the groups
@@ -250,7 +256,7 @@ impl<'a> InterventionalOracle<'a> {
         self.explain(&self.of_features(weights), rows, choose)
     }
 
-    /// As [`coalitional_values`](Self::coalitional_values), with each tree's kernel chosen by `choose`.
+    /// As [`coalitional_values`](Self::coalitional_values) where all is checked, with each tree's kernel chosen by `choose`.
     fn coalitional_values_by(
         &self,
         value: &CoalitionalValue,
@@ -258,8 +264,6 @@ impl<'a> InterventionalOracle<'a> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
-        partition.check_players(self.features.len())?;
-        value.check(partition)?;
         let weights = Weights::Grouped(Coalitional::new(value, partition, self.widest()));
         self.explain(&self.of_features(weights), rows, choose)
     }
@@ -272,7 +276,7 @@ impl<'a> InterventionalOracle<'a> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
-        partition.check_players(self.features.len())?;
+        check_partition(partition, self.features.len())?;
         value.check_players(partition.len())?;
         let question = Question {
             player_of: &group_of(partition),

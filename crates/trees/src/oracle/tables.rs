@@ -15,7 +15,8 @@
 use super::coalitional;
 use super::explain::Weights;
 use super::histograms::Histograms;
-use super::paths::{BLOCK, Columns, Paths, Patterns};
+use super::masks::ones;
+use super::paths::{BLOCK, Columns, Paths, Patterns, all_of};
 use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
 
@@ -159,6 +160,8 @@ fn add_column(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
 #[derive(Default)]
 struct Fill {
     shares: Vec<f64>,
+    /// What each missing feature loses, by the set of those missing.
+    lost: Vec<f64>,
     sums: Vec<f64>,
 }
 
@@ -168,7 +171,8 @@ impl Fill {
         self.shares.clear();
         self.shares.resize(features << features, 0.0);
         // Adding pattern by pattern visits the 2^|M| explicands that complete each M; superset sums visit all, once per size.
-        let direct: usize = histogram.iter().map(|(pattern, _)| features << pattern.count_ones()).sum();
+        let steps = |pattern: u64| (features + 2 - pattern.count_ones() as usize) << pattern.count_ones();
+        let direct: usize = histogram.iter().map(|&(pattern, _)| steps(pattern)).sum();
         let supersets = (features * (features + 1) / 2 + 5 * features) << features;
         if direct <= supersets {
             self.directly(features, value, histogram, moments);
@@ -179,29 +183,19 @@ impl Fill {
     }
 
     fn directly(&mut self, features: usize, value: f64, histogram: &[(u64, f64)], moments: &Moments) {
-        let all = (1usize << features) - 1;
+        let all = all_of(features);
+        self.lost.clear();
+        self.lost.resize(1 << features, 0.0);
         for &(background, weight) in histogram {
-            let background = background as usize;
             let own = all & !background;
-            // Subsets of the background's features, from all to none.
-            let mut extra = background;
-            loop {
-                let pattern = own | extra;
-                let rest = (all & !pattern).count_ones() as usize;
-                let (gain, loss) = moments.shares(own.count_ones() as usize, rest);
-                for feature in 0..features {
-                    let share = &mut self.shares[feature << features | pattern];
-                    if own >> feature & 1 == 1 {
-                        *share += weight * value * gain;
-                    } else if pattern >> feature & 1 == 0 {
-                        *share -= weight * value * loss;
-                    }
-                }
-                if extra == 0 {
-                    break;
-                }
-                extra = (extra - 1) & background;
+            for missing in subsets(background) {
+                let (gain, loss) = moments.shares(own.count_ones() as usize, missing.count_ones() as usize);
+                self.lost[missing as usize] += weight * value * loss;
+                add_share(&mut self.shares, features, own, all & !missing, weight * value * gain);
             }
+        }
+        for (missing, &lost) in self.lost.iter().enumerate() {
+            add_share(&mut self.shares, features, missing as u64, all & !missing as u64, -lost);
         }
     }
 
@@ -249,6 +243,23 @@ impl Fill {
             }
         }
     }
+}
+
+/// Adds a share of each of `features` for explicands of one `pattern` of `bits` features.
+pub(crate) fn add_share(shares: &mut [f64], bits: usize, features: u64, pattern: u64, share: f64) {
+    for bit in ones(features) {
+        shares[bit << bits | pattern as usize] += share;
+    }
+}
+
+/// All subsets of a set of bits, from the set itself to the empty one.
+pub(crate) fn subsets(set: u64) -> impl Iterator<Item = u64> {
+    let mut next = Some(set);
+    std::iter::from_fn(move || {
+        let subset = next?;
+        next = (subset != 0).then(|| (subset - 1) & set);
+        Some(subset)
+    })
 }
 
 #[cfg(test)]

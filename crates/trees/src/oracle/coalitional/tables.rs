@@ -5,14 +5,27 @@
 
 use super::super::masks::ones;
 use super::super::paths::all_of;
+use super::super::tables::{add_share, subsets};
 use super::{Coalitional, LeafGroups};
 
 /// Values of one leaf; the memory is kept between leaves.
 #[derive(Default)]
 pub(crate) struct Fill {
     groups: LeafGroups,
+    /// Number of groups that have features in each set.
+    touched: Vec<u32>,
+    owners: Vec<Owner>,
     shares: Vec<f64>,
     lost: Vec<f64>,
+}
+
+/// A group with features in E.
+struct Owner {
+    own: u64,
+    /// What else of it the background satisfies: to be mixed with.
+    mixable: u64,
+    /// M2(|own| − 1, 0).
+    alone: f64,
 }
 
 impl Fill {
@@ -24,39 +37,41 @@ impl Fill {
         histogram: &[(u64, f64)],
         coalitional: &Coalitional,
     ) -> &[f64] {
-        let count = |bits: u64| bits.count_ones() as usize;
         let (between, within) = (&coalitional.moments.between, &coalitional.moments.within);
         let bits = features.len();
         let all = all_of(bits);
-        let Self { groups, shares, lost } = self;
+        let Self { groups, touched, owners, shares, lost } = self;
         groups.set(features, &coalitional.group_of);
+        touched.clear();
+        touched.extend((0..=all).map(|set| groups.touched(set).count_ones()));
         shares.clear();
         shares.resize(bits << bits, 0.0);
         lost.clear();
         lost.resize(1 << bits, 0.0);
         for &(background, weight) in histogram {
+            let value = weight * value;
             let own = all & !background;
             let own_groups = groups.touched(own);
-            // What every missing feature may be of, without mixing a group.
+            owners.clear();
+            owners.extend(ones(own_groups).map(|group| {
+                let (own, mixable) = (own & groups.mask(group), background & groups.mask(group));
+                Owner { own, mixable, alone: within.get(count(own) - 1, 0) }
+            }));
+            // Whatever is missing of these features mixes no group.
             let free = background & !groups.features(own_groups);
             for missing in subsets(free) {
-                let missing_groups = count(groups.touched(missing));
-                let (gain, loss) = between.shares(count(own_groups), missing_groups);
-                lost[missing as usize] += weight * value * loss;
-                for group in ones(own_groups) {
-                    let own = own & groups.mask(group);
-                    let gain = weight * value * gain * within.get(count(own) - 1, 0);
-                    add(shares, bits, own, all & !missing, gain);
-                    let mixed = background & groups.mask(group);
-                    if mixed == 0 {
-                        continue;
-                    }
-                    let value = weight * value * between.get(count(own_groups) - 1, missing_groups);
-                    for mixed in subsets(mixed).filter(|&mixed| mixed != 0) {
-                        let (gain, loss) = within.shares(count(own), count(mixed));
-                        let pattern = all & !(missing | mixed);
-                        add(shares, bits, own, pattern, value * gain);
-                        add(shares, bits, mixed, pattern, -value * loss);
+                let others = touched[missing as usize] as usize;
+                let (gain, loss) = between.shares(owners.len(), others);
+                lost[missing as usize] += value * loss;
+                for owner in &*owners {
+                    let pattern = all & !missing;
+                    // M1(a, b) for this group is what a feature gains between groups.
+                    let value = value * gain;
+                    add_share(shares, bits, owner.own, pattern, value * owner.alone);
+                    for mixed in subsets(owner.mixable).filter(|&mixed| mixed != 0) {
+                        let (gain, loss) = within.shares(count(owner.own), count(mixed));
+                        add_share(shares, bits, owner.own, pattern & !mixed, value * gain);
+                        add_share(shares, bits, mixed, pattern & !mixed, -value * loss);
                     }
                 }
             }
@@ -72,19 +87,6 @@ impl Fill {
     }
 }
 
-/// Adds a share of each of `features` for explicands of one pattern.
-fn add(shares: &mut [f64], bits: usize, features: u64, pattern: u64, share: f64) {
-    for bit in ones(features) {
-        shares[bit << bits | pattern as usize] += share;
-    }
-}
-
-/// All subsets of a set of bits, from the set itself to the empty one.
-fn subsets(set: u64) -> impl Iterator<Item = u64> {
-    let mut next = Some(set);
-    std::iter::from_fn(move || {
-        let subset = next?;
-        next = (subset != 0).then(|| (subset - 1) & set);
-        Some(subset)
-    })
+fn count(features: u64) -> usize {
+    features.count_ones() as usize
 }

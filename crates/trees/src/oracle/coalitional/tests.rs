@@ -1,6 +1,6 @@
 //! Every kernel against the definition, for features in groups.
 
-use apportion_games::{Background, MarginalGame, Partition, QuotientGame, Rows};
+use apportion_games::{Background, MarginalGame, Partition, QuotientGame};
 use apportion_values::{CoalitionalValue, Semivalue, enumerate};
 
 use super::super::tests::{CHOICES, Case, semivalues};
