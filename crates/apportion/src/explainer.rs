@@ -11,6 +11,7 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use rayon::prelude::*;
 
 use crate::budget::Budget;
+use crate::draws::add_errors_of_draws;
 use crate::error::ExplainError;
 use crate::method::Method;
 use crate::oracle::Oracle;
@@ -80,9 +81,11 @@ impl<'a> Explainer<'a> {
         Self::of(Source::PathDependent(ensemble))
     }
 
-    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones. The standard errors of
-    /// explanations are those of the method; how far v(S) itself is from the expectation it stands for,
-    /// [`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors) says.
+    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
+    ///
+    /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
+    /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
+    /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
         Self::of(Source::Conditional(model, law))
     }
@@ -276,6 +279,15 @@ impl<'a> Explainer<'a> {
         let results = self.value.check(game.players(), self.partition.as_ref())?;
         // Of all features, so that "10n" is the same for every row.
         let budget = self.budget.evaluations(game.players());
+        if let Some(game) = self.source.conditional(explicand)? {
+            let mut explanation = self.explain_all(&game, budget)?;
+            // Methods that draw scenarios meet every draw as a scenario: their errors have it.
+            if !self.method.draws_scenarios() {
+                let explain = |noise: &dyn Game| self.explain_all(noise, budget);
+                add_errors_of_draws(&game, self.seed, &mut explanation, explain)?;
+            }
+            return Ok(explanation);
+        }
         let contributing = SubGame::without(game, null_players.view());
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
             return self.explain_all(game, budget);

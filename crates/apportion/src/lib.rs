@@ -34,6 +34,7 @@
 //! on. This crate adds [`Explainer`], [`Method`] and [`Budget`].
 
 mod budget;
+mod draws;
 mod error;
 mod explainer;
 mod method;

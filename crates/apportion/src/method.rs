@@ -201,6 +201,17 @@ impl Method {
         Some(estimator)
     }
 
+    /// Whether it looks at one scenario of the game at a time, such as one background row.
+    pub(crate) fn draws_scenarios(self) -> bool {
+        matches!(
+            self,
+            Self::ProductSpace
+                | Self::ProductSpaceTrueMarginal
+                | Self::NestedPermutation
+                | Self::NestedPermutationPlain
+        )
+    }
+
     /// Whether the method can compute `value`.
     pub fn computes(self, value: &SolutionConcept) -> bool {
         match self {

@@ -17,6 +17,9 @@ pub(crate) enum Source<'a> {
     Conditional(&'a dyn Model, &'a dyn ConditionalLaw),
 }
 
+/// A conditional game of any model under any law.
+pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalLaw + 'a>;
+
 impl<'a> Source<'a> {
     /// The trees, where there are any.
     pub(crate) fn ensemble(&self) -> Option<&'a Ensemble> {
@@ -31,6 +34,14 @@ impl<'a> Source<'a> {
         match self {
             Self::Model(model, _) | Self::Conditional(model, _) => model.parallel(),
             Self::Trees(..) | Self::PathDependent(_) => true,
+        }
+    }
+
+    /// The conditional game of one explicand, where that is played.
+    pub(crate) fn conditional(&self, explicand: &[f64]) -> Result<Option<Conditional<'_>>, ExplainError> {
+        match self {
+            Self::Conditional(model, law) => Ok(Some(ConditionalGame::new(*model, explicand, *law)?)),
+            _ => Ok(None),
         }
     }
 

@@ -210,6 +210,42 @@ fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tell
 }
 
 #[test]
+fn standard_errors_in_a_conditional_game_cover_its_draws() {
+    // The truth is the answer from 4000 times as many draws.
+    let covariance: Vec<f64> = (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.5 }).collect();
+    let model = |row: &[f64]| row[0] + 2.0 * row[1] - row[2];
+    let explicand = [1.0, -0.5, 0.3, 2.0];
+    let explain = |draws, seed, method, value: &str| {
+        let law = GaussianLaw::new(&[0.0; 4], &covariance, draws, seed).unwrap();
+        let explainer = Explainer::conditional(&model, &law).method(method).seed(seed);
+        let explainer = explainer.value(value.parse::<SolutionConcept>().unwrap());
+        let explainer = if value == "owen" { explainer.groups(sepal_and_petal()) } else { explainer };
+        explainer.budget(Budget::Evaluations(12)).explain(&explicand).unwrap()
+    };
+    for (method, value) in
+        [(Method::Exact, "shapley"), (Method::Exact, "owen"), (Method::LeverageShap, "shapley")]
+    {
+        let truth = explain(200_000, 1000, Method::Exact, value).values;
+        let (mut covered, mut all) = (0, 0);
+        for seed in 0..150 {
+            let got = explain(50, seed, method, value);
+            for ((value, error), truth) in got.values.iter().zip(got.std_errors.unwrap()).zip(&truth) {
+                covered += usize::from((value - truth).abs() <= 1.96 * error);
+                all += 1;
+            }
+        }
+        let coverage = f64::from(covered as u32) / f64::from(all);
+        assert!((0.90..=0.99).contains(&coverage), "{method}, {value}: {coverage}");
+    }
+    // Nothing is drawn, nothing is added.
+    let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
+    let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
+    let model = |row: &[f64]| row[0] * row[1];
+    let got = Explainer::conditional(&model, &law).explain(&[1.0, 2.0]).unwrap();
+    assert_eq!(got.std_errors, Some(vec![0.0; 2]));
+}
+
+#[test]
 fn auto_samples_values_of_groups_by_leverage_scores_where_it_can() {
     let model = |row: &[f64]| row.iter().product::<f64>();
     let partition =

@@ -29,6 +29,7 @@
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`ConditionalGame`] | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
+//! | [`ErrorsOfDraws`] | the errors that draws leave in its values, as a game |
 //! | [`GaussianLaw`], [`CopulaLaw`], [`EmpiricalLaw`], [`FrequencyLaw`] | how absent features are distributed given the present ones, fitted on data: [`ConditionalLaw`], [`Sampling`], [`SyntheticRows`] |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
@@ -65,7 +66,8 @@ pub use background::Background;
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 pub use conditional::{
-    ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw, GaussianLaw, Sampling,
+    ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, GaussianLaw,
+    Sampling,
 };
 pub use error::{BoxError, GameError};
 pub use game::Game;

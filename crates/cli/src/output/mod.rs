@@ -87,7 +87,9 @@ impl Attributions {
 
     /// Whether the values are estimates, with errors worth a column.
     fn are_estimates(&self) -> bool {
+        let has_error = |errors: &Vec<f64>| errors.iter().any(|&error| error != 0.0);
         self.budget.is_some()
+            || self.rows.iter().any(|row| row.explanation.std_errors.as_ref().is_some_and(has_error))
     }
 
     /// Writes all explanations.

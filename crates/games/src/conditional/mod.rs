@@ -20,6 +20,7 @@
 
 mod copula;
 mod empirical;
+mod errors_of_draws;
 mod frequency;
 mod game;
 mod gaussian;
@@ -29,6 +30,7 @@ mod unit_normal;
 
 pub use copula::CopulaLaw;
 pub use empirical::EmpiricalLaw;
+pub use errors_of_draws::ErrorsOfDraws;
 pub use frequency::FrequencyLaw;
 pub use game::ConditionalGame;
 pub use gaussian::GaussianLaw;
