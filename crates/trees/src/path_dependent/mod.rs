@@ -56,6 +56,7 @@
 //! | [`program`] | trees, flattened: shares, c, the order of the steps |
 //! | [`kernel`] | the recursion, for a block of rows and some nodes of the rule |
 //! | [`coalitional`] | the same for features in groups |
+//! | [`kept`] | what was made for the groups of the last call |
 //! | [`block`] | rows to columns and back |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
 
@@ -84,7 +85,8 @@ use crate::error::TreeError;
 use crate::groups::{check_partition, check_value, members_alone, two_step};
 use crate::oracle::Attributions;
 
-/// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue.
+/// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
+/// Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley values.
 ///
 /// The game is that of [`PathDependentGame`](crate::PathDependentGame): v(S) is what the trees expect of an explicand of which the features
 /// in S are known, by the training cover of their branches. No background is needed. Shapley values are those of TreeSHAP
@@ -92,7 +94,8 @@ use crate::oracle::Attributions;
 /// `pred_contribs`; here they are computed in `f64`, with an error that does not grow with the depth of the trees.
 ///
 /// With D the most distinct features on a path of a tree, Shapley values take O(splits × ⌈D/2⌉) per row, (weighted) Banzhaf values
-/// O(splits), weights by size O(leaves × D²). The oracle takes 80 bytes per split.
+/// O(splits), weights by size O(leaves × D²). The oracle takes 80 bytes per split. Once asked for values of features in groups it keeps
+/// some 260 bytes per split more, and 80 for values of the groups, for the partition that it was asked for last.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -161,9 +164,10 @@ impl<'a> PathDependentOracle<'a> {
     /// coalitions and features*, 2023, equation 3.13): Owen, Banzhaf-Owen, and every other pair. As exact as [`values`](Self::values), to
     /// which groups of one and one group alone reduce it, and as independent of threads and of other rows.
     ///
-    /// With G the most groups on a path and m the most features of one group on a path, it takes O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)) per
-    /// row, where g is how many groups are tested both above and below a split (or beside it), on average; weights by size take
-    /// O(leaves × (G² + m²)). The memory for a thread is that of one path with its groups.
+    /// With G the most groups on a path and m the most features of one group on a path, a row takes
+    /// O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)), where g counts the groups that are tested above a split and again below it, on average: on 500
+    /// trees of depth 8 with 100 features in 20 groups twice the time of Shapley values. (Weighted) Banzhaf values at a level have one node
+    /// there; with weights by size it takes O(leaves × (G² + m²)). The first call with a partition takes some 300 ns per split more.
     ///
     /// # Errors
     ///
@@ -221,7 +225,8 @@ impl<'a> PathDependentOracle<'a> {
     ///
     /// In the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al. 2023, Definition 2.1) a group's features are known together or
     /// not at all, so that tests on features of one group are to it what tests on one feature are to that feature. Takes the time of
-    /// [`values`](Self::values), or less where paths have fewer groups than features, and 70 ns per split once.
+    /// [`values`](Self::values), or less where paths have fewer groups than features; the first call with a partition some 70 ns per split
+    /// more.
     ///
     /// # Errors
     ///
@@ -247,7 +252,8 @@ impl<'a> PathDependentOracle<'a> {
     /// ```
     ///
     /// (Kotsiopoulos et al. 2023, equation 3.19, of the game less v(∅)). Takes the time of
-    /// [`coalitional_values`](Self::coalitional_values) with one node between the groups, and that of [`quotient_values`](Self::quotient_values).
+    /// [`coalitional_values`](Self::coalitional_values) with one node between the groups, and that of
+    /// [`quotient_values`](Self::quotient_values).
     ///
     /// # Errors
     ///
