@@ -79,14 +79,14 @@ impl<'p> JoinedCoalitions<'p> {
         Ok(Self { partition, unions, places, between, within: laws })
     }
 
-    /// Adds Q_A to `words`, A being drawn from the groups other than `group`.
+    /// Adds Q_A to `words`, A being drawn from the groups other than that of `player`.
     ///
     /// # Panics
     ///
-    /// If there is no such group, or `words` are not those of a coalition of all players.
-    pub fn draw_union(&self, group: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
+    /// If there is no such player, or `words` are not those of a coalition of all players.
+    pub fn draw_union(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         let width = words_for(self.partition.players());
-        self.between.draw(group, rng, |other| {
+        self.between.draw(self.partition.group_of(player), rng, |other| {
             let union = &self.unions[other * width..(other + 1) * width];
             words.iter_mut().zip(union).for_each(|(word, union)| *word |= union);
         });
@@ -210,7 +210,7 @@ mod tests {
                 let mut rng = stream(5, Purpose::ProductSpace, player as u64);
                 for _ in 0..20_000 {
                     let mut words = [0];
-                    law.draw_union(partition.group_of(player), &mut rng, &mut words);
+                    law.draw_union(player, &mut rng, &mut words);
                     law.draw_members(player, &mut rng, &mut words);
                     *counts.entry(words[0]).or_default() += 1.0;
                 }
@@ -242,7 +242,7 @@ mod tests {
                 let group = partition.group_of(player);
                 let mut words = vec![0; words_for(players)];
                 let mut batch = Coalitions::new(players);
-                law.draw_union(group, &mut rng, &mut words);
+                law.draw_union(player, &mut rng, &mut words);
                 batch.push_words(&words);
                 words.fill(0);
                 law.draw_members(player, &mut rng, &mut words);
