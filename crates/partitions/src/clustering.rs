@@ -12,6 +12,20 @@ use crate::matrix::DependenceMatrix;
 ///
 /// Without a cut, groups are joined as long as their dependence, by the linkage, is above `least` and above what any of as many independent
 /// pairs would show with probability `level`: [`DependenceMatrix::critical_value`].
+///
+/// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are {1,2}, {3}, {4,5,6}: the share of 200
+/// data sets in which they are found by significance, with average linkage (single finds 0 to 0.08 less, complete 0 to 0.01 more), and by a
+/// cut into three groups.
+///
+/// | rows | Spearman | in bins | by neighbours | 3 groups: Spearman | in bins | by neighbours |
+/// |---|---|---|---|---|---|---|
+/// | 100 | 0.60 | 0.17 | 0.44 | 0.93 | 0.61 | 0.81 |
+/// | 200 | 0.97 | 0.50 | 0.69 | 1.00 | 0.93 | 0.92 |
+/// | 500 | 1.00 | 0.97 | 0.94 | 1.00 | 1.00 | 0.99 |
+/// | 1000 | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 |
+/// | 5000 | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 |
+///
+/// What is not monotone, Spearman's correlation does not see; then mutual information is the better measure, and wants more rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureClustering {
     /// The measure of dependence; by default |ρ|, Spearman's.

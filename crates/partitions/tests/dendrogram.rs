@@ -1,5 +1,7 @@
 //! Dendrograms against agglomeration by the definition; cuts, stored form and figure.
 
+#![allow(clippy::unwrap_used)]
+
 use apportion_games::{Partition, Purpose, stream};
 use apportion_partitions::{Cut, Dendrogram, DependenceMatrix, Linkage, PartitionsError};
 use proptest::prelude::*;

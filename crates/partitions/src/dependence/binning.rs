@@ -1,11 +1,17 @@
 //! Mutual information of features in bins.
 
+use apportion_games::{Purpose, stream};
+use rand::seq::SliceRandom;
+
 use super::ranks::Ordered;
 use super::{Measure, informational_coefficient};
 
+/// What the law under independence is drawn from.
+const SEED: u64 = 0;
+
 /// Mutual information in bins of equal frequency, as Linfoot's coefficient.
 pub(super) struct Binning {
-    /// Bins of a feature; chosen by the number of rows where there is none.
+    /// Bins of a feature, where they were given.
     pub(super) bins: Option<usize>,
 }
 
@@ -17,24 +23,44 @@ pub(super) struct Binned {
     counts: Vec<u32>,
 }
 
-/// Bins of a feature by default: ⌊rows^(1/4)⌋ + 1.
-pub(super) fn default_bins(rows: usize) -> usize {
-    rows.isqrt().isqrt() + 1
+impl Binned {
+    fn new(bin: Vec<u32>, bins: usize) -> Self {
+        let mut counts = vec![0; bins];
+        for &bin in &bin {
+            counts[bin as usize] += 1;
+        }
+        Self { bin, counts }
+    }
+}
+
+/// The bin of the rows at places `start..end` of the order, which are equal: that of their mid-rank r, ⌊(r − ½) b / N⌋, with
+/// 2r − 1 = `start` + `end`.
+fn bin(start: usize, end: usize, rows: usize, bins: usize) -> u32 {
+    ((start + end) * bins / (2 * rows)) as u32
+}
+
+impl Binning {
+    /// The number given, or ⌊N^(1/4)⌋ + 1.
+    fn bins(&self, rows: usize) -> usize {
+        self.bins.unwrap_or_else(|| rows.isqrt().isqrt() + 1)
+    }
+
+    /// An estimate of mutual information, in nats, for two independent features without ties, the `unit`-th.
+    pub(super) fn under_independence(&self, rows: usize, unit: u64) -> f64 {
+        let bins = self.bins(rows);
+        let ascending: Vec<u32> = (0..rows).map(|place| bin(place, place + 1, rows, bins)).collect();
+        let mut shuffled = ascending.clone();
+        shuffled.shuffle(&mut stream(SEED, Purpose::Permutations, unit));
+        information(&Binned::new(ascending, bins), &Binned::new(shuffled, bins))
+    }
 }
 
 impl Measure for Binning {
     type Prepared = Binned;
 
     fn prepare(&self, numbers: &[f64], _column: usize) -> Binned {
-        let rows = numbers.len();
-        let bins = self.bins.unwrap_or_else(|| default_bins(rows));
-        // The bin of the mid-rank r is ⌊(r − ½) b / N⌋, and 2 r − 1 = start + end.
-        let bin = Ordered::new(numbers).by_run(|start, end| ((start + end) * bins / (2 * rows)) as u32);
-        let mut counts = vec![0; bins];
-        for &bin in &bin {
-            counts[bin as usize] += 1;
-        }
-        Binned { bin, counts }
+        let (rows, bins) = (numbers.len(), self.bins(numbers.len()));
+        Binned::new(Ordered::new(numbers).by_run(|start, end| bin(start, end, rows, bins)), bins)
     }
 
     fn between(&self, first: &Binned, second: &Binned) -> f64 {

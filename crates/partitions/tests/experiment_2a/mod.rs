@@ -1,5 +1,7 @@
 //! The data of experiment 2a of the group-explainer paper (Kotsiopoulos et al. 2023): six features in the groups {1,2}, {3}, {4,5,6}.
 
+#![allow(clippy::unwrap_used)]
+
 use std::f64::consts::PI;
 
 use apportion_games::{Partition, Purpose, stream};
