@@ -6,8 +6,8 @@
 //! |---|---|
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
 //! | [`Origin`] | which library, format and objective a model comes from |
-//! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set and every semivalue |
-//! | [`PathDependentOracle`] | exact values of the path-dependent game, for every semivalue |
+//! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
+//! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`TreeError`] | why a file or rows were refused |
 //!
@@ -16,7 +16,7 @@
 //! are added in `f64`.
 //!
 //! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k outputs, predictions are
-//! rows × k and values rows × n × k.
+//! rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
 //!
 //! # Example
 //!
@@ -43,7 +43,8 @@
 //! The tests hold values to 1e-12 of the prediction, against enumeration on random ensembles and against ground truth on trained
 //! models; on trees of depth 24 and 200 to 1e-12 of the largest value, against exact fractions (1.5e-15 is the most seen). A model of
 //! 100 trees of depth 4 takes 4 to 5 µs per row on one core of an Intel Xeon (Sapphire Rapids), against one baseline or 100
-//! background rows alike, where 1000 rows are explained: `python3 benches/rivals/compare.py`.
+//! background rows alike, where 1000 rows are explained: `python3 benches/rivals/compare.py`. Owen values against one baseline take 1.3
+//! times as long as Shapley values (500 trees of depth 8, 100 features in 20 groups).
 //!
 //! This crate does no sampling and knows no estimators.
 

@@ -9,18 +9,6 @@ use apportion_trees::{Attributions, InterventionalOracle, TreeError};
 use apportion_values::{CoalitionalValue, Semivalue, ValueError, enumerate, two_step_shapley};
 use common::{Random, TreeSpec, document, read};
 
-/// Features in groups of random sizes, in random order.
-fn random_partition(random: &mut Random, features: usize, groups: usize) -> Partition {
-    let mut members = vec![Vec::new(); groups];
-    for feature in 0..features {
-        let group = random.below(groups);
-        let place = random.below(members[group].len() + 1);
-        members[group].insert(place, feature);
-    }
-    members.retain(|members| !members.is_empty());
-    Partition::new(features, members).unwrap()
-}
-
 fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), wanted.len(), "{what}");
     for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
@@ -71,8 +59,9 @@ fn two_hundred_ensembles_have_the_values_of_enumeration() {
         let depth = 1 + random.below(6);
         // Some features that no tree uses.
         let used: Vec<usize> = (0..features).filter(|&feature| feature == 0 || random.chance(85)).collect();
+        let categorical = random.chance(50);
         let trees: Vec<TreeSpec> = (0..outputs * (1 + random.below(4)))
-            .map(|index| TreeSpec::random(random, &used, depth, random.0 % 2 == 0, index % outputs))
+            .map(|index| TreeSpec::random(random, &used, depth, categorical, index % outputs))
             .collect();
         let base: Vec<f32> = (0..outputs).map(|output| output as f32 - 0.5).collect();
         let ensemble = read(&document(&trees, features, &base)).unwrap();
@@ -81,7 +70,7 @@ fn two_hundred_ensembles_have_the_values_of_enumeration() {
             1 => Partition::whole(features),
             _ => {
                 let groups = 1 + random.below(features);
-                random_partition(random, features, groups)
+                random.partition(features, groups)
             }
         };
         let background_rows = [1, 1, 3, 30][random.below(4)];
@@ -146,7 +135,7 @@ fn owen_and_two_step_values_add_up_to_the_groups_and_to_the_prediction_on_paths_
     let oracle =
         InterventionalOracle::new(&ensemble, Rows::new(&background, features), Some(&[1.0, 3.0])).unwrap();
     for groups in [2, 13, 130] {
-        let partition = random_partition(random, features, groups);
+        let partition = random.partition(features, groups);
         let quotient = oracle.quotient_values(Semivalue::Shapley, &partition, rows).unwrap();
         let banzhaf = oracle.quotient_values(Semivalue::Banzhaf, &partition, rows).unwrap();
         let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows).unwrap();

@@ -44,7 +44,7 @@ pub(crate) struct Case {
     pub(crate) ensemble: Ensemble,
     pub(crate) features: usize,
     outputs: usize,
-    explicands: Vec<f64>,
+    pub(crate) explicands: Vec<f64>,
     pub(crate) background: Vec<f64>,
     pub(crate) weights: Vec<f64>,
 }

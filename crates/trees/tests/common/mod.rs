@@ -3,7 +3,7 @@
 #![allow(dead_code, unreachable_pub)] // every test binary uses its own part
 #![allow(clippy::unwrap_used)]
 
-use apportion_games::Rows;
+use apportion_games::{Partition, Rows};
 use apportion_trees::{Ensemble, TreeError};
 use apportion_values::Semivalue;
 use serde_json::{Value, json};
@@ -35,6 +35,18 @@ impl Random {
 
     pub fn row(&mut self, columns: usize) -> Vec<f64> {
         (0..columns).map(|_| self.cell()).collect()
+    }
+
+    /// Features in up to `groups` groups of random sizes, in random order.
+    pub fn partition(&mut self, features: usize, groups: usize) -> Partition {
+        let mut members = vec![Vec::new(); groups];
+        for feature in 0..features {
+            let group = self.below(groups);
+            let place = self.below(members[group].len() + 1);
+            members[group].insert(place, feature);
+        }
+        members.retain(|members| !members.is_empty());
+        Partition::new(features, members).unwrap()
     }
 }
 

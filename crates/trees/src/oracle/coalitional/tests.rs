@@ -7,18 +7,6 @@ use super::super::tests::{CHOICES, Case, semivalues};
 use super::super::{Attributions, InterventionalOracle};
 use crate::common::{Random, TreeSpec};
 
-/// Features in groups of random sizes, in random order.
-fn partition(random: &mut Random, features: usize, groups: usize) -> Partition {
-    let mut members = vec![Vec::new(); groups];
-    for feature in 0..features {
-        let group = random.below(groups);
-        let place = random.below(members[group].len() + 1);
-        members[group].insert(place, feature);
-    }
-    members.retain(|members| !members.is_empty());
-    Partition::new(features, members).unwrap()
-}
-
 /// Pairs of semivalues for a structure, weights by size where they fit.
 fn pairs(partition: &Partition) -> Vec<CoalitionalValue> {
     let mixture = Semivalue::mixture(&[0.0, 0.3, 1.0], &[0.25, 0.5, 0.25]).unwrap();
@@ -90,7 +78,7 @@ fn all_kernels_give_the_grouped_values_of_the_definition() {
                     .map(|index| TreeSpec::random(random, &used, depth, true, index % outputs))
                     .collect();
                 let case = Case::new(random, trees, features, outputs, (3, background));
-                let partition = partition(random, features, 1 + features / 2);
+                let partition = random.partition(features, 1 + features / 2);
                 check(&format!("{features} features, depth {depth}"), &case, &partition);
             }
         }
@@ -123,7 +111,7 @@ fn results_in_groups_are_the_same_bytes_on_any_number_of_threads() {
     let features: Vec<usize> = (0..12).collect();
     let trees = (0..20).map(|_| TreeSpec::random(random, &features, 6, false, 0)).collect();
     let case = Case::new(random, trees, 12, 1, (300, 90));
-    let partition = partition(random, 12, 4);
+    let partition = random.partition(12, 4);
     let explain = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -140,4 +128,38 @@ fn results_in_groups_are_the_same_bytes_on_any_number_of_threads() {
     let one = explain(1);
     assert_eq!(one, explain(2));
     assert_eq!(one, explain(5));
+}
+
+#[test]
+fn paths_with_as_many_features_as_a_word_has_bits_and_more_have_the_same_values_by_any_kernel() {
+    let random = &mut Random(24);
+    for features in [12, 63, 64, 65, 130] {
+        // Some features twice, so that the path is longer than it has features.
+        let path: Vec<usize> = (0..features).chain((0..features).step_by(7)).collect();
+        let trees = vec![TreeSpec::chain(random, &path), TreeSpec::random(random, &[0, 5, 9], 3, true, 0)];
+        let mut case = Case::new(random, trees, features, 1, (3, 4));
+        // Rows that mostly go down the chain, so that mixtures reach its end.
+        for value in case.explicands.iter_mut().chain(&mut case.background) {
+            *value = if random.chance(2) { -1.0 } else { 1.0 };
+        }
+        let oracle =
+            InterventionalOracle::new(&case.ensemble, case.background(), Some(&case.weights)).unwrap();
+        let partition = random.partition(features, features / 3);
+        let rows = case.explicands();
+        let groups = oracle.quotient_values(Semivalue::Shapley, &partition, rows).unwrap();
+        for value in pairs(&partition) {
+            let wanted = oracle.coalitional_values_by(&value, &partition, rows, CHOICES[0].1).unwrap();
+            for (name, choose) in CHOICES {
+                let got = oracle.coalitional_values_by(&value, &partition, rows, choose).unwrap();
+                assert_close(&got, &wanted.values, &format!("{features} features, {value:?}, {name}"));
+            }
+            if value == CoalitionalValue::owen() {
+                let sums = wanted.values.chunks(features).flat_map(|values| {
+                    let sum = |members: &Vec<usize>| members.iter().map(|&member| values[member]).sum();
+                    partition.groups().iter().map(sum).collect::<Vec<f64>>()
+                });
+                assert_close(&groups, &sums.collect::<Vec<_>>(), "sums over groups");
+            }
+        }
+    }
 }
