@@ -93,3 +93,57 @@ pub(crate) fn finish_all(units: Vec<Stratified>) -> (Vec<f64>, Option<Vec<f64>>)
     let (means, errors): (Vec<_>, Vec<_>) = units.into_iter().map(Stratified::finish).unzip();
     (means.concat(), errors.into_iter().collect::<Option<Vec<_>>>().map(|errors| errors.concat()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_numbered_stratum_by_stratum_as_evenly_as_can_be() {
+        for draws in 1..40 {
+            for count in 1..=draws {
+                let strata = Strata { count, draws };
+                let mut sizes = vec![0; count];
+                (0..draws).for_each(|draw| sizes[strata.of(draw)] += 1);
+                assert!((1..draws).all(|draw| strata.of(draw) >= strata.of(draw - 1)));
+                let mut end = 0;
+                for (stratum, size) in sizes.iter().enumerate() {
+                    end += size;
+                    assert_eq!(strata.end(stratum), end, "{strata:?}");
+                    assert!((draws / count..=draws.div_ceil(count)).contains(size));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_stratum_has_two_draws_where_there_are_as_many() {
+        let count = |scenarios, draws| Strata::of_scenarios(scenarios, draws).count;
+        assert_eq!([count(1, 100), count(100, 1), count(100, 2), count(100, 7)], [1, 1, 1, 3]);
+        assert_eq!([count(100, 199), count(100, 200), count(100, 1000)], [99, 100, 100]);
+    }
+
+    #[test]
+    fn means_and_errors_are_those_of_the_strata() {
+        // Two strata of three and two samples, which come in pieces.
+        let samples = [1.0, 3.0, 5.0, 10.0, 14.0];
+        let strata = Strata { count: 2, draws: 5 };
+        let of = |range: std::ops::Range<usize>| Moments::of(&samples[range], 1, None);
+        let mut stratified = Stratified::new(strata, of(0..2));
+        stratified.add(0, of(2..3));
+        stratified.add(1, of(3..4));
+        stratified.add(1, of(4..5));
+        // Means 3 and 12, variances 4 and 8, over three and two samples; three degrees of freedom are too few for errors.
+        let (means, errors) = stratified.finish();
+        assert_eq!((means, errors), (vec![7.5], None));
+
+        let strata = Strata { count: 2, draws: 10 };
+        let twice = |range: std::ops::Range<usize>| Moments::of(&samples[range].repeat(2), 1, None);
+        let mut stratified = Stratified::new(strata, twice(0..3));
+        stratified.add(1, twice(3..5));
+        let (means, errors) = stratified.finish();
+        // Squared deviations 16 and 16 with five and three degrees of freedom.
+        let wanted = ((16.0 / 5.0 / 6.0 + 16.0 / 3.0 / 4.0) / 4.0f64).sqrt();
+        assert!((means[0] - 7.5).abs() < 1e-15 && (errors.unwrap()[0] - wanted).abs() < 1e-15);
+    }
+}
