@@ -1,83 +1,171 @@
-//! CPU time of the path-dependent oracle on a model file and rows.
+//! CPU time of the oracles of tree ensembles on a model file and rows.
 //!
 //! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
 //! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
-//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy]`; by default `shapley`, 1 thread, 5 repetitions.
+//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS]`; by default
+//! `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game. VALUE is any name of a
+//! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
+//! `0,1;2;3,4`.
 
 use std::path::Path;
 use std::time::Instant;
 
-use apportion::Semivalue;
-use apportion::games::Rows;
-use apportion::trees::{Ensemble, PathDependentOracle};
+use apportion::games::{Partition, Rows};
+use apportion::trees::{Attributions, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
+use apportion::values::SolutionConcept;
 use apportion_benches::peak_memory_mib;
 use cpu_time::ProcessTime;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let background = option(&mut arguments, "--background")?;
+    let groups = option(&mut arguments, "--groups")?;
     let [model, rows, ..] = &arguments[..] else { return Err("give a model file and a file of rows".into()) };
     let argument = |index: usize, default: &str| arguments.get(index).cloned().unwrap_or(default.to_owned());
-    let value: Semivalue = argument(2, "shapley").parse()?;
-    let threads: usize = argument(3, "1").parse()?;
-    let repetitions: usize = argument(4, "5").parse()?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    pool.install(|| measure(model, rows, &value, threads, repetitions, arguments.get(5)))
+    let task = Task {
+        model,
+        rows,
+        value: argument(2, "shapley").parse()?,
+        threads: argument(3, "1").parse()?,
+        repetitions: argument(4, "5").parse()?,
+        out: arguments.get(5),
+        background: background.as_deref(),
+        groups: groups.as_deref(),
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(task.threads).build()?;
+    pool.install(|| task.measure())
 }
 
-fn measure(
-    model: &str,
-    rows: &str,
-    value: &Semivalue,
+/// Takes an option and what follows it out of the arguments.
+fn option(arguments: &mut Vec<String>, name: &str) -> Result<Option<String>, Failure> {
+    let Some(place) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
+    if place + 1 == arguments.len() {
+        return Err(format!("{name} wants a value").into());
+    }
+    arguments.remove(place);
+    Ok(Some(arguments.remove(place)))
+}
+
+struct Task<'a> {
+    model: &'a str,
+    rows: &'a str,
+    value: SolutionConcept,
     threads: usize,
     repetitions: usize,
-    out: Option<&String>,
-) -> Result<(), Failure> {
-    let ensemble = Ensemble::from_path(model)?;
-    let after_loading = peak_memory_mib();
-    let features = ensemble.feature_count();
-    let numbers = read(Path::new(rows), features)?;
-    let rows = Rows::new(&numbers, features);
-    let (build, oracle) = least(repetitions, || PathDependentOracle::new(&ensemble));
-    let oracle = oracle?;
-    let (predict, margins) = least(repetitions, || ensemble.margins(rows));
-    margins?;
-    let (explain, explained) = least(repetitions, || oracle.values(value.clone(), rows));
-    let explained = explained?;
-    let peak = peak_memory_mib();
-    let first = Rows::new(rows.row(0), features);
-    let (one, _) = least(20 * repetitions, || oracle.values(value.clone(), first));
-    let outputs = ensemble.output_count();
-    let gap = explained
-        .values
-        .chunks_exact(features * outputs)
-        .zip(explained.predictions.chunks_exact(outputs))
-        .flat_map(|(values, predictions)| {
-            let base = oracle.base();
-            (0..outputs).map(move |output| {
-                let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
-                (sum + base[output] - predictions[output]).abs()
-            })
-        });
-    let gap = gap.fold(0.0, f64::max);
-    if let Some(path) = out {
-        write(path, &explained.values, rows.len(), features * outputs)?;
+    out: Option<&'a String>,
+    background: Option<&'a str>,
+    groups: Option<&'a str>,
+}
+
+/// The oracle of either game.
+enum Oracle<'a> {
+    Interventional(InterventionalOracle<'a>),
+    PathDependent(PathDependentOracle<'a>),
+}
+
+impl Oracle<'_> {
+    fn explain(
+        &self,
+        value: &SolutionConcept,
+        partition: &Partition,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        match (self, value.clone()) {
+            (Self::Interventional(oracle), SolutionConcept::Semivalue(value)) => oracle.values(value, rows),
+            (Self::Interventional(oracle), SolutionConcept::Coalitional(value)) => {
+                oracle.coalitional_values(&value, partition, rows)
+            }
+            (Self::Interventional(oracle), SolutionConcept::Quotient(value)) => {
+                oracle.quotient_values(value, partition, rows)
+            }
+            (Self::Interventional(oracle), _) => oracle.two_step_shapley(partition, rows),
+            (Self::PathDependent(oracle), SolutionConcept::Semivalue(value)) => oracle.values(value, rows),
+            (Self::PathDependent(oracle), SolutionConcept::Coalitional(value)) => {
+                oracle.coalitional_values(&value, partition, rows)
+            }
+            (Self::PathDependent(oracle), SolutionConcept::Quotient(value)) => {
+                oracle.quotient_values(value, partition, rows)
+            }
+            (Self::PathDependent(oracle), _) => oracle.two_step_shapley(partition, rows),
+        }
     }
-    let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
-    let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
-    println!(
-        r#"{{"value":"{value}","rows":{},"threads":{threads},"cpu_us_per_row":{:.4},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
-        rows.len(),
-        per_row(explain.cpu),
-        per_row(explain.wall),
-        per_row(predict.cpu),
-        build.cpu * 1e3,
-        one.wall * 1e6,
-        mib(after_loading),
-        mib(peak),
-    );
-    Ok(())
+}
+
+impl Task<'_> {
+    fn measure(&self) -> Result<(), Failure> {
+        let (value, repetitions) = (&self.value, self.repetitions);
+        let ensemble = Ensemble::from_path(self.model)?;
+        let after_loading = peak_memory_mib();
+        let features = ensemble.feature_count();
+        let numbers = read(Path::new(self.rows), features)?;
+        let rows = Rows::new(&numbers, features);
+        let partition = partition(self.groups, features)?;
+        let background = self.background.map(|path| read(Path::new(path), features)).transpose()?;
+        let make = || match &background {
+            Some(background) => InterventionalOracle::new(&ensemble, Rows::new(background, features), None)
+                .map(Oracle::Interventional),
+            None => PathDependentOracle::new(&ensemble).map(Oracle::PathDependent),
+        };
+        if matches!(value, SolutionConcept::Linear(_)) {
+            return Err("linear values have no oracle".into());
+        }
+        let (build, oracle) = least(repetitions, make);
+        let oracle = oracle?;
+        let (predict, margins) = least(repetitions, || ensemble.margins(rows));
+        margins?;
+        let (explain, explained) = least(repetitions, || oracle.explain(value, &partition, rows));
+        let explained = explained?;
+        let peak = peak_memory_mib();
+        let first = Rows::new(rows.row(0), features);
+        let (one, _) = least(20 * repetitions, || oracle.explain(value, &partition, first));
+        let outputs = ensemble.output_count();
+        let numbers = explained.values.len() / rows.len();
+        let gap =
+            explained.values.chunks_exact(numbers).zip(explained.predictions.chunks_exact(outputs)).flat_map(
+                |(values, predictions)| {
+                    let base = &explained.base;
+                    (0..outputs).map(move |output| {
+                        let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
+                        (sum + base[output] - predictions[output]).abs()
+                    })
+                },
+            );
+        let gap = gap.fold(0.0, f64::max);
+        if let Some(path) = self.out {
+            write(path, &explained.values, rows.len(), numbers)?;
+        }
+        let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
+        let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
+        println!(
+            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
+            rows.len(),
+            self.threads,
+            per_row(explain.cpu),
+            per_row(explain.wall),
+            per_row(predict.cpu),
+            build.cpu * 1e3,
+            one.wall * 1e6,
+            mib(after_loading),
+            mib(peak),
+        );
+        Ok(())
+    }
+}
+
+/// Groups as they are given on the command line; every feature alone where they are not.
+fn partition(groups: Option<&str>, features: usize) -> Result<Partition, Failure> {
+    let Some(groups) = groups else { return Ok(Partition::singletons(features)) };
+    let members: Vec<Vec<usize>> = match groups.parse() {
+        Ok(0) => return Err("groups have one feature or more".into()),
+        Ok(size) => (0..features).collect::<Vec<_>>().chunks(size).map(<[usize]>::to_vec).collect(),
+        Err(_) => groups
+            .split(';')
+            .map(|group| group.split(',').map(|feature| feature.trim().parse()).collect())
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(Partition::new(features, members)?)
 }
 
 #[derive(Clone, Copy)]
