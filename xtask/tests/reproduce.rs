@@ -44,7 +44,7 @@ fn everything() -> &'static Path {
     out.path()
 }
 
-const PAPERS: [&str; 2] = ["leverage-shap", "kernel-banzhaf"];
+const PAPERS: [&str; 3] = ["leverage-shap", "kernel-banzhaf", "group-explainers"];
 
 /// Measured times, which no run repeats.
 const TIMES: &str = "kernel-banzhaf/fig8";
@@ -101,10 +101,19 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
     };
     let others =
         ["table1", "table2", "table3", "table4", "certificate"].map(|name| format!("leverage-shap/{name}"));
-    let names = figures("leverage-shap", 11).into_iter().chain(figures("kernel-banzhaf", 10)).chain(others);
+    let own = ["coverage", "unbiased", "nested", "partition"].map(|name| format!("group-explainers/{name}"));
+    let names = figures("leverage-shap", 11)
+        .into_iter()
+        .chain(figures("kernel-banzhaf", 10))
+        .chain(figures("group-explainers", 6))
+        .chain(others)
+        .chain(own);
     // Without the feature that reads networks, figure 6 says how to get it.
-    let drawn =
-        |name: &str| name.contains("/fig") && (cfg!(feature = "onnx") || name != "kernel-banzhaf/fig6");
+    let drawn = |name: &str| match name {
+        "kernel-banzhaf/fig6" => cfg!(feature = "onnx"),
+        "group-explainers/unbiased" => false,
+        _ => name.contains("/fig") || name.starts_with("group-explainers/"),
+    };
     for name in names {
         let folder = everything().join(&name);
         let has = |file: &str| std::fs::metadata(folder.join(file)).is_ok_and(|data| data.len() > 0);
@@ -113,7 +122,7 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
     }
     for paper in PAPERS {
         let summary = std::fs::read_to_string(everything().join(paper).join("summary.md")).unwrap();
-        assert!(summary.contains("fig8"));
+        assert!(summary.contains("fig3"));
     }
 }
 
@@ -210,6 +219,7 @@ fn the_list_names_every_artefact() {
             && list.contains("leverage-shap/fig11")
             && list.contains("leverage-shap/table4")
             && list.contains("kernel-banzhaf/fig10")
+            && list.contains("group-explainers/fig6")
     );
 }
 
@@ -276,5 +286,10 @@ fn the_numbers_of_two_runs_on_the_embedded_datasets_are_known() {
     for artefact in trees.iter().chain(networks) {
         let name = format!("kernel-banzhaf-{artefact}");
         insta::assert_json_snapshot!(name, numbers(&format!("kernel-banzhaf/{artefact}")));
+    }
+    let own = ["coverage", "unbiased", "nested", "partition"];
+    for artefact in ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"].into_iter().chain(own) {
+        let name = format!("group-explainers-{artefact}");
+        insta::assert_json_snapshot!(name, numbers(&format!("group-explainers/{artefact}")));
     }
 }

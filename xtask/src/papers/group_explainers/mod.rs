@@ -9,13 +9,21 @@
 //! | [`truth`] | the exact values, and the exact variance of a draw |
 //! | [`runs`] | the estimates of one run, kept as a cell |
 //! | [`convergence`] | figures 1 to 6 |
+//! | [`coverage`] | how often intervals hold the truth |
+//! | [`unbiased`] | means of many estimates against the truth |
+//! | [`nested`] | nested permutations against independent draws |
+//! | [`partition`] | groups from data |
 
 mod convergence;
+mod coverage;
 mod experiment;
 mod law;
 mod logistic;
+mod nested;
+mod partition;
 mod runs;
 mod truth;
+mod unbiased;
 
 use crate::reproduce::catalogue::{Artefact, Paper};
 use crate::reproduce::session::Session;
@@ -57,6 +65,26 @@ pub(crate) const PAPER: Paper = Paper {
             name: "fig6",
             shows: "MISE and RMISE of two-step Shapley values against draws, 6 to 18 predictors, experiment 3b",
             make: convergence::fig6,
+        },
+        Artefact {
+            name: "coverage",
+            shows: "coverage of 95 % intervals in all experiments, both modes",
+            make: coverage::coverage,
+        },
+        Artefact {
+            name: "unbiased",
+            shows: "means of many estimates against the truth, every value of experiment 2a, both modes",
+            make: unbiased::unbiased,
+        },
+        Artefact {
+            name: "nested",
+            shows: "nested permutations and regressions against independent draws, by model rows",
+            make: nested::nested,
+        },
+        Artefact {
+            name: "partition",
+            shows: "groups from data by hierarchical clustering, experiment 2a",
+            make: partition::partition,
         },
     ],
 };

@@ -1,7 +1,7 @@
 //! The cells: the estimates of one run for all explicands, with K draws each; computed once and kept.
 
 use anyhow::{Context, Result};
-use apportion::MarginalGame;
+use apportion::{Background, MarginalGame};
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{BACKGROUND, Experiment, Kind, Setting};
@@ -42,46 +42,44 @@ impl Mode {
     }
 }
 
-/// The exact value for one explicand, and all that determines it.
+/// Whose value of which kind: a predictor, of quotient values a group, from 0.
+pub(super) type Subject = (Kind, usize);
+
+/// The exact values for one explicand, and all that determines them.
 #[derive(Serialize)]
 struct TruthCell<'a> {
     kind: &'static str,
     protocol: u32,
     experiment: &'static str,
-    value: &'static str,
-    subject: usize,
+    subjects: &'a [(&'static str, usize)],
     predictors: usize,
     mode: Mode,
-    /// Background rows that the value is over.
+    /// Background rows that the values are over.
     rows: usize,
     explicand: usize,
     seed: u64,
-    #[serde(skip)]
-    setting: &'a Setting,
-    #[serde(skip)]
-    of: Kind,
 }
 
 /// Background rows of the truth in the true marginal mode, at most; fewer where a row takes more coalitions.
-const MOST_ROWS: usize = 1 << 20;
+const MOST_ROWS: usize = 1 << 19;
 
-/// Products that the truth in the true marginal mode takes at most for one explicand.
-const MOST_PRODUCTS: usize = 1 << 28;
+/// Products that the truth in the true marginal mode takes at most for one value.
+const MOST_PRODUCTS: usize = 1 << 27;
 
-/// The exact values of `subject` for the first `explicands` rows of D; in the true marginal mode from a large sample of their own.
+/// The exact values of `subjects` for each of the first `explicands` rows of D; in the true marginal mode over a large sample.
 pub(super) fn truths(
     session: &Session,
     setting: &Setting,
-    (of, subject): (Kind, usize),
+    subjects: &[Subject],
     mode: Mode,
     explicands: usize,
-) -> Result<Vec<Truth>> {
+) -> Result<Vec<Vec<Truth>>> {
+    let names: Vec<(&str, usize)> = subjects.iter().map(|&(kind, subject)| (kind.title(), subject)).collect();
     let cell = |explicand| TruthCell {
         kind: "truth",
         protocol: PROTOCOL,
         experiment: setting.experiment.name,
-        value: of.title(),
-        subject,
+        subjects: &names,
         predictors: setting.predictors(),
         mode,
         rows: match mode {
@@ -90,19 +88,18 @@ pub(super) fn truths(
         },
         explicand,
         seed: session.seed,
-        setting,
-        of,
     };
     let cells: Vec<TruthCell<'_>> = (0..explicands).map(cell).collect();
     session.results(&cells, |cell| {
-        let setting = cell.setting;
         let explicand = setting.background.row(cell.explicand);
-        let over = |background| {
-            truth(&setting.model, &setting.partition, cell.of, cell.subject, explicand, background)
+        let over = |background: &Background| {
+            let of = |&(kind, subject): &Subject| {
+                truth(&setting.model, &setting.partition, kind, subject, explicand, background)
+            };
+            subjects.iter().map(of).collect()
         };
         Ok(match cell.mode {
             Mode::Empirical => over(&setting.background),
-            // The sample is the same for all values of an explicand.
             Mode::True => {
                 let seed = derive_seed(&("truth", cell.experiment, cell.explicand, cell.seed))?;
                 over(&setting.fresh(cell.rows, seed)?)
@@ -178,8 +175,8 @@ pub(super) fn runs(
     let mut all = Vec::new();
     for predictors in sizes {
         let setting = Setting::new(experiment, predictors, session.seed)?;
-        let subject = (experiment.kind, experiment.subject);
-        let truths = truths(session, &setting, subject, mode, explicands)?;
+        let subject = [(experiment.kind, experiment.subject)];
+        let truths = truths(session, &setting, &subject, mode, explicands)?.concat();
         let fingerprint = fingerprint(&setting, mode)?;
         let cell = |draws, run| RunCell {
             kind: "run",

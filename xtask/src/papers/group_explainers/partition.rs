@@ -1,0 +1,267 @@
+//! Groups from data: experiment 2a's predictors by hierarchical clustering, by each measure of dependence.
+
+use anyhow::Result;
+use apportion::games::{Partition, Rows};
+use apportion_partitions::{ClusteredFeatures, Cut, Dendrogram, Dependence, FeatureClustering};
+use serde::{Deserialize, Serialize};
+
+use super::experiment::{Setting, two_a};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, palette};
+use crate::reproduce::report::Table;
+use crate::reproduce::session::Session;
+use crate::reproduce::store::{derive_seed, sha256};
+use crate::reproduce::verdict::{Claim, Needed};
+
+/// Rows of the samples: as many as D has, and more.
+const ROWS: [usize; 3] = [100, 300, 1000];
+
+/// The sample sizes that are judged.
+const JUDGED: [usize; 2] = [100, 1000];
+
+/// The sample size whose dendrograms are drawn.
+const DRAWN: usize = 1000;
+
+const MEASURES: [(Dependence, &str); 3] = [
+    (Dependence::AbsoluteSpearman, "Spearman's |ρ|"),
+    (Dependence::mutual_information(), "mutual information, bins"),
+    (Dependence::nearest_neighbours(), "mutual information, neighbours"),
+];
+
+/// Raised when the meaning of a cell changes.
+const PROTOCOL: u32 = 1;
+
+/// One clustering, and all that determines it.
+#[derive(Serialize)]
+struct Cell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    measure: &'static str,
+    rows: usize,
+    sample: usize,
+    fingerprint: &'a str,
+    seed: u64,
+}
+
+/// The groups of one sample.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Groups {
+    /// Cut by significance.
+    automatic: Vec<Vec<usize>>,
+    /// Cut into as many groups as there are.
+    into_groups: Vec<Vec<usize>>,
+}
+
+/// What came of one measure and sample size, by sample.
+struct Found {
+    dependence: Dependence,
+    measure: &'static str,
+    rows: usize,
+    samples: Vec<Groups>,
+}
+
+/// The groups found in samples from the law of experiment 2a, and the dendrograms of one of them.
+pub(super) fn partition(session: &Session) -> Result<Made> {
+    let setting = Setting::new(two_a(), 6, session.seed)?;
+    let wanted = setting.partition.groups();
+    let mut all = Vec::new();
+    for (dependence, measure) in MEASURES {
+        for rows in ROWS {
+            all.push(found(session, &setting, (dependence, measure), rows)?);
+        }
+    }
+    let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
+    let mut notes = super::notes(session)[..2].to_vec();
+    notes.push(format!(
+        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut where dependence is not \
+         significant at 5 %, or below 0.1",
+        session.runs
+    ));
+    notes.push(
+        "the paper clusters on the maximal information coefficient, which is not among the measures here"
+            .to_owned(),
+    );
+    Ok(Made {
+        data: data(&all, wanted),
+        figure: Some(figure(session, &setting, &all)?),
+        tables: vec![table(&all, wanted)],
+        claims: judged.map(|found| claim(found, wanted)).collect(),
+        notes,
+        datasets: Vec::new(),
+    })
+}
+
+fn found(
+    session: &Session,
+    setting: &Setting,
+    (dependence, measure): (Dependence, &'static str),
+    rows: usize,
+) -> Result<Found> {
+    // What the measure says of a small sample belongs to the key of a checkpoint.
+    let probe = clustered(setting, dependence, 60, 1)?;
+    let probed = probe.dependence.values().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
+    let fingerprint = &sha256(&probed)[..16];
+    let cell = |sample| Cell {
+        kind: "groups",
+        protocol: PROTOCOL,
+        measure,
+        rows,
+        sample,
+        fingerprint,
+        seed: session.seed,
+    };
+    let cells: Vec<Cell<'_>> = (0..session.runs).map(cell).collect();
+    let samples = session.results(&cells, |cell| {
+        let clustered = clustered(setting, dependence, rows, seed_of(rows, cell.sample, cell.seed)?)?;
+        let into_groups = clustered.dendrogram.cut_into(setting.partition.len())?;
+        Ok(Groups {
+            automatic: clustered.partition.groups().to_vec(),
+            into_groups: into_groups.groups().to_vec(),
+        })
+    })?;
+    Ok(Found { dependence, measure, rows, samples })
+}
+
+fn seed_of(rows: usize, sample: usize, seed: u64) -> Result<u64> {
+    derive_seed(&("partition", rows, sample, seed))
+}
+
+fn clustered(setting: &Setting, dependence: Dependence, rows: usize, seed: u64) -> Result<ClusteredFeatures> {
+    let sample = setting.fresh(rows, seed)?;
+    let rows = Rows::new(sample.as_rows().values(), setting.predictors());
+    Ok(FeatureClustering { dependence, ..Default::default() }.fit(rows)?)
+}
+
+/// `{1,2} {3} {4,5,6}`.
+fn in_words(groups: &[Vec<usize>]) -> String {
+    let group = |members: &Vec<usize>| {
+        let names: Vec<String> = members.iter().map(|member| (member + 1).to_string()).collect();
+        format!("{{{}}}", names.join(","))
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join(" ")
+}
+
+impl Found {
+    /// The share of the samples in which `groups` are those wanted.
+    fn share(&self, wanted: &[Vec<usize>], groups: impl Fn(&Groups) -> &[Vec<usize>]) -> f64 {
+        let right = self.samples.iter().filter(|sample| groups(sample) == wanted).count();
+        right as f64 / self.samples.len() as f64
+    }
+}
+
+fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
+    let cases = found.samples.iter().enumerate().map(|(at, sample)| {
+        (format!("sample {at}: {}", in_words(&sample.automatic)), sample.automatic == wanted)
+    });
+    Claim::over_cases(
+        &format!(
+            "automatic grouping finds {} on {} rows, by {}",
+            in_words(wanted),
+            found.rows,
+            found.measure
+        ),
+        "target of this project; experiment 2a",
+        "a sample; it agrees if the groups are those of the paper",
+        Needed::Most,
+        cases,
+    )
+}
+
+fn table(all: &[Found], wanted: &[Vec<usize>]) -> Table {
+    let columns = ["measure", "rows", "automatic", "cut into three", "first sample, automatic"];
+    let mut table = Table::new("Share of the samples in which the groups are those of the paper", columns);
+    for found in all {
+        table.push(vec![
+            found.measure.into(),
+            found.rows.into(),
+            found.share(wanted, |sample| &sample.automatic).into(),
+            found.share(wanted, |sample| &sample.into_groups).into(),
+            in_words(&found.samples[0].automatic).into(),
+        ]);
+    }
+    table
+}
+
+fn data(all: &[Found], wanted: &[Vec<usize>]) -> Table {
+    let columns = ["measure", "rows", "sample", "automatic", "automatic_right", "cut_into_three"];
+    let mut table = Table::new("data", columns);
+    for found in all {
+        for (at, sample) in found.samples.iter().enumerate() {
+            table.push(vec![
+                found.measure.into(),
+                found.rows.into(),
+                at.into(),
+                in_words(&sample.automatic).into(),
+                usize::from(sample.automatic == wanted).into(),
+                in_words(&sample.into_groups).into(),
+            ]);
+        }
+    }
+    table
+}
+
+const COLOURS: [Colour; 6] =
+    [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE, palette::ORANGE, palette::SKY];
+
+/// The dendrograms of the first sample.
+fn figure(session: &Session, setting: &Setting, all: &[Found]) -> Result<Figure> {
+    let drawn = all.iter().filter(|found| found.rows == DRAWN);
+    let panels = drawn.map(|found| {
+        let seed = seed_of(found.rows, 0, session.seed)?;
+        let ClusteredFeatures { dendrogram, cut, partition, .. } =
+            clustered(setting, found.dependence, found.rows, seed)?;
+        let order = leaves_in_order(&dendrogram);
+        let mut marks = branches(&dendrogram, &order, &partition);
+        if let Cut::Height(height) = cut {
+            let ends = vec![(-0.5, height), (order.len() as f64 - 0.5, height)];
+            marks.push(Mark::Dashes { colour: palette::BLACK, points: ends });
+        }
+        let ticks = order.iter().enumerate().map(|(at, leaf)| (at as f64, format!("X{}", leaf + 1)));
+        Ok(Panel {
+            title: found.measure.to_owned(),
+            x: Axis::linear("").with_ticks(ticks.collect()),
+            y: Axis::linear("1 − dependence"),
+            marks,
+        })
+    });
+    Ok(Figure {
+        title: "Dendrograms of experiment 2a's predictors".to_owned(),
+        panels: panels.collect::<Result<_>>()?,
+        columns: 3,
+        legend: Vec::new(),
+        note: format!(
+            "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: groups of several."
+        ),
+    })
+}
+
+/// The features from left to right, so that no branches cross.
+fn leaves_in_order(dendrogram: &Dendrogram) -> Vec<usize> {
+    let features = dendrogram.features();
+    let mut members: Vec<Vec<usize>> = (0..features).map(|feature| vec![feature]).collect();
+    for merge in dendrogram.merges() {
+        let [first, second] = merge.children;
+        members.push([members[first].clone(), members[second].clone()].concat());
+    }
+    members.pop().unwrap_or_default()
+}
+
+/// A bracket for each merge, in the colour of its group where it lies within one.
+fn branches(dendrogram: &Dendrogram, order: &[usize], partition: &Partition) -> Vec<Mark> {
+    let mut places = vec![0.0; order.len()];
+    order.iter().enumerate().for_each(|(at, &leaf)| places[leaf] = at as f64);
+    // Of each cluster: where it stands, how high it is, and its group, if it lies within one.
+    let mut clusters: Vec<(f64, f64, Option<usize>)> =
+        places.iter().enumerate().map(|(leaf, &at)| (at, 0.0, Some(partition.group_of(leaf)))).collect();
+    let mut marks = Vec::new();
+    for merge in dendrogram.merges() {
+        let [first, second] = merge.children.map(|child| clusters[child]);
+        let group = first.2.filter(|_| first.2 == second.2);
+        let corners =
+            vec![(first.0, first.1), (first.0, merge.height), (second.0, merge.height), (second.0, second.1)];
+        let colour = group.map_or(palette::BLACK, |group| COLOURS[group % COLOURS.len()]);
+        marks.push(Mark::Curve { colour, points: corners });
+        clusters.push((0.5 * (first.0 + second.0), merge.height, group));
+    }
+    marks
+}
