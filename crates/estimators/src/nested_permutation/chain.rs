@@ -72,7 +72,7 @@ mod tests {
     fn elements_add_the_difference_of_neighbouring_coalitions_in_both_orders() {
         // Worth the square of the sum of bits, of bits 0, 2 and 5 in that order.
         let worth = |words: &[u64]| (words[0] as f64).powi(2);
-        for (antithetic, wanted) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 164.0, 1168.0])] {
+        for (antithetic, wanted) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 148.0, 1184.0])] {
             let chain = Chain { length: 3, antithetic };
             let (bits, mut between) = ([0, 2, 5], Vec::new());
             chain.coalitions(

@@ -27,10 +27,12 @@ pub(crate) fn affordable_draws(
     let scenarios = game.scenarios() as u128;
     let least = 2 + (rows as u128 * least_draws as u128).div_ceil(scenarios);
     if (budget as u128) < least {
+        let enough = estimator.minimum_budget(game.players());
         return Err(EstimatorError::Budget {
             method: estimator.name(),
             given: budget,
-            least: usize::try_from(least).unwrap_or(usize::MAX),
+            // Few players may be enumerated for less.
+            least: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
             players: game.players(),
         });
     }
