@@ -11,6 +11,7 @@
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
 //! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
+//! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and [`exact_in_groups`] every solution

@@ -1,14 +1,19 @@
 //! Coalitional values: a regression among the groups, and one for the members of each group.
 
-use apportion_games::{Game, Partition, QuotientGame, TabulatedGame};
+use std::collections::HashSet;
+
+use apportion_games::{Coalition, Game, Partition, QuotientGame};
+use apportion_samplers::permutation;
 use apportion_values::{LeastSquaresForm, MOST_PLAYERS, Semivalue, enumerate};
 
 use super::estimate::{Estimate, Gathered};
-use super::members::{KnownQuotient, Members};
+use super::members::Members;
 use super::parts::{Part, least, split};
 use super::seed_of_part;
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
+use crate::full_budget::FullBudget;
+use crate::permutation_shap::PermutationShap;
 use crate::regression::StandardErrors;
 
 /// The quotient game is tabulated where that takes at most this share of the evaluations ...
@@ -24,13 +29,14 @@ pub(super) struct Coalitional {
     pub(super) of_groups: Box<dyn Estimator>,
 }
 
-/// What each part may spend.
-struct Plan {
-    /// Whether all unions of groups are asked for.
-    tabulates: bool,
-    /// Evaluations for the regression of the groups' values; 0 where there is none.
-    of_quotient: usize,
-    of_members: Vec<usize>,
+/// How the evaluations are spent.
+enum Plan {
+    /// All unions of groups are asked for; the rest on the members of each group.
+    Table { of_members: Vec<usize> },
+    /// On orders of the groups and their reverses, with a pair of coalitions for the members of each group in each.
+    Orders { orders: Vec<Vec<usize>> },
+    /// On the groups' values, where they are needed, and on the members of each group.
+    Apart { of_quotient: usize, of_members: Vec<usize> },
 }
 
 impl Coalitional {
@@ -55,12 +61,49 @@ impl Coalitional {
         quotient.into_iter().chain(members.iter().map(|members| members.part(tabulates))).collect()
     }
 
-    /// The fewest evaluations besides v(∅) and v(N).
-    pub(super) fn least(&self, partition: &Partition) -> usize {
-        least(&self.parts(partition, false))
+    /// What an order of the groups and its reverse take, with a pair of coalitions for each group of several members.
+    fn evaluations_of_order(&self, partition: &Partition) -> usize {
+        2 * (partition.len() - 1) + 2 * self.members(partition).len()
     }
 
-    fn plan(&self, partition: &Partition, total: usize) -> Plan {
+    /// Whether A may be the groups before the members' own in a random order, and each member shares what its group gets: the Owen value.
+    fn is_of_orders(&self) -> bool {
+        self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
+    }
+
+    /// The fewest evaluations besides v(∅) and v(N).
+    pub(super) fn least(&self, partition: &Partition) -> usize {
+        let apart = least(&self.parts(partition, false));
+        if !self.is_of_orders() {
+            return apart;
+        }
+        apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
+    }
+
+    /// As many random orders as the evaluations suffice for. Unions of groups that two orders have in common are asked for once.
+    fn orders(&self, partition: &Partition, total: usize, seed: u64) -> Vec<Vec<usize>> {
+        let groups = partition.len();
+        let of_members = 2 * self.members(partition).len();
+        let (mut orders, mut spent) = (Vec::new(), 0);
+        let mut unions: HashSet<Coalition> = HashSet::new();
+        loop {
+            let order = permutation(groups, seed, orders.len() as u64);
+            let mut union = Coalition::empty(groups);
+            let mut new = 0;
+            for &group in &order[..groups - 1] {
+                union.insert(group);
+                new += usize::from(unions.insert(union.view().complement()));
+                new += usize::from(unions.insert(union.clone()));
+            }
+            spent += new + of_members;
+            if spent > total {
+                return orders;
+            }
+            orders.push(order);
+        }
+    }
+
+    fn plan(&self, partition: &Partition, total: usize, seed: u64) -> Plan {
         let groups = partition.len();
         let parts = self.parts(partition, false);
         let shares = split(&parts, total);
@@ -72,12 +115,14 @@ impl Coalitional {
             table <= TABLE_SHARE * total as f64 && total as f64 - table >= LEFT_PER_UNKNOWN * unknowns as f64;
         let is_covered = needs_quotient && shares[0] as f64 == parts[0].capacity;
         if groups <= MOST_PLAYERS && (is_covered || is_worth_it) {
-            let of_members = split(&of_members, total - table as usize);
-            return Plan { tabulates: true, of_quotient: 0, of_members };
+            Plan::Table { of_members: split(&of_members, total - table as usize) }
+        } else if self.is_of_orders() && total >= self.evaluations_of_order(partition) {
+            Plan::Orders { orders: self.orders(partition, total, seed) }
+        } else if needs_quotient {
+            Plan::Apart { of_quotient: shares[0], of_members: shares[1..].to_vec() }
+        } else {
+            Plan::Apart { of_quotient: 0, of_members: shares }
         }
-        let (of_quotient, of_members) =
-            if needs_quotient { (shares[0], &shares[1..]) } else { (0, &shares[..]) };
-        Plan { tabulates: false, of_quotient, of_members: of_members.to_vec() }
     }
 
     /// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
@@ -89,25 +134,25 @@ impl Coalitional {
         standard_errors: StandardErrors,
         seed: u64,
     ) -> Result<Estimate, EstimatorError> {
-        let plan = self.plan(partition, total);
+        let of_groups = seed_of_part(seed, 0);
+        let plan = self.plan(partition, total, of_groups);
         let quotient_game = QuotientGame::new(game, partition)?;
-        let (table, quotient) = if plan.tabulates {
-            let table = TabulatedGame::from_game(&quotient_game)?;
-            let values = enumerate(&table, self.between.clone())?.values().to_vec();
-            (Some(table), Some(Estimate::exact(values)))
-        } else if self.needs_quotient(partition) {
-            let explanation =
-                self.of_groups.estimate(&quotient_game, plan.of_quotient + 2, seed_of_part(seed, 0))?;
-            (None, Some(Estimate::from(explanation)))
-        } else {
-            (None, None)
+        let quotient = match &plan {
+            Plan::Table { .. } => {
+                Some(Estimate::exact(enumerate(&quotient_game, self.between.clone())?.values().to_vec()))
+            }
+            Plan::Orders { orders } => {
+                let along_orders = PermutationShap { full_budget: FullBudget::Sample };
+                let evaluations = 2 + orders.len() * 2 * (partition.len() - 1);
+                Some(along_orders.estimate(&quotient_game, evaluations, of_groups)?.into())
+            }
+            Plan::Apart { of_quotient, .. } if self.needs_quotient(partition) => {
+                Some(self.of_groups.estimate(&quotient_game, of_quotient + 2, of_groups)?.into())
+            }
+            Plan::Apart { .. } => None,
         };
-        let known = table
-            .as_ref()
-            .zip(quotient.as_ref())
-            .map(|(table, quotient)| KnownQuotient { table, values: &quotient.values });
-
-        let mut gathered = Gathered::new(partition.players(), game.outputs());
+        let outputs = game.outputs();
+        let mut gathered = Gathered::new(partition.players(), outputs);
         if let Some(quotient) = &quotient {
             gathered.note(&quotient.diagnostics);
             for (group, members) in partition.groups().iter().enumerate() {
@@ -116,9 +161,21 @@ impl Coalitional {
                 }
             }
         }
-        for (members, evaluations) in self.members(partition).iter().zip(plan.of_members) {
+        for (index, members) in self.members(partition).iter().enumerate() {
             let seed = seed_of_part(seed, 1 + members.group as u64);
-            let estimate = members.estimate(game, known, evaluations, standard_errors, seed)?;
+            let rows = match &plan {
+                Plan::Table { of_members } => members.draw(true, of_members[index], seed)?,
+                // The orders that the estimate of the groups' values walks along.
+                Plan::Orders { orders } => members.draw_along(orders, seed)?,
+                Plan::Apart { of_members, .. } => members.draw(false, of_members[index], seed)?,
+            };
+            let of_group = match (&plan, &quotient) {
+                (Plan::Table { .. } | Plan::Orders { .. }, Some(quotient)) => {
+                    Some(&quotient.values[members.group * outputs..(members.group + 1) * outputs])
+                }
+                _ => None,
+            };
+            let estimate = members.estimate(game, rows, of_group, standard_errors)?;
             gathered.note(&estimate.diagnostics);
             gathered.add(&estimate, partition.group(members.group));
         }

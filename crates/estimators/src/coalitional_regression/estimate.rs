@@ -62,6 +62,7 @@ impl Gathered {
         whole.exact &= part.exact;
         whole.rank = sum(whole.rank, part.rank);
         whole.unknowns = sum(whole.unknowns, part.unknowns);
+        whole.permutations = sum(whole.permutations, part.permutations);
         whole.condition_number =
             whole.condition_number.into_iter().chain(part.condition_number).reduce(f64::max);
     }

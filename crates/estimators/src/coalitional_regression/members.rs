@@ -6,8 +6,8 @@
 //! their worth, Q_A the union of the groups in A. D(A) = v(Q_A ∪ S_j) − v(Q_A), and φ_j its mean by the law `w^(1)` of A: the value of the
 //! group in the quotient game.
 
-use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame};
-use apportion_samplers::{Pairing, SizeLaw, TwoBlocks};
+use apportion_games::{Coalitions, Game, Partition, QuotientGame};
+use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw, TwoBlocks};
 use apportion_solvers::{Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
@@ -18,14 +18,8 @@ use crate::explanation::Diagnostics;
 use crate::kernel_banzhaf::leverage_law;
 use crate::regression::{StandardErrors, certified};
 
-/// What is known of the quotient game for certain.
-#[derive(Clone, Copy)]
-pub(super) struct KnownQuotient<'a> {
-    /// v(Q_A) for all sets A of groups.
-    pub(super) table: &'a TabulatedGame,
-    /// φ_j of all groups: m × k.
-    pub(super) values: &'a [f64],
-}
+/// Where v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns if there are at least so many rows for each unknown then.
+const ROWS_PER_UNKNOWN: usize = 6;
 
 /// The regression for the members of one group, of which there are at least two, besides at least one other group.
 pub(super) struct Members<'a> {
@@ -35,6 +29,20 @@ pub(super) struct Members<'a> {
     pub(super) between: &'a Semivalue,
     /// The law of T.
     pub(super) within: LeastSquaresForm,
+}
+
+/// What is regressed.
+pub(super) struct Rows {
+    /// Players: the members, then the other groups, or the members alone.
+    coalitions: Coalitions,
+    pairing: Pairing,
+    /// For each row, or pair of rows, up to a common summand.
+    ln_weights: Vec<f64>,
+    /// What the design leaves to chance, for each row or pair of rows.
+    free: Vec<f64>,
+    /// Whether the other groups have columns.
+    has_columns_of_others: bool,
+    is_complete: bool,
 }
 
 impl Members<'_> {
@@ -53,13 +61,8 @@ impl Members<'_> {
             LeastSquaresForm::Centred { .. } if !quotient_is_known => (s + r).exp2() - 2.0,
             _ => r.exp2() * (s.exp2() - 2.0),
         };
-        Part { unknowns: self.unknowns(), capacity }
-    }
-
-    /// Members and other groups; but two members are together in all proper coalitions or none, so that only their difference counts.
-    fn unknowns(&self) -> usize {
-        let without_level = self.within == LeastSquaresForm::SumConstrained && self.members() == 2;
-        self.members() + self.others() - usize::from(without_level)
+        let unknowns = self.members() + if quotient_is_known { 0 } else { self.others() };
+        Part { unknowns, capacity }
     }
 
     /// Whether complements weigh alike, so that pairs act as one row.
@@ -84,80 +87,141 @@ impl Members<'_> {
         Ok(TwoBlocks { laws: [of_members, of_others], pairing: self.pairing() })
     }
 
-    /// Rows that need no drawing, in complementary pairs: where the law of T has weight on ∅ and S_j, those that are known.
-    fn certain_rows(&self, quotient_is_known: bool, rows: &mut Coalitions) {
+    /// Rows that need no drawing, in complementary pairs: where the law of T has weight on ∅ and S_j, those whose worth is known. Without
+    /// columns of the other groups all A are alike then, and one row stands for all.
+    fn push_certain_rows(&self, quotient_is_known: bool, has_columns_of_others: bool, rows: &mut Coalitions) {
         let (s, r) = (self.members(), self.others());
         if self.within == LeastSquaresForm::SumConstrained {
             return;
         }
-        // What is tabulated has few groups.
-        let unions = if quotient_is_known { 1u64 << r } else { 1 };
+        // There are few groups where the quotient game is tabulated.
+        let unions = if quotient_is_known && has_columns_of_others { 1u64 << r } else { 1 };
         for union in 0..unions {
             rows.push_members((0..r).filter(|other| union >> other & 1 == 1).map(|other| s + other));
             rows.push_complement(rows.len() - 1);
         }
     }
 
-    /// The values of the members from `evaluations` coalitions besides those that are known; where they share what the group gets
-    /// ([`LeastSquaresForm::SumConstrained`]), what they get beyond equal shares.
+    /// So many rows without replacement, stratified by (t, a), besides those that are known.
+    pub(super) fn draw(
+        &self,
+        quotient_is_known: bool,
+        evaluations: usize,
+        seed: u64,
+    ) -> Result<Rows, EstimatorError> {
+        let (s, r) = (self.members(), self.others());
+        let sample = self.sampler(quotient_is_known)?.sample(evaluations, seed)?;
+        let drawn = sample.coalitions().len();
+        let has_columns_of_others = !quotient_is_known || drawn >= ROWS_PER_UNKNOWN * (s + r);
+        let mut coalitions = sample.coalitions().clone();
+        self.push_certain_rows(quotient_is_known, has_columns_of_others, &mut coalitions);
+
+        let (mut ln_weights, mut free) = (Vec::new(), Vec::new());
+        let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
+        for row in (0..coalitions.len()).step_by(step) {
+            let t = self.members_of(&coalitions, row).count();
+            let a = coalitions.row(row).size() - t;
+            let ln_inclusion = if row < drawn { sample.ln_inclusion(t, a) } else { 0.0 };
+            let stands_for_all = row >= drawn && !has_columns_of_others;
+            let of_others = if stands_for_all { 0.0 } else { self.between.ln_moment(a, r - a) };
+            ln_weights.push(of_others + self.within.ln_weight(s, t) - ln_inclusion);
+            free.push((-ln_inclusion.exp_m1()).max(0.0));
+        }
+        let (pairing, is_complete) = (sample.pairing(), sample.is_complete());
+        Ok(Rows { coalitions, pairing, ln_weights, free, has_columns_of_others, is_complete })
+    }
+
+    /// A pair of rows for each of `orders` of the groups, which are independent: A the groups before this one, and a coalition T of
+    /// members; with their complements, A those after it. All T come equally often, but for a remainder that is drawn by leverage.
+    pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows, EstimatorError> {
+        let (s, r) = (self.members(), self.others());
+        let sampler = FixedCounts { law: SizeLaw::leverage(s)?, pairing: Pairing::Paired };
+        let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
+        let (rounds, rest) = (orders.len() / pairs_of_members, orders.len() % pairs_of_members);
+        let remainder = sampler.sample(2 * rest, seed)?;
+        let mut of_members = Coalitions::with_capacity(s, 2 * orders.len());
+        if rounds > 0 {
+            let all = sampler.sample(2 * pairs_of_members, seed)?.into_coalitions();
+            (0..rounds).for_each(|_| of_members.extend(&all));
+        }
+        of_members.extend(remainder.coalitions());
+
+        let mut coalitions = Coalitions::with_capacity(s + r, of_members.len());
+        let mut ln_weights = Vec::with_capacity(orders.len());
+        for (pair, order) in orders.iter().enumerate() {
+            let before = order.iter().take_while(|&&group| group != self.group);
+            let before = before.map(|&group| s + group - usize::from(group > self.group));
+            let members = of_members.row(2 * pair);
+            coalitions.push_members(members.members().chain(before));
+            coalitions.push_complement(coalitions.len() - 1);
+            // The law of A is that of its draws. How often T comes in expectation:
+            let t = members.size();
+            let ln_inclusion = remainder.strata()[t].ln_inclusion();
+            let ln_times = if rounds > 0 { (rounds as f64 + ln_inclusion.exp()).ln() } else { ln_inclusion };
+            ln_weights.push(self.within.ln_weight(s, t) - ln_times);
+        }
+        Ok(Rows {
+            has_columns_of_others: coalitions.len() >= ROWS_PER_UNKNOWN * (s + r),
+            coalitions,
+            pairing: Pairing::Paired,
+            free: vec![1.0; ln_weights.len()],
+            ln_weights,
+            is_complete: false,
+        })
+    }
+
+    /// The values of the members; where they share what the group gets ([`LeastSquaresForm::SumConstrained`]), what they get beyond equal
+    /// shares.
+    ///
+    /// Where `game` remembers v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
     pub(super) fn estimate(
         &self,
         game: &dyn Game,
-        known: Option<KnownQuotient<'_>>,
-        evaluations: usize,
+        rows: Rows,
+        of_group: Option<&[f64]>,
         standard_errors: StandardErrors,
-        seed: u64,
     ) -> Result<Estimate, EstimatorError> {
         let (s, outputs) = (self.members(), game.outputs());
-        let sample = self.sampler(known.is_some())?.sample(evaluations, seed)?;
-        let drawn = sample.coalitions().len();
-        let mut rows = sample.coalitions().clone();
-        self.certain_rows(known.is_some(), &mut rows);
-        let sizes = |row: usize| {
-            let coalition = rows.row(row);
-            let t = coalition.members().take_while(|&player| player < s).count();
-            [t, coalition.size() - t]
-        };
-
-        let intermediate = self.intermediate_partition()?;
-        let mut targets = vec![0.0; rows.len() * outputs];
-        QuotientGame::new(game, &intermediate)?.values(&rows, &mut targets)?;
-        if let Some(known) = known {
-            self.take_off_known(known, &rows, &mut targets);
+        let mut targets = vec![0.0; rows.coalitions.len() * outputs];
+        QuotientGame::new(game, &self.intermediate_partition()?)?.values(&rows.coalitions, &mut targets)?;
+        let shares = self.within == LeastSquaresForm::SumConstrained;
+        let nothing = vec![0.0; outputs];
+        if let Some(of_group) = of_group {
+            let of_group = if shares { &nothing } else { of_group };
+            self.take_off_known(game, of_group, &rows.coalitions, &mut targets)?;
         }
-
-        let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
-        let units = || (0..rows.len()).step_by(step);
-        let ln_inclusion = |row: usize| {
-            let [t, a] = sizes(row);
-            if row < drawn { sample.ln_inclusion(t, a) } else { 0.0 }
+        let columns =
+            if rows.has_columns_of_others { rows.coalitions } else { self.without_others(&rows.coalitions) };
+        let largest = rows.ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = rows.ln_weights.iter().map(|ln| (ln - largest).exp()).collect();
+        let design = match rows.pairing {
+            Pairing::Paired => Design::paired(&columns, &weights)?,
+            Pairing::Unpaired => Design::new(&columns, &weights)?,
         };
-        let ln_weights: Vec<f64> =
-            units().map(|row| self.ln_weight(sizes(row)) - ln_inclusion(row)).collect();
-        let largest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = ln_weights.iter().map(|ln| (ln - largest).exp()).collect();
-        let design = match sample.pairing() {
-            Pairing::Paired => Design::paired(&rows, &weights)?,
-            Pairing::Unpaired => Design::new(&rows, &weights)?,
+        // Alone, members between whom there is nothing to divide have no common level.
+        let has_level = !shares || rows.has_columns_of_others || rows.pairing == Pairing::Unpaired;
+        let solution = if has_level {
+            least_squares(&design.with_intercept(), &targets, outputs, Constraint::None)?
+        } else {
+            least_squares(&design, &targets, outputs, Constraint::Sum(&nothing))?
         };
-        let solution = least_squares(&design.with_intercept(), &targets, outputs, Constraint::None)?;
 
         let mut values = solution.coefficients()[..s * outputs].to_vec();
-        let shares = self.within == LeastSquaresForm::SumConstrained;
         if shares {
             take_off_mean(&mut values, outputs);
         }
-        let unknowns = self.unknowns();
-        let free: Vec<f64> = units().map(|row| -ln_inclusion(row).exp_m1().min(0.0)).collect();
+        // Of two members one is in every proper coalition, so that only their difference is to be found.
+        let unknowns = columns.players() - usize::from(shares && (s == 2 || !has_level));
+        let free = &rows.free;
         let certificate = || {
-            if shares { solution.certificate_of_deviations(0..s, &free) } else { solution.certificate(&free) }
+            if shares { solution.certificate_of_deviations(0..s, free) } else { solution.certificate(free) }
         };
         let mut variances = certified(standard_errors, solution.rank() == unknowns, certificate)?;
         if let Some(variances) = &mut variances {
             variances.truncate(s * outputs);
         }
         let diagnostics = Diagnostics {
-            exact: sample.is_complete(),
+            exact: rows.is_complete,
             rank: Some(solution.rank()),
             unknowns: Some(unknowns),
             condition_number: Some(solution.condition_number()),
@@ -166,9 +230,17 @@ impl Members<'_> {
         Ok(Estimate { values, variances, diagnostics })
     }
 
-    /// `ln (w^(1)(A) · w^(2)(T))`, w^(2) being the weight of the regression among the members.
-    fn ln_weight(&self, [t, a]: [usize; 2]) -> f64 {
-        self.between.ln_moment(a, self.others() - a) + self.within.ln_weight(self.members(), t)
+    /// T, by the places of the members in the group.
+    fn members_of<'c>(&self, rows: &'c Coalitions, row: usize) -> impl Iterator<Item = usize> + 'c {
+        let members = self.members();
+        rows.row(row).members().take_while(move |&player| player < members)
+    }
+
+    /// The coalitions of the members alone.
+    fn without_others(&self, rows: &Coalitions) -> Coalitions {
+        let mut alone = Coalitions::with_capacity(self.members(), rows.len());
+        (0..rows.len()).for_each(|row| alone.push_members(self.members_of(rows, row)));
+        alone
     }
 
     /// The players of the intermediate game: each member by itself, and the other groups as one player each.
@@ -183,24 +255,34 @@ impl Members<'_> {
     }
 
     /// Takes `v(Q_A) + (t/s) (D(A) − φ_j)` off the worth of each row.
-    fn take_off_known(&self, known: KnownQuotient<'_>, rows: &Coalitions, targets: &mut [f64]) {
-        let outputs = known.table.outputs();
-        let s = self.members();
+    fn take_off_known(
+        &self,
+        game: &dyn Game,
+        of_group: &[f64],
+        rows: &Coalitions,
+        targets: &mut [f64],
+    ) -> Result<(), EstimatorError> {
+        let (s, outputs) = (self.members(), game.outputs());
         let others: Vec<usize> = self.others_in_order().collect();
-        let of_group = &known.values[self.group * outputs..(self.group + 1) * outputs];
-        for (row, targets) in rows.iter().zip(targets.chunks_exact_mut(outputs)) {
-            let (mut t, mut union) = (0, 0u64);
-            for player in row.members() {
-                if player < s { t += 1 } else { union |= 1 << others[player - s] }
-            }
-            let share = t as f64 / s as f64;
-            let without = known.table.value(union);
-            let with = known.table.value(union | 1 << self.group);
+        // Two for each row: Q_A without the group and with it.
+        let mut unions = Coalitions::with_capacity(self.partition.len(), 2 * rows.len());
+        for row in rows.iter() {
+            let union = || row.members().skip_while(|&player| player < s).map(|player| others[player - s]);
+            unions.push_members(union());
+            unions.push_members(union().chain([self.group]));
+        }
+        let mut known = vec![0.0; unions.len() * outputs];
+        QuotientGame::new(game, self.partition)?.values(&unions, &mut known)?;
+        let known = known.chunks_exact(2 * outputs);
+        for (row, (targets, known)) in targets.chunks_exact_mut(outputs).zip(known).enumerate() {
+            let share = self.members_of(rows, row).count() as f64 / s as f64;
+            let (without, with) = known.split_at(outputs);
             for (output, target) in targets.iter_mut().enumerate() {
                 let beyond = with[output] - without[output] - of_group[output];
                 *target -= without[output] + share * beyond;
             }
         }
+        Ok(())
     }
 }
 
