@@ -14,15 +14,23 @@ const REPLICATES: usize = 100;
 
 /// Adds to the standard errors of `explanation`, which `explain` made of `game`, what the draws of the game leave to chance.
 ///
-/// Where the law draws nothing there is nothing to add. Takes the predictions of the explanation once more.
+/// Where the law draws nothing there is nothing to add, and a single draw leaves none. Takes the predictions of the explanation once more.
 pub(crate) fn add_errors_of_draws(
     game: &Conditional<'_>,
     seed: u64,
     explanation: &mut Explanation,
     explain: impl FnOnce(&dyn Game) -> Result<Explanation, ExplainError>,
 ) -> Result<(), ExplainError> {
-    let drawn = matches!(game.law().sampling(), Sampling::Independent | Sampling::Antithetic);
-    let (true, Some(errors)) = (drawn, explanation.std_errors.as_mut()) else { return Ok(()) };
+    let independent = match game.law().sampling() {
+        Sampling::Independent => game.law().draws(),
+        Sampling::Antithetic => game.law().draws() / 2,
+        _ => return Ok(()),
+    };
+    if independent < 2 {
+        // A single draw does not tell how far it is off.
+        explanation.std_errors = None;
+    }
+    let Some(errors) = explanation.std_errors.as_mut() else { return Ok(()) };
     let noise = explain(&ErrorsOfDraws::new(game, REPLICATES, seed))?;
     for (error, replicates) in errors.iter_mut().zip(noise.values.chunks_exact(REPLICATES)) {
         let variance = replicates.iter().map(|value| value * value).sum::<f64>() / REPLICATES as f64;

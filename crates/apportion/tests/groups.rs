@@ -237,6 +237,7 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         let coverage = f64::from(covered as u32) / f64::from(all);
         assert!((0.90..=0.99).contains(&coverage), "{method}, {value}: {coverage}");
     }
+    assert_eq!(explain(1, 0, Method::Exact, "shapley").std_errors, None);
     // Nothing is drawn, nothing is added.
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
