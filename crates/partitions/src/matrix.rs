@@ -72,9 +72,9 @@ impl DependenceMatrix {
     /// The dependence that, were all features independent, any pair would exceed with probability `level` at most: the quantile of the
     /// measure under independence at 1 − `level` / number of pairs (Bonferroni), for the fewest rows of any pair. 0 where there is no pair.
     ///
-    /// Spearman's ρ by Student's t; mutual information by a law of Pearson's type III with the moments of drawn estimates, 4000 in bins or 400
-    /// by nearest neighbours, each of which costs as much as a pair. Laws are those of features without ties; discrete features in bins
-    /// show less.
+    /// Spearman's ρ by Student's t; mutual information by drawn estimates, 4000 in bins, 1000 to 20 000 by nearest neighbours (more where rows
+    /// are fewer), each of which costs as much as a pair: the quantile of the draws where 20 lie beyond it, that of a law of Pearson's type
+    /// III with their moments otherwise. Laws are those of features without ties; discrete features in bins show less.
     ///
     /// # Errors
     ///
