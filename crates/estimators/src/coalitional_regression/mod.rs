@@ -97,7 +97,9 @@ use estimate::regression;
 /// | 10 of 5 | 0.7 | 0.7–0.9 | 0.8–0.9 | 0.8–1.2 | 1.5–1.9 |
 /// | 14 of 3 | 0.8–0.9 | 0.9 | 0.9 | 0.9–1.0 | 0.8–1.2 |
 ///
-/// So take it where the unions of groups can be tabulated, and permutations where there are more groups.
+/// So take it where the unions of groups can be tabulated, and permutations where there are more groups. Other coalitional values of more
+/// groups have two to four times the error of Owen values: with 10 groups of 5 and 20n evaluations 0.2 of the squared norm, with 80n
+/// 0.01.
 ///
 /// # Budget
 ///
