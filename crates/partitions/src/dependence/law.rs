@@ -1,10 +1,12 @@
 //! What independent features show: the law of a measure under independence.
 //!
 //! Spearman's ρ has a law of its own. That of the two estimates of mutual information depends on the number of rows and on the bins or
-//! neighbours alone, as long as there are no ties; its first three moments are taken from drawn estimates, and a law of Pearson's type III
-//! (a shifted Gamma law) with these moments gives the quantile, unless the draws are so many that they show it themselves. The textbook's χ² law of information in bins was tried: it is as good
-//! where cells hold ten rows or more, but with two rows to a cell it is exceeded 2.5 times too often, and with one, 60 times. A normal
-//! law for the estimates by neighbours was tried, too: at level 1/300 its quantile is a tenth to a quarter too low.
+//! neighbours alone, as long as there are no ties; estimates are drawn from it. Where many lie beyond a quantile it is read off them;
+//! otherwise a law of Pearson's type III (a shifted Gamma law) with the first three moments of the draws gives it.
+//!
+//! The textbook's χ² law of information in bins was tried: it is as good where cells hold ten rows or more, but with two rows to a cell its
+//! quantile is exceeded 2.5 times too often, and with one, 60 times. A normal law for the estimates by neighbours was tried, too: at level
+//! 1/300 its quantile is a tenth to a quarter too low.
 
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
@@ -20,7 +22,7 @@ const SHOWN: f64 = 20.0;
 
 /// Independent pairs that are drawn by neighbours: 1000, and more where rows are few and draws are quick.
 fn neighbour_draws(rows: usize) -> u64 {
-    ((1e7 / (rows as f64).powf(1.5)) as u64).clamp(1000, 20_000)
+    (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)
 }
 
 impl Dependence {
