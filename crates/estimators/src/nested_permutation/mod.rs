@@ -57,6 +57,11 @@ use crate::product_space::{
 /// and all players add up to v(N) − v(∅) but for rounding. Most of the variance of marginal games is of this kind, so that antithetic
 /// orders, which reduce the rest, are worth their evaluations.
 ///
+/// **Measured** from 2B draws on (a budget of 4n + 2), the squared error of all players' Owen values at equal evaluations, over that of
+/// independent draws, was 0.06 (plain 0.17) in experiment 2a of the paper with 100 background rows, for single players 0.02 to 0.28; and
+/// 0.04 (0.18) for a tree model of the diabetes data with four groups and 50 rows, for single players 0.03 to 0.16. Scenarios drawn without
+/// strata would leave 0.77 (0.58) in experiment 2a: with fewer draws the advantage is between these.
+///
 /// **Budget** as of [`ProductSpace`](crate::ProductSpace): M evaluations of the game pay `(M − 2) B` evaluations in one of B scenarios beside v(∅)
 /// and v(N). Exact where enumeration costs no more, unless [`keep_sampling`](Self::keep_sampling) says otherwise.
 ///
