@@ -1,11 +1,13 @@
 //! The tree oracles on the models in the repository: rows per second of the interventional one against one baseline and against 100
-//! background rows, and of the path-dependent one for values with many nodes and with one, for many rows and for a single one.
+//! background rows, and of the path-dependent one for values with many nodes and with one, for many rows and for a single one; of both
+//! for Owen values.
 
 use std::path::Path;
 
-use apportion::Semivalue;
 use apportion::games::Rows;
 use apportion::trees::{Ensemble, InterventionalOracle, PathDependentOracle};
+use apportion::values::CoalitionalValue;
+use apportion::{Partition, Semivalue};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rows that spread over the model's thresholds.
@@ -64,5 +66,36 @@ fn path_dependent(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, interventional, path_dependent);
+/// Owen values of groups of about five features, against one baseline and by the training cover.
+fn groups(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("owen-values");
+    group.sample_size(10).throughput(Throughput::Elements(1000));
+    for name in MODELS {
+        let ensemble = model(name);
+        let features = ensemble.feature_count();
+        let explicands = rows(1000, features);
+        let explicands = Rows::new(&explicands, features);
+        let baseline = rows(1, features);
+        let members =
+            (0..features.div_ceil(5)).map(|first| (first..features).step_by(features.div_ceil(5)).collect());
+        let partition = Partition::new(features, members.collect()).expect("all features in groups");
+        let owen = CoalitionalValue::owen();
+        let interventional = InterventionalOracle::new(&ensemble, Rows::new(&baseline, features), None)
+            .expect("a legal background");
+        group.bench_function(BenchmarkId::new(name, "baseline"), |bencher| {
+            bencher.iter(|| {
+                interventional.coalitional_values(&owen, &partition, explicands).expect("legal rows")
+            });
+        });
+        let path_dependent = PathDependentOracle::new(&ensemble).expect("a model with covers");
+        group.bench_function(BenchmarkId::new(name, "path-dependent"), |bencher| {
+            bencher.iter(|| {
+                path_dependent.coalitional_values(&owen, &partition, explicands).expect("legal rows")
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, interventional, path_dependent, groups);
 criterion_main!(benches);
