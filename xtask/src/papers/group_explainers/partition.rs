@@ -1,7 +1,7 @@
 //! Groups from data: experiment 2a's predictors by hierarchical clustering, by each measure of dependence.
 
-use anyhow::Result;
-use apportion::games::{Partition, Rows};
+use anyhow::{Result, bail};
+use apportion::games::Rows;
 use apportion_partitions::{ClusteredFeatures, Cut, Dendrogram, Dependence, FeatureClustering};
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +43,12 @@ struct Cell<'a> {
     seed: u64,
 }
 
-/// The groups of one sample.
+/// What was found in one sample.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Groups {
+    dendrogram: Dendrogram,
+    /// Where dependence is no longer significant.
+    height: f64,
     /// Cut by significance.
     automatic: Vec<Vec<usize>>,
     /// Cut into as many groups as there are.
@@ -54,7 +57,6 @@ struct Groups {
 
 /// What came of one measure and sample size, by sample.
 struct Found {
-    dependence: Dependence,
     measure: &'static str,
     rows: usize,
     samples: Vec<Groups>,
@@ -66,8 +68,12 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     let wanted = setting.partition.groups();
     let mut all = Vec::new();
     for (dependence, measure) in MEASURES {
+        // What comes of a small sample belongs to the keys of the checkpoints.
+        let probe = clustered(&setting, dependence, None, 60, 1)?;
+        let numbers = probe.dependence.values().iter().copied().chain([height(&probe)?]);
+        let fingerprint = sha256(&numbers.flat_map(f64::to_le_bytes).collect::<Vec<_>>());
         for rows in ROWS {
-            all.push(found(session, &setting, (dependence, measure), rows)?);
+            all.push(found(session, &setting, (dependence, measure), &fingerprint[..16], rows)?);
         }
     }
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
@@ -83,7 +89,7 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     );
     Ok(Made {
         data: data(&all, wanted),
-        figure: Some(figure(session, &setting, &all)?),
+        figure: Some(figure(&all)),
         tables: vec![table(&all, wanted)],
         claims: judged.map(|found| claim(found, wanted)).collect(),
         notes,
@@ -95,14 +101,11 @@ fn found(
     session: &Session,
     setting: &Setting,
     (dependence, measure): (Dependence, &'static str),
+    fingerprint: &str,
     rows: usize,
 ) -> Result<Found> {
-    // What the measure says of a small sample belongs to the key of a checkpoint.
-    let probe = clustered(setting, dependence, 60, 1)?;
-    let probed = probe.dependence.values().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
-    let fingerprint = &sha256(&probed)[..16];
-    let cell = |sample| Cell {
-        kind: "groups",
+    let cell = |kind, sample| Cell {
+        kind,
         protocol: PROTOCOL,
         measure,
         rows,
@@ -110,26 +113,44 @@ fn found(
         fingerprint,
         seed: session.seed,
     };
-    let cells: Vec<Cell<'_>> = (0..session.runs).map(cell).collect();
+    let of_cell = |cell: &Cell<'_>, cut| {
+        let seed = derive_seed(&("partition", rows, cell.sample, cell.seed))?;
+        clustered(setting, dependence, cut, rows, seed)
+    };
+    // Where dependence is no longer significant depends on the number of rows alone: it is found once.
+    let height = session.results(&[cell("height", 0)], |cell| height(&of_cell(cell, None)?))?[0];
+    let cells: Vec<Cell<'_>> = (0..session.runs).map(|sample| cell("groups", sample)).collect();
     let samples = session.results(&cells, |cell| {
-        let clustered = clustered(setting, dependence, rows, seed_of(rows, cell.sample, cell.seed)?)?;
-        let into_groups = clustered.dendrogram.cut_into(setting.partition.len())?;
+        let clustered = of_cell(cell, Some(Cut::Height(height)))?;
         Ok(Groups {
+            height,
             automatic: clustered.partition.groups().to_vec(),
-            into_groups: into_groups.groups().to_vec(),
+            into_groups: clustered.dendrogram.cut_into(setting.partition.len())?.groups().to_vec(),
+            dendrogram: clustered.dendrogram,
         })
     })?;
-    Ok(Found { dependence, measure, rows, samples })
+    Ok(Found { measure, rows, samples })
 }
 
-fn seed_of(rows: usize, sample: usize, seed: u64) -> Result<u64> {
-    derive_seed(&("partition", rows, sample, seed))
-}
-
-fn clustered(setting: &Setting, dependence: Dependence, rows: usize, seed: u64) -> Result<ClusteredFeatures> {
+/// A sample clustered, and cut by significance where no cut is given.
+fn clustered(
+    setting: &Setting,
+    dependence: Dependence,
+    cut: Option<Cut>,
+    rows: usize,
+    seed: u64,
+) -> Result<ClusteredFeatures> {
     let sample = setting.fresh(rows, seed)?;
     let rows = Rows::new(sample.as_rows().values(), setting.predictors());
-    Ok(FeatureClustering { dependence, ..Default::default() }.fit(rows)?)
+    Ok(FeatureClustering { dependence, cut, ..Default::default() }.fit(rows)?)
+}
+
+/// Where it was cut.
+fn height(clustered: &ClusteredFeatures) -> Result<f64> {
+    match clustered.cut {
+        Cut::Height(height) => Ok(height),
+        Cut::Groups(_) => bail!("a cut by significance is at a height"),
+    }
 }
 
 /// `{1,2} {3} {4,5,6}`.
@@ -204,35 +225,31 @@ const COLOURS: [Colour; 6] =
     [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE, palette::ORANGE, palette::SKY];
 
 /// The dendrograms of the first sample.
-fn figure(session: &Session, setting: &Setting, all: &[Found]) -> Result<Figure> {
+fn figure(all: &[Found]) -> Figure {
     let drawn = all.iter().filter(|found| found.rows == DRAWN);
     let panels = drawn.map(|found| {
-        let seed = seed_of(found.rows, 0, session.seed)?;
-        let ClusteredFeatures { dendrogram, cut, partition, .. } =
-            clustered(setting, found.dependence, found.rows, seed)?;
-        let order = leaves_in_order(&dendrogram);
-        let mut marks = branches(&dendrogram, &order, &partition);
-        if let Cut::Height(height) = cut {
-            let ends = vec![(-0.5, height), (order.len() as f64 - 0.5, height)];
-            marks.push(Mark::Dashes { colour: palette::BLACK, points: ends });
-        }
+        let first = &found.samples[0];
+        let order = leaves_in_order(&first.dendrogram);
+        let mut marks = branches(first, &order);
+        let ends = [-0.5, order.len() as f64 - 0.5].map(|x| (x, first.height));
+        marks.push(Mark::Dashes { colour: palette::BLACK, points: ends.to_vec() });
         let ticks = order.iter().enumerate().map(|(at, leaf)| (at as f64, format!("X{}", leaf + 1)));
-        Ok(Panel {
+        Panel {
             title: found.measure.to_owned(),
             x: Axis::linear("").with_ticks(ticks.collect()),
             y: Axis::linear("1 − dependence"),
             marks,
-        })
+        }
     });
-    Ok(Figure {
+    Figure {
         title: "Dendrograms of experiment 2a's predictors".to_owned(),
-        panels: panels.collect::<Result<_>>()?,
+        panels: panels.collect(),
         columns: 3,
         legend: Vec::new(),
         note: format!(
             "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: groups of several."
         ),
-    })
+    }
 }
 
 /// The features from left to right, so that no branches cross.
@@ -247,14 +264,15 @@ fn leaves_in_order(dendrogram: &Dendrogram) -> Vec<usize> {
 }
 
 /// A bracket for each merge, in the colour of its group where it lies within one.
-fn branches(dendrogram: &Dendrogram, order: &[usize], partition: &Partition) -> Vec<Mark> {
+fn branches(found: &Groups, order: &[usize]) -> Vec<Mark> {
+    let group_of = |leaf: usize| found.automatic.iter().position(|group| group.contains(&leaf));
     let mut places = vec![0.0; order.len()];
     order.iter().enumerate().for_each(|(at, &leaf)| places[leaf] = at as f64);
     // Of each cluster: where it stands, how high it is, and its group, if it lies within one.
     let mut clusters: Vec<(f64, f64, Option<usize>)> =
-        places.iter().enumerate().map(|(leaf, &at)| (at, 0.0, Some(partition.group_of(leaf)))).collect();
+        places.iter().enumerate().map(|(leaf, &at)| (at, 0.0, group_of(leaf))).collect();
     let mut marks = Vec::new();
-    for merge in dendrogram.merges() {
+    for merge in found.dendrogram.merges() {
         let [first, second] = merge.children.map(|child| clusters[child]);
         let group = first.2.filter(|_| first.2 == second.2);
         let corners =

@@ -60,7 +60,8 @@ struct TruthCell<'a> {
     seed: u64,
 }
 
-/// Background rows of the truth in the true marginal mode, at most; fewer where a row takes more coalitions.
+/// Background rows of the truth in the true marginal mode, for each run and at most; fewer where a row takes more coalitions.
+const ROWS_PER_RUN: usize = 1 << 14;
 const MOST_ROWS: usize = 1 << 19;
 
 /// Products that the truth in the true marginal mode takes at most for one value.
@@ -84,7 +85,9 @@ pub(super) fn truths(
         mode,
         rows: match mode {
             Mode::Empirical => BACKGROUND,
-            Mode::True => MOST_ROWS.min(MOST_PRODUCTS >> setting.predictors()),
+            Mode::True => {
+                (ROWS_PER_RUN * session.runs).min(MOST_ROWS).min(MOST_PRODUCTS >> setting.predictors())
+            }
         },
         explicand,
         seed: session.seed,

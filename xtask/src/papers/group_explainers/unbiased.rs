@@ -105,10 +105,33 @@ impl Deviation {
 pub(super) fn unbiased(session: &Session) -> Result<Made> {
     let setting = Setting::new(two_a(), 6, session.seed)?;
     let repetitions = PER_RUN * session.runs;
+    let subjects: Vec<Subject> = Kind::ALL
+        .into_iter()
+        .flat_map(|of| (0..count(&setting, of)).map(move |subject| (of, subject)))
+        .collect();
     let mut deviations = Vec::new();
     for case in CASES {
+        // By explicand, then in the order of the subjects.
+        let truths = truths(session, &setting, &subjects, case.0, EXPLICANDS)?;
         for of in Kind::ALL {
-            deviations.extend(deviations_of(session, &setting, case, of, repetitions)?);
+            let means = means_of(session, &setting, case, of, repetitions)?;
+            for (explicand, (means, truths)) in means.iter().zip(&truths).enumerate() {
+                for (&(_, subject), truth) in subjects.iter().zip(truths).filter(|(known, _)| known.0 == of) {
+                    let sampling_variance = match case.0 {
+                        Mode::Empirical => 0.0,
+                        Mode::True => truth.sampling_variance,
+                    };
+                    deviations.push(Deviation {
+                        case,
+                        of,
+                        explicand,
+                        subject,
+                        mean: means.means[subject],
+                        truth: truth.value,
+                        error: (means.errors[subject].powi(2) + sampling_variance).sqrt(),
+                    });
+                }
+            }
         }
     }
     let mut notes = super::notes(session);
@@ -118,7 +141,7 @@ pub(super) fn unbiased(session: &Session) -> Result<Made> {
     ));
     notes.push(
         "z: mean of the repetitions less the truth, over the standard error of this difference; the truth is exact in the empirical \
-         marginal mode, and in the true marginal mode that of a sample of 2^19 rows with a standard error of its own"
+         marginal mode, and in the true marginal mode that of a sample of up to 2^19 rows with a standard error of its own"
             .to_owned(),
     );
     Ok(Made {
@@ -131,13 +154,19 @@ pub(super) fn unbiased(session: &Session) -> Result<Made> {
     })
 }
 
-fn deviations_of(
+/// How many values of a kind there are.
+fn count(setting: &Setting, of: Kind) -> usize {
+    if of == Kind::QuotientShapley { setting.partition.len() } else { setting.predictors() }
+}
+
+/// The means over the repetitions, by explicand.
+fn means_of(
     session: &Session,
     setting: &Setting,
     case: (Mode, Sampling),
     of: Kind,
     repetitions: usize,
-) -> Result<Vec<Deviation>> {
+) -> Result<Vec<Means>> {
     let (mode, sampling) = case;
     let probe = estimates(setting, case, of, 0, 1)?;
     let fingerprint = sha256(&probe.values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
@@ -156,28 +185,7 @@ fn deviations_of(
             of,
         })
         .collect();
-    let means = session.results(&cells, |cell| means(setting, cell))?;
-    let subjects: Vec<Subject> = (0..probe.values.len()).map(|subject| (of, subject)).collect();
-    let truths = truths(session, setting, &subjects, mode, EXPLICANDS)?;
-    let mut deviations = Vec::new();
-    for (explicand, (means, truths)) in means.iter().zip(truths).enumerate() {
-        for (subject, truth) in truths.into_iter().enumerate() {
-            let sampling_variance = match mode {
-                Mode::Empirical => 0.0,
-                Mode::True => truth.sampling_variance,
-            };
-            deviations.push(Deviation {
-                case,
-                of,
-                explicand,
-                subject,
-                mean: means.means[subject],
-                truth: truth.value,
-                error: (means.errors[subject].powi(2) + sampling_variance).sqrt(),
-            });
-        }
-    }
-    Ok(deviations)
+    session.results(&cells, |cell| means(setting, cell))
 }
 
 fn means(setting: &Setting, cell: &Cell<'_>) -> Result<Means> {
@@ -213,8 +221,7 @@ fn estimates(
 ) -> Result<PlayerEstimates> {
     let explicand = setting.background.row(explicand);
     let empirical = MarginalGame::new(&setting.model, explicand, &setting.background)?;
-    let count = if of == Kind::QuotientShapley { setting.partition.len() } else { setting.predictors() };
-    let players: Vec<usize> = (0..count).collect();
+    let players: Vec<usize> = (0..count(setting, of)).collect();
     let estimates = match (mode, sampling) {
         (Mode::True, _) => {
             let fresh = setting.fresh(DRAWS, seed)?;
