@@ -1,7 +1,7 @@
 //! The estimators with a game that costs nothing.
 
-use apportion::{Method, Semivalue};
-use apportion_benches::FreeGame;
+use apportion::Method;
+use apportion_benches::{FreeGame, estimator};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 fn overhead(criterion: &mut Criterion) {
@@ -9,8 +9,7 @@ fn overhead(criterion: &mut Criterion) {
     group.sample_size(10);
     for (players, budget) in [(100, 1_000), (100, 10_000), (1000, 10_000)] {
         for method in Method::ALL {
-            let values = [Semivalue::Shapley, Semivalue::Banzhaf];
-            let Some(estimator) = values.iter().find_map(|value| method.estimator(value)) else { continue };
+            let Some(estimator) = estimator(method, players) else { continue };
             let game = FreeGame { players };
             let id = BenchmarkId::new(method.name(), format!("n{players}_m{budget}"));
             group.bench_function(id, |bencher| {

@@ -3,12 +3,23 @@
 //!
 //! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
 
-use apportion::games::{Coalitions, Game, GameError};
+use apportion::games::{Coalitions, GameError};
+use apportion::{Estimator, Game, Method, Partition, Semivalue, SolutionConcept};
 
 /// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the estimator.
 pub struct FreeGame {
     /// Number of players.
     pub players: usize,
+}
+
+/// The estimator of a method, of the first value that it estimates: Shapley, Banzhaf, or Owen of players in groups of ten.
+pub fn estimator(method: Method, players: usize) -> Option<Box<dyn Estimator>> {
+    let groups = players.div_ceil(10);
+    let members = (0..groups).map(|first| (first..players).step_by(groups).collect());
+    let partition = Partition::new(players, members.collect()).ok()?;
+    [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), SolutionConcept::owen()]
+        .iter()
+        .find_map(|value| method.estimator(value, Some(&partition)))
 }
 
 impl Game for FreeGame {

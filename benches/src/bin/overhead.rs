@@ -2,10 +2,10 @@
 //!
 //! Prints one JSON line per (method, n, m): the least of several runs, and the process's peak memory so far.
 //! `overhead [METHOD] [N M]…`; by default Leverage SHAP and Kernel Banzhaf at the sizes of the project's targets. Each estimates the first
-//! value of Shapley, Banzhaf that it can, standard errors included.
+//! value of Shapley, Banzhaf and Owen (groups of ten) that it can, standard errors included.
 
-use apportion::{Method, Semivalue};
-use apportion_benches::{FreeGame, peak_memory_mib};
+use apportion::Method;
+use apportion_benches::{FreeGame, estimator, peak_memory_mib};
 use cpu_time::ProcessTime;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,11 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn measure(method: Method, sizes: &[(usize, usize)]) -> Result<(), Box<dyn std::error::Error>> {
-    let values = [Semivalue::Shapley, Semivalue::Banzhaf];
-    let Some(estimator) = values.iter().find_map(|value| method.estimator(value)) else {
-        return Err(format!("{method} is no estimator").into());
-    };
     for &(players, budget) in sizes {
+        let Some(estimator) = estimator(method, players) else {
+            return Err(format!("{method} is no estimator").into());
+        };
         let game = FreeGame { players };
         let runs = (20_000_000 / (players * budget)).clamp(3, 200);
         let mut least = f64::INFINITY;
