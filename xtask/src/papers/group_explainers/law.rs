@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use anyhow::{Context, Result};
 use apportion::games::{Purpose, stream};
+use rand::Rng;
 use rand_distr::{Beta, Distribution, Gamma, StandardNormal, Uniform};
 
 /// A law of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~ Gamma(3, scale |X1|), X3 ~ Beta(2, 5),
@@ -27,40 +28,35 @@ impl Law {
     /// Every predictor has a stream of its own, so that laws of more predictors agree in those that they share.
     pub(super) fn draw(self, predictors: usize, rows: usize, seed: u64) -> Result<Vec<f64>> {
         let mut values = vec![0.0; rows * predictors];
-        let column = |values: &mut [f64], of: usize, draw: &mut dyn FnMut(&[f64]) -> f64| {
-            for row in values.chunks_exact_mut(predictors) {
-                row[of] = draw(row);
-            }
+        let mut column = |of: usize, draw: &mut dyn FnMut(&[f64], &mut dyn Rng) -> f64| {
+            let mut rng = stream(seed, Purpose::Experiment, of as u64);
+            values.chunks_exact_mut(predictors).for_each(|row| row[of] = draw(row, &mut rng));
         };
-        let stream_of = |of: usize| stream(seed, Purpose::Experiment, of as u64);
         let gamma = Gamma::new(3.0, 1.0).context("the law of X2")?;
         let beta = Beta::new(2.0, 5.0).context("the law of X3")?;
         let uniform = Uniform::new(-1.0, 1.0).context("the law of X4")?;
-        let mut rngs: Vec<_> = (0..predictors).map(stream_of).collect();
-        column(&mut values, 0, &mut |_| 5.0 + normal(&mut rngs[0]));
-        column(&mut values, 1, &mut |row| row[0].abs() * gamma.sample(&mut rngs[1]));
-        column(&mut values, 2, &mut |_| beta.sample(&mut rngs[2]));
-        column(&mut values, 3, &mut |_| uniform.sample(&mut rngs[3]));
+        column(0, &mut |_, rng| 5.0 + normal(rng));
+        column(1, &mut |row, rng| row[0].abs() * gamma.sample(rng));
+        column(2, &mut |_, rng| beta.sample(rng));
+        column(3, &mut |_, rng| uniform.sample(rng));
         match self {
             Self::Independent => {
                 for of in 4..predictors {
-                    column(&mut values, of, &mut |_| VARIANCE.sqrt() * normal(&mut rngs[of]));
+                    column(of, &mut |_, rng| VARIANCE.sqrt() * normal(rng));
                 }
             }
             Self::FunctionsOfX4 => {
-                column(&mut values, 4, &mut |row| row[3].exp() + 0.1 * normal(&mut rngs[4]));
-                column(&mut values, 5, &mut |row| {
-                    row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(&mut rngs[5])
-                });
+                column(4, &mut |row, rng| row[3].exp() + 0.1 * normal(rng));
+                column(5, &mut |row, rng| row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(rng));
             }
             Self::Equicorrelated => {
                 // What they have in common, and what each has beside it.
-                let mut rng = stream_of(COMMON);
+                let mut rng = stream(seed, Purpose::Experiment, COMMON);
                 let common: Vec<f64> = (0..rows).map(|_| COVARIANCE.sqrt() * normal(&mut rng)).collect();
                 for of in 4..predictors {
                     let mut common = common.iter();
-                    column(&mut values, of, &mut |_| {
-                        let own = (VARIANCE - COVARIANCE).sqrt() * normal(&mut rngs[of]);
+                    column(of, &mut |_, rng| {
+                        let own = (VARIANCE - COVARIANCE).sqrt() * normal(rng);
                         common.next().copied().unwrap_or_default() + own
                     });
                 }
@@ -71,9 +67,9 @@ impl Law {
 }
 
 /// The stream of the factor that equicorrelated predictors share; no predictor has this number.
-const COMMON: usize = 1 << 20;
+const COMMON: u64 = 1 << 20;
 
-fn normal(rng: &mut impl rand::Rng) -> f64 {
+fn normal(rng: &mut (impl Rng + ?Sized)) -> f64 {
     StandardNormal.sample(rng)
 }
 
