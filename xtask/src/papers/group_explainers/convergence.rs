@@ -247,11 +247,11 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
             marks.push(Mark::Band { colour: COLOURS[at], points: band.collect() });
         }
         for (at, one) in series.iter().enumerate() {
+            marks.push(Mark::Line { style: style(at), points: points(one, &|at, _| one.mise[at].value) });
             marks.push(Mark::Dashes {
                 colour: palette::BLACK,
                 points: points(one, &|_, draws| one.variance / draws),
             });
-            marks.push(Mark::Line { style: style(at), points: points(one, &|at, _| one.mise[at].value) });
             marks.push(Mark::Points {
                 style: Style { colour: palette::BLACK, shape: Shape::Cross },
                 points: points(one, &|at, _| one.estimated[at].value),
