@@ -73,7 +73,7 @@ impl DependenceMatrix {
     /// measure under independence at 1 − `level` / number of pairs (Bonferroni), for the fewest rows of any pair. 0 where there is no pair.
     ///
     /// Spearman's ρ by Student's t; mutual information by drawn estimates, 4000 in bins, 1000 to 20 000 by nearest neighbours (more where rows
-    /// are fewer), each of which costs as much as a pair: the quantile of the draws where 20 lie beyond it, that of a law of Pearson's type
+    /// are fewer), each of which costs as much as a pair, by neighbours one of 2500 rows at most: the quantile of the draws where 20 lie beyond it, that of a law of Pearson's type
     /// III with their moments otherwise. Laws are those of features without ties; discrete features in bins show less.
     ///
     /// # Errors

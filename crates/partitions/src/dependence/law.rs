@@ -20,6 +20,10 @@ const BINNED_DRAWS: u64 = 4000;
 /// Draws beyond a quantile from which on it is read off them.
 const SHOWN: f64 = 20.0;
 
+/// Rows of the pairs that are drawn by neighbours, at most. With more, the estimates are about 0 still, and closer to it as the root
+/// of the number of rows.
+const MOST_ROWS: usize = 2500;
+
 /// Independent pairs that are drawn by neighbours: 1000, and more where rows are few and draws are quick.
 fn neighbour_draws(rows: usize) -> u64 {
     (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)
@@ -40,12 +44,24 @@ impl Dependence {
                 informational_coefficient(exceeded_with(tail, BINNED_DRAWS, draw))
             }
             Self::NearestNeighbours { neighbours, seed } => {
-                let measure = NearestNeighbours::new(neighbours, seed, rows);
-                let draw = |unit| measure.under_independence(unit);
-                informational_coefficient(exceeded_with(tail, neighbour_draws(rows), draw))
+                let measure = |rows| NearestNeighbours::new(neighbours, seed, rows);
+                informational_coefficient(exceeded_by_neighbours(measure, rows, MOST_ROWS, tail))
             }
         }
     }
+}
+
+/// The information that the estimate by neighbours of `rows` independent rows exceeds with probability `tail`, from draws of `most` rows.
+fn exceeded_by_neighbours(
+    measure: impl Fn(usize) -> NearestNeighbours,
+    rows: usize,
+    most: usize,
+    tail: f64,
+) -> f64 {
+    let drawn = rows.min(most);
+    let measure = measure(drawn);
+    let draw = |unit| measure.under_independence(unit);
+    exceeded_with(tail, neighbour_draws(drawn), draw) * (drawn as f64 / rows as f64).sqrt()
 }
 
 /// What the law of `draw` exceeds with probability `tail`.
@@ -131,6 +147,17 @@ mod tests {
     fn quantiles_with_many_draws_beyond_are_read_off_them() {
         // 0 to 999, none of which a law of Pearson's type III would give.
         assert_eq!(exceeded_with(0.05, 1000, |unit| unit as f64), 950.0);
+    }
+
+    #[test]
+    fn estimates_by_neighbours_fall_with_the_root_of_the_number_of_rows() {
+        let information = |rows: usize, most: usize| {
+            exceeded_by_neighbours(|rows| NearestNeighbours::new(Some(5), 3, rows), rows, most, 1e-2)
+        };
+        let (drawn, extrapolated) = (information(400, 400), information(400, 100));
+        // 100 and more draws beyond each quantile: their standard error is some 4 %.
+        assert!((extrapolated / drawn - 1.0).abs() < 0.15, "{extrapolated} for {drawn}");
+        assert_eq!(information(400, 100), 0.5 * information(100, 100));
     }
 
     #[test]
