@@ -281,9 +281,8 @@ impl<'a> Explainer<'a> {
         let budget = self.budget.evaluations(game.players());
         if let Some(game) = self.source.conditional(explicand)? {
             let mut explanation = self.explain_all(&game, budget)?;
-            // Methods that draw scenarios meet every draw as a scenario: their errors have it.
-            if !self.method.draws_scenarios() {
-                let explain = |noise: &dyn Game| self.explain_all(noise, budget);
+            let explain = |noise: &dyn Game| self.explain_errors(noise, budget);
+            if self.meets_draws_again(&game, budget) {
                 add_errors_of_draws(&game, self.seed, &mut explanation, explain)?;
             }
             return Ok(explanation);
@@ -305,6 +304,31 @@ impl<'a> Explainer<'a> {
         explanation.values = left.expand(&explanation.values, results, outputs);
         explanation.std_errors = explanation.std_errors.map(|errors| left.expand(&errors, results, outputs));
         Ok(explanation)
+    }
+
+    /// Whether errors of the draws of a conditional game are not in the method's own errors.
+    ///
+    /// Methods that draw scenarios meet every draw as a scenario of its own. Where the coalitions are many, they hardly meet one twice, and
+    /// their errors have it; where they are few, the errors of the exact values are to be added. In the true marginal mode each draw is
+    /// met once.
+    fn meets_draws_again(&self, game: &dyn Game, budget: usize) -> bool {
+        match self.method {
+            Method::ProductSpaceTrueMarginal => false,
+            method if method.draws_scenarios() => self
+                .value
+                .coalitions(game.players(), self.partition.as_ref())
+                .is_some_and(|all| all <= 2 * budget),
+            _ => true,
+        }
+    }
+
+    /// What the errors of coalitions make of the explanation: the method itself on a game of them, or the exact values where the method
+    /// draws scenarios, which that game has none of.
+    fn explain_errors(&self, noise: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
+        if self.method.draws_scenarios() {
+            return Ok(exact_in_groups(noise, &self.value, self.partition.as_ref())?);
+        }
+        self.explain_all(noise, budget)
     }
 
     /// With all players in the game.

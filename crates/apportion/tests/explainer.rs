@@ -81,7 +81,8 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
                     continue;
                 }
                 if !enumerates(method, &value) {
-                    assert_eq!(got.unwrap().len(), exact.len(), "{method}, {value}");
+                    // Not from a single scenario, which the path-dependent game has.
+                    assert_eq!(got.is_ok(), game == "marginal", "{method}, {value}");
                     continue;
                 }
                 for (got, exact) in got.unwrap().iter().zip(&exact) {

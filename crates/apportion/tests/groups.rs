@@ -69,13 +69,13 @@ fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_
                     assert!(matches!(got, Err(ExplainError::Unsupported { .. })), "{what}");
                     continue;
                 }
+                // It estimates another game than the one of this background, and not from a single row.
+                if method == Method::ProductSpaceTrueMarginal {
+                    assert_eq!(got.is_ok(), game == "marginal", "{what}");
+                    continue;
+                }
                 for (got, exact) in got.unwrap().iter().zip(&exact) {
                     assert_eq!(got.value, value, "{what}");
-                    // It estimates another game than the one of this background.
-                    if method == Method::ProductSpaceTrueMarginal {
-                        assert_eq!(got.values.len(), exact.values.len(), "{what}");
-                        continue;
-                    }
                     assert!(largest_difference(&got.values, &exact.values) < 1e-12, "{what}");
                     assert!(largest_difference(&got.base, &exact.base) < 1e-12, "{what}");
                     assert!(largest_difference(&got.prediction, &exact.prediction) < 1e-12, "{what}");
@@ -222,9 +222,14 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         let explainer = if value == "owen" { explainer.groups(sepal_and_petal()) } else { explainer };
         explainer.budget(Budget::Evaluations(12)).explain(&explicand).unwrap()
     };
-    for (method, value) in
-        [(Method::Exact, "shapley"), (Method::Exact, "owen"), (Method::LeverageShap, "shapley")]
-    {
+    for (method, value) in [
+        (Method::Exact, "shapley"),
+        (Method::Exact, "owen"),
+        (Method::LeverageShap, "shapley"),
+        (Method::ProductSpace, "owen"),
+        (Method::NestedPermutation, "owen"),
+        (Method::NestedPermutation, "shapley"),
+    ] {
         let truth = explain(200_000, 1000, Method::Exact, value).values;
         let (mut covered, mut all) = (0, 0);
         for seed in 0..150 {

@@ -53,8 +53,9 @@ pub(crate) struct Explain {
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(crate) value: SolutionConcept,
 
-    /// Which features belong together, by name or number: "age,sex;bmi,bp;5". auto finds groups that depend on each other in the data of
-    /// --background, else in the rows file; auto=K finds K of them (see also `apportion groups`)
+    /// Which features belong together, by name or number: "age,sex;bmi,bp;5". auto finds groups that depend on each other
+    /// (significantly, and at least by 0.1) in the data of --background, else in the rows file; auto=K finds K of them (see also
+    /// `apportion groups`)
     #[arg(long, value_name = "GROUPS|auto|auto=K")]
     pub(crate) groups: Option<Groups>,
 
@@ -70,10 +71,11 @@ pub(crate) struct Explain {
 
     /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
     /// [default: 500]
-    #[arg(long, value_name = "M")]
-    pub(crate) draws: Option<usize>,
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(crate) draws: Option<u64>,
 
-    /// How to compute it. Exact: auto, tree, exact. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
+    /// How to compute it. Exact: tree, exact; auto is tree, and in conditional games exact where the budget covers all coalitions, else the
+    /// most accurate estimate. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
     /// optimized-kernel-shap, permutation; and the ablations leverage-shap-bernoulli, leverage-shap-unpaired,
     /// leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
     /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, msr, one-sample-fits-all.
@@ -107,12 +109,14 @@ pub(crate) struct Explain {
 pub(crate) struct Clustering {
     /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
     /// nearest neighbours)
-    #[arg(long, default_value = "spearman", value_name = "MEASURE", value_parser = str::parse::<Dependence>)]
-    pub(crate) dependence: Dependence,
+    /// [default: spearman]
+    #[arg(long, value_name = "MEASURE", value_parser = dependence)]
+    pub(crate) dependence: Option<Dependence>,
 
     /// How the dependence of groups follows from that of features: average, single, complete
-    #[arg(long, default_value = "average", value_name = "NAME", value_parser = str::parse::<Linkage>)]
-    pub(crate) linkage: Linkage,
+    /// [default: average]
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<Linkage>)]
+    pub(crate) linkage: Option<Linkage>,
 }
 
 #[derive(Debug, Args)]
@@ -129,7 +133,7 @@ pub(crate) struct FindGroups {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
 
-    /// Where to cut: auto (groups whose dependence is significant) or auto=K (K groups)
+    /// Where to cut: auto (groups whose dependence is significant and at least 0.1) or auto=K (K groups)
     #[arg(long, default_value = "auto", value_name = "auto|auto=K")]
     pub(crate) groups: Groups,
 
@@ -234,6 +238,19 @@ impl Game {
             Self::Empirical => "empirical",
             Self::Frequency => "frequency",
         }
+    }
+}
+
+fn dependence(name: &str) -> Result<Dependence, String> {
+    match name.parse() {
+        Ok(Dependence::MutualInformation { bins: Some(bins @ 0..=1) }) => {
+            Err(format!("{bins} bins tell nothing; give 2 or more, or leave the number out"))
+        }
+        Ok(Dependence::NearestNeighbours { neighbours: Some(0), .. }) => {
+            Err("there are no 0 nearest neighbours; give 1 or more, or leave the number out".to_owned())
+        }
+        Ok(dependence) => Ok(dependence),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -16,7 +16,8 @@ pub(crate) fn law(
     columns: usize,
     data: impl FnOnce() -> Result<Vec<f64>>,
 ) -> Result<Option<Box<dyn ConditionalLaw>>> {
-    let draws = args.draws.unwrap_or(DRAWS);
+    // At most 2^24.
+    let draws = args.draws.map_or(DRAWS, |draws| draws as usize);
     if args.draws.is_some() && !matches!(args.game, Game::Gaussian | Game::Copula | Game::Empirical) {
         let says =
             format!("--draws is for the games gaussian, copula and empirical; {} has none", args.game.name());

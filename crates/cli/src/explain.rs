@@ -108,6 +108,12 @@ fn check(args: &Explain) -> Result<()> {
             "--method tree: no oracle plays --game {game}; take exact, or a method that samples"
         ));
     }
+    let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();
+    if names_clustering && !matches!(args.groups, Some(Groups::Auto(_))) {
+        return refuse(
+            "--dependence and --linkage say how --groups auto finds groups; leave them out".to_owned(),
+        );
+    }
     match (&args.groups, value.needs_partition()) {
         (None, true) => refuse(format!(
             "--value {value} is of features in groups: say which belong together by --groups \"age,sex;bmi\", or have it found by --groups auto"

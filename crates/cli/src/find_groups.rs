@@ -16,11 +16,18 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         let says = "apportion groups finds groups: give --groups auto or auto=K";
         return Err(Usage(says.to_owned()).into());
     };
-    let destination = Destination::new(args.output.out.as_deref(), &[args.rows.as_path()])?;
+    if args.output.format == Format::Npy {
+        return Err(Usage("--format npy: groups are no array; give json, csv or table".to_owned()).into());
+    }
+    let inputs = [args.rows.as_path()];
+    let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
     let figure = match &args.figure {
-        Some(path) => Some(Destination::new(Some(path), &[args.rows.as_path()])?),
+        Some(path) => Some(Destination::of_option("--figure", path, &inputs)?),
         None => None,
     };
+    if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
+        return Err(Usage("--figure and --out name the same file; give two".to_owned()).into());
+    }
     let table = rows::read_all(&args.rows, args.target.as_deref())?;
     ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());
     let selected = match &args.select {
@@ -42,21 +49,16 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         .iter()
         .map(|group| group.iter().map(|&feature| &names[feature]).collect())
         .collect();
-    let (height, cut) = match found.cut {
-        Cut::Height(height) => (Some(height), "by significance"),
-        Cut::Groups(_) => (None, "by number"),
+    let cut = match found.cut {
+        Cut::Height(height) => ("cut_at_height", json!(height)),
+        Cut::Groups(count) => ("cut_into", json!(count)),
     };
-    let typed: Vec<String> = members
-        .iter()
-        .map(|group| group.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(","))
-        .collect();
     let mut facts = vec![
         ("rows", json!(selected.len())),
-        ("dependence", json!(args.clustering.dependence.to_string())),
-        ("linkage", json!(args.clustering.linkage.to_string())),
-        ("cut", json!(cut)),
-        ("height", json!(height)),
-        ("option", json!(typed.join(";"))),
+        ("dependence", json!(args.clustering.dependence.unwrap_or_default().to_string())),
+        ("linkage", json!(args.clustering.linkage.unwrap_or_default().to_string())),
+        cut,
+        ("option", json!(groups::typed(found.partition.groups(), &names))),
         ("groups", json!(members)),
     ];
     // For programs; to look at, there is the figure.

@@ -22,6 +22,7 @@ impl FromStr for Groups {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
         match text.split_once('=') {
             None if text == "auto" => return Ok(Self::Auto(None)),
             Some(("auto", count)) => {
@@ -34,7 +35,7 @@ impl FromStr for Groups {
         }
         let group = |group: &str| group.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>();
         // A separator at the end is no further group.
-        let typed = text.trim().trim_end_matches(';');
+        let typed = text.trim_end_matches(';');
         Ok(Self::Given(typed.split(';').map(group).collect()))
     }
 }
@@ -61,13 +62,29 @@ pub(crate) fn find(
     data: &[f64],
     columns: usize,
 ) -> Result<ClusteredFeatures> {
+    if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
+        let says = format!("--groups auto={count}: {columns} features make 1 to {columns} groups");
+        return Err(Usage(says).into());
+    }
     let clustering = FeatureClustering {
-        dependence: clustering.dependence,
-        linkage: clustering.linkage,
+        dependence: clustering.dependence.unwrap_or_default(),
+        linkage: clustering.linkage.unwrap_or_default(),
         cut: count.map(Cut::Groups),
         ..FeatureClustering::default()
     };
     clustering.fit(Rows::new(data, columns)).context("no groups can be found in the data")
+}
+
+/// The option that gives these groups: features by name, or by number where a name would be read as something else.
+pub(crate) fn typed(groups: &[Vec<usize>], names: &[String]) -> String {
+    let feature = |&feature: &usize| {
+        let name = &names[feature];
+        let can_be_typed = !name.is_empty() && name.trim() == name && !name.contains([',', ';']);
+        let is_unique = names.iter().filter(|other| *other == name).count() == 1;
+        if can_be_typed && is_unique { name.clone() } else { feature.to_string() }
+    };
+    let group = |group: &Vec<usize>| group.iter().map(feature).collect::<Vec<_>>().join(",");
+    groups.iter().map(group).collect::<Vec<_>>().join(";")
 }
 
 /// A feature is meant by its name; where none has it, by its number.
@@ -99,7 +116,7 @@ mod tests {
 
     fn groups(text: &str) -> Result<Partition> {
         let names = ["age", "sex", "0", "bmi"].map(str::to_owned);
-        let clustering = Clustering { dependence: Default::default(), linkage: Default::default() };
+        let clustering = Clustering { dependence: None, linkage: None };
         let no_data = || anyhow::bail!("no data is needed");
         text.parse::<Groups>().unwrap().partition(&names, &clustering, no_data)
     }
@@ -123,6 +140,23 @@ mod tests {
             let message = groups(text).unwrap_err().to_string();
             assert!(message.contains(wanted) && message.contains("bmi"), "{message}");
         }
+    }
+
+    #[test]
+    fn what_was_found_can_be_typed() {
+        let wanted = vec![vec![3, 1], vec![0], vec![2]];
+        for names in [
+            ["age", "sex", "0", "bmi"],
+            ["a;b", "c,d", "e", "x y "],
+            ["a", "a", "b", ""],
+            ["3", "2", "1", "0"],
+        ] {
+            let names = names.map(str::to_owned);
+            let Groups::Given(read) = typed(&wanted, &names).parse().unwrap() else { panic!("{names:?}") };
+            assert_eq!(given(&read, &names).unwrap().groups(), wanted, "{names:?}");
+        }
+        let names = ["age", "sex", "bmi"].map(str::to_owned);
+        assert_eq!(typed(&[vec![0, 2], vec![1]], &names), "age,bmi;sex");
     }
 
     #[test]

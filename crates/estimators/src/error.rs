@@ -38,6 +38,16 @@ pub enum EstimatorError {
         /// The most.
         most: usize,
     },
+    /// A game of one scenario, in the mode that uses each scenario once.
+    #[error(
+        "{method} uses each scenario of the game once, and this game has a single one: give a background of many rows, or use {instead}"
+    )]
+    OneScenario {
+        /// Name of the method.
+        method: &'static str,
+        /// The method that draws scenarios as often as it likes.
+        instead: &'static str,
+    },
     /// A player that the game does not have.
     #[error("there is no player {player} among the {players} that have values, which are numbered from 0")]
     UnknownPlayer {

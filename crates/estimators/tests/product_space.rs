@@ -597,6 +597,11 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
                 assert!(is_least, "{refused}");
             }
             let true_marginal = ProductSpace::grouped(concept.clone(), partition()).true_marginal();
+            if rows == 1 {
+                let refused = true_marginal.estimate(&inner, 1000, 1).unwrap_err();
+                assert!(matches!(refused, EstimatorError::OneScenario { .. }), "{refused}");
+                continue;
+            }
             let (game, least) = (Counted::new(&inner), cost(&concept, None) + 2);
             let got = true_marginal.estimate(&game, 1000, 1).unwrap();
             assert_eq!((got.evaluations, game.evaluations() as usize), (least, 2 + rows * (least - 2)));

@@ -92,7 +92,7 @@ pub enum GameError {
     },
     /// No row of the data agrees with the explicand on a coalition.
     #[error(
-        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows, coarser categories, or let FrequencyLaw fall back to the marginal law"
+        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories (in the library a law of frequencies may fall back to the marginal law)"
     )]
     NoAgreement {
         /// The coalition asked for.

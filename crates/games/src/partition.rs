@@ -50,7 +50,10 @@ pub enum PartitionProblem {
         name: String,
     },
     /// A player that stands twice.
-    #[error("player {player} is in group {first} and again in group {second}")]
+    #[error(
+        "player {player} is {}",
+        if first == second { format!("twice in group {first}") } else { format!("in group {first} and again in group {second}") }
+    )]
     Twice {
         /// The player.
         player: usize,

@@ -25,14 +25,18 @@ pub(crate) enum Destination {
 impl Destination {
     /// The destination that `--out` names, which must not be one of the `inputs`.
     pub(crate) fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self> {
-        let Some(given) = out else { return Ok(Self::Standard) };
+        out.map_or(Ok(Self::Standard), |given| Self::of_option("--out", given, inputs))
+    }
+
+    /// The destination that `option` names, which must not be one of the `inputs`.
+    pub(crate) fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self> {
         let path = fs::canonicalize(given).unwrap_or_else(|_| given.to_owned());
         if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
-            bail!("--out {} is a file that is read; give another name", given.display());
+            bail!("{option} {} is a file that is read; give another name", given.display());
         }
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => {
-                bail!("--out {} is a folder; give the name of a file", given.display())
+                bail!("{option} {} is a folder; give the name of a file", given.display())
             }
             Ok(metadata) if !metadata.is_file() => return Ok(Self::Special(path)),
             _ => {}
@@ -40,9 +44,20 @@ impl Destination {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
         if path.file_name().is_none() || !folder.is_dir() {
-            bail!("--out {}: there is no folder {}", given.display(), folder.display());
+            bail!("{option} {}: there is no folder {}", given.display(), folder.display());
         }
         Ok(Self::File { path, folder })
+    }
+
+    /// Whether both are the same file.
+    pub(crate) fn is_file_of(&self, other: &Self) -> bool {
+        let folder_of = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        match (self, other) {
+            (Self::File { path, folder }, Self::File { path: other, folder: others }) => {
+                path.file_name() == other.file_name() && folder_of(folder) == folder_of(others)
+            }
+            _ => false,
+        }
     }
 
     /// Writes what `write` writes. A file is left as it was where that fails.

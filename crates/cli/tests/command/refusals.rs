@@ -100,8 +100,18 @@ fn groups_that_are_none_are_refused_with_the_features() {
     ] {
         bench.refuses_options(2, says, options);
     }
-    bench.refuses_options(1, &["11", "10"], &["--value", "owen", "--groups", "auto=11"]);
-    bench.refuses_options(1, &["0"], &["--value", "owen", "--groups", "auto=0"]);
+    for (says, options) in [
+        (&["auto=11", "1 to 10"][..], &["--value", "owen", "--groups", "auto=11"][..]),
+        (&["auto=0", "1 to 10"], &["--value", "owen", "--groups", "auto=0"]),
+        (&["2 or more"], &["--value", "owen", "--groups", "auto", "--dependence", "mutual-information=1"]),
+        (&["1 or more"], &["--value", "owen", "--groups", "auto", "--dependence", "nearest-neighbours=0"]),
+        (&["--groups auto"], &["--value", "owen", "--groups", "0;1,2,3,4,5,6,7,8,9", "--linkage", "single"]),
+        (&["--groups auto"], &["--dependence", "spearman"]),
+    ] {
+        bench.refuses_options(2, says, options);
+    }
+    let one_row = &["--value", "owen", "--groups", "auto=3", "--method", "product-space-true-marginal"];
+    bench.refuses_options(1, &["a single one", "background", "product-space"], one_row);
 }
 
 #[test]
@@ -110,7 +120,8 @@ fn conditional_games_that_cannot_be_are_refused() {
     bench.refuses_options(2, &["not on their mean"], &["--game", "gaussian", "--background", "mean"]);
     bench.refuses_options(2, &["no oracle", "gaussian"], &["--game", "gaussian", "--method", "tree"]);
     bench.refuses_options(2, &["--draws"], &["--draws", "10"]);
-    bench.refuses_options(1, &["gaussian", "draw"], &["--game", "gaussian", "--draws", "0"]);
+    bench.refuses_options(2, &["--draws"], &["--game", "gaussian", "--draws", "0"]);
+    bench.refuses_options(2, &["--draws", "16777216"], &["--game", "gaussian", "--draws", "1000000000000"]);
     let model = bench.file("model.json", stump_of_two_features());
     for (says, rows) in [(&["missing"][..], "a,b\n1,2\n3,\n0,1\n"), (&["row"], "a,b\n1,2\n")] {
         let rows = bench.file("rows.csv", rows);
@@ -126,8 +137,20 @@ fn groups_are_found_in_columns_of_numbers_alone() {
     let bench = Bench::new();
     let rows = bench.file("rows.csv", "a,b\n1,2\n3,4\n0,1\n4,4\n5,7\n6,1\n7,0\n8,2\n9,9\n10,3\n");
     bench.refuses(2, &["auto"], &["groups", "--rows", &rows, "--groups", "a;b"]);
-    bench.refuses(1, &["3", "2"], &["groups", "--rows", &rows, "--groups", "auto=3"]);
-    bench.refuses(1, &["npy"], &["groups", "--rows", &rows, "--groups", "auto=2", "--format", "npy"]);
+    bench.refuses(2, &["auto=3", "1 to 2"], &["groups", "--rows", &rows, "--groups", "auto=3"]);
+    let npy = ["groups", "--rows", &rows, "--groups", "auto=2", "--format", "npy"];
+    bench.refuses(2, &["npy"], &npy);
+    let figure = bench.outputs.path().join("results").to_str().unwrap().to_owned();
+    bench.refuses(
+        2,
+        &["the same file"],
+        &["groups", "--rows", &rows, "--groups", "auto=2", "--figure", &figure],
+    );
+    bench.refuses(
+        1,
+        &["--figure", "no folder"],
+        &["groups", "--rows", &rows, "--figure", "/none/figure.svg"],
+    );
     let target = bench.file("target.csv", "target\n1\n2\n");
     bench.refuses(1, &["no columns"], &["groups", "--rows", &target]);
 }

@@ -20,6 +20,10 @@ use crate::regression::StandardErrors;
 const TABLE_SHARE: f64 = 0.5;
 /// ... and leaves at least so many for each unknown of the members' regressions.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
+/// Of few groups it takes no more than so many orders and their reverses, which would repeat themselves; then the members' regressions need
+/// not be as well determined.
+const TABLE_OF_FEW: f64 = 3.0;
+const LEFT_OF_FEW: f64 = 2.0;
 
 /// The estimate of a coalitional value for more than one group, of which at least one has several members.
 pub(super) struct Coalitional {
@@ -111,8 +115,9 @@ impl Coalitional {
         let table = Part::of_players(groups).capacity;
         let of_members = self.parts(partition, true);
         let unknowns: usize = of_members.iter().map(|part| part.unknowns).sum();
-        let is_worth_it =
-            table <= TABLE_SHARE * total as f64 && total as f64 - table >= LEFT_PER_UNKNOWN * unknowns as f64;
+        let left = total as f64 - table;
+        let is_worth_it = table <= TABLE_SHARE * total as f64 && left >= LEFT_PER_UNKNOWN * unknowns as f64
+            || table <= TABLE_OF_FEW * 2.0 * (groups - 1) as f64 && left >= LEFT_OF_FEW * unknowns as f64;
         let is_covered = needs_quotient && shares[0] as f64 == parts[0].capacity;
         if groups <= MOST_PLAYERS && (is_covered || is_worth_it) {
             Plan::Table { of_members: split(&of_members, total - table as usize) }

@@ -109,7 +109,9 @@ use estimate::regression;
 ///
 /// # Standard errors
 ///
-/// From the certificates of the regressions, whose variances add up. None where some regression is not determined or cannot do without some
+/// From the certificates of the regressions, whose variances add up. Where nearly all coalitions are drawn and few are left, what is left is
+/// small and its law far from normal: on tree models with three or four groups, ±1.96 covered the truth in 90 to 94 % of the cases, and
+/// single players had a bias of up to half a standard error. None where some regression is not determined or cannot do without some
 /// coalition. The diagnostics have the sums of ranks and unknowns over all regressions, and the worst condition number.
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and remembers every coalition that was asked for.

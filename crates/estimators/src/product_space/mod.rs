@@ -69,7 +69,7 @@ use crate::full_budget::FullBudget;
 /// **Modes.** By default (*empirical marginal*) scenarios are drawn by their weights and K̃ is what the budget pays. In the
 /// [`true_marginal`](Self::true_marginal) mode every scenario is taken once, with a fresh coalition: K = B, whatever the budget, and
 /// `ĝ_i = Σ_b w_b Δ_i^(b)`. That is an estimate, unbiased too, of the value that the game has under the law of which the background is a
-/// sample, and its standard errors cover the draw of the background.
+/// sample, and its standard errors cover the draw of the background. A game of one scenario is refused.
 ///
 /// **Budget.** M evaluations of the game: v(∅) and v(N) are two, and the other M − 2 pay `(M − 2) B` evaluations in one scenario.
 /// `evaluations` are what was used, rounded up, `model_rows` the rows; `distinct_coalitions` are not counted and given as the evaluations,
@@ -320,6 +320,9 @@ impl Estimator for ProductSpace {
             && let Some(exact) = exact_within(self, self.partition(), game, budget)?
         {
             return Ok(exact);
+        }
+        if self.mode == Mode::TrueMarginal && game.scenarios() == 1 {
+            return Err(EstimatorError::OneScenario { method: self.name(), instead: "product-space" });
         }
         let rows = self.rows_per_draw(game.players());
         let draws = match self.mode {

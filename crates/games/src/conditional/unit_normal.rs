@@ -44,6 +44,9 @@ use crate::synthetic::SyntheticRows;
 /// errors of correlations are some 10⁻¹⁴.
 pub(super) const DETERMINED: f64 = 1e-10;
 
+/// The most draws: their weights take 128 MiB, and every coalition as many predictions.
+const MOST_DRAWS: usize = 1 << 24;
+
 /// The law N(0, R), and how it is drawn from.
 #[derive(Debug, Clone)]
 pub(super) struct UnitNormal {
@@ -59,6 +62,13 @@ impl UnitNormal {
         if draws == 0 {
             return Err(GameError::Parameter {
                 what: "a conditional law takes at least one draw per coalition, not 0".to_owned(),
+            });
+        }
+        if draws > MOST_DRAWS {
+            return Err(GameError::Parameter {
+                what: format!(
+                    "a conditional law takes at most {MOST_DRAWS} draws per coalition, not {draws}"
+                ),
             });
         }
         Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
@@ -320,8 +330,8 @@ pub(super) fn check_rows(rows: Rows<'_>, law: &'static str) -> Result<(), GameEr
             law,
             given: rows.len(),
             least: rows.columns() + 1,
-            hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; give a \
-                   covariance of your own to GaussianLaw::new, or explain fewer features",
+            hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; \
+                   give more rows, or explain fewer features (in the library a normal law takes a covariance of your own)",
         });
     }
     Ok(())
