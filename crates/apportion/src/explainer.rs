@@ -312,12 +312,12 @@ impl<'a> Explainer<'a> {
     /// their errors have it; where they are few, the errors of the exact values are to be added. In the true marginal mode each draw is
     /// met once.
     fn meets_draws_again(&self, game: &dyn Game, budget: usize) -> bool {
-        match self.method {
+        let partition = self.partition.as_ref();
+        match self.method_of(game.players(), &self.value, partition, budget) {
             Method::ProductSpaceTrueMarginal => false,
-            method if method.draws_scenarios() => self
-                .value
-                .coalitions(game.players(), self.partition.as_ref())
-                .is_some_and(|all| all <= 2 * budget),
+            method if method.draws_scenarios() => {
+                self.value.coalitions(game.players(), partition).is_some_and(|all| all <= 2 * budget)
+            }
             _ => true,
         }
     }
@@ -325,10 +325,28 @@ impl<'a> Explainer<'a> {
     /// What the errors of coalitions make of the explanation: the method itself on a game of them, or the exact values where the method
     /// draws scenarios, which that game has none of.
     fn explain_errors(&self, noise: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
-        if self.method.draws_scenarios() {
-            return Ok(exact_in_groups(noise, &self.value, self.partition.as_ref())?);
+        let partition = self.partition.as_ref();
+        if self.method_of(noise.players(), &self.value, partition, budget).draws_scenarios() {
+            return Ok(exact_in_groups(noise, &self.value, partition)?);
         }
         self.explain_all(noise, budget)
+    }
+
+    /// The method that is used: [`Method::Auto`] stands for enumeration where the budget covers it, else for the best estimate.
+    fn method_of(
+        &self,
+        players: usize,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
+        budget: usize,
+    ) -> Method {
+        match self.method {
+            Method::Auto if value.coalitions(players, partition).is_some_and(|all| all <= budget) => {
+                Method::Exact
+            }
+            Method::Auto => Method::sampled(value),
+            method => method,
+        }
     }
 
     /// With all players in the game.
@@ -344,12 +362,7 @@ impl<'a> Explainer<'a> {
         partition: Option<&Partition>,
         budget: usize,
     ) -> Result<Explanation, ExplainError> {
-        let affordable = || value.coalitions(game.players(), partition).is_some_and(|all| all <= budget);
-        let method = match self.method {
-            Method::Auto if affordable() => Method::Exact,
-            Method::Auto => Method::sampled(value),
-            method => method,
-        };
+        let method = self.method_of(game.players(), value, partition, budget);
         match method.estimator(value, partition) {
             Some(estimator) => Ok(estimator.estimate(game, budget, self.seed)?),
             None => Ok(exact_in_groups(game, value, partition)?),

@@ -2,31 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use apportion::games::GameError;
 use apportion::{
     Background, Budget, Ensemble, ExplainError, Explainer, Explanation, Method, NullPlayers, Rows, Semivalue,
     SolutionConcept, batch_model,
 };
-
-fn iris() -> Ensemble {
-    let bytes = include_bytes!("fixtures/iris_xgb.json.gz");
-    Ensemble::from_bytes(bytes).expect("the fixture is a model")
-}
-
-const FLOWERS: [f64; 12] = [5.1, 3.5, 1.4, 0.2, 6.2, 2.9, 4.3, 1.3, 7.7, 3.0, 6.1, 2.3];
-
-fn flowers() -> Rows<'static> {
-    Rows::new(&FLOWERS, 4)
-}
-
-fn background() -> Background {
-    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("legal rows")
-}
-
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-}
+use common::{background, flowers, iris, largest_difference};
 
 /// Whether a budget of all coalitions makes `method` exact: all but the one that estimates another game, of which the background is a sample.
 fn enumerates(method: Method, value: &Semivalue) -> bool {
@@ -140,7 +123,10 @@ fn auto_samples_by_the_method_that_suits_the_value() {
 #[test]
 fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_leverage_shap_for_many() {
     let ensemble = iris();
-    assert_eq!(Explainer::of_trees(&ensemble, background()).explain(&FLOWERS[..4]).unwrap().method, "tree");
+    assert_eq!(
+        Explainer::of_trees(&ensemble, background()).explain(flowers().row(0)).unwrap().method,
+        "tree"
+    );
     let model = |row: &[f64]| row.iter().product::<f64>();
     let of = |players: usize| -> Explanation {
         let zeros = Background::baseline(vec![0.0; players]).unwrap();
@@ -265,7 +251,7 @@ fn rows_that_do_not_fit_are_refused() {
         assert!(infinite.contains("inf"), "{method}: {infinite}");
     }
     let narrow = Background::baseline(vec![0.0; 2]).unwrap();
-    assert!(Explainer::of_trees(&ensemble, narrow).explain(&FLOWERS[..4]).is_err());
+    assert!(Explainer::of_trees(&ensemble, narrow).explain(flowers().row(0)).is_err());
     assert!(matches!(Background::rows(vec![], 4), Err(GameError::EmptyBackground)));
 }
 

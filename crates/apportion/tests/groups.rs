@@ -2,27 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use apportion::games::{EmpiricalLaw, GaussianLaw};
 use apportion::values::{LinearValue, axioms};
 use apportion::{
-    Background, Budget, Ensemble, ExplainError, Explainer, Method, NullPlayers, Partition, Rows, Semivalue,
+    Background, Budget, ExplainError, Explainer, Method, NullPlayers, Partition, Rows, Semivalue,
     SolutionConcept,
 };
-
-fn iris() -> Ensemble {
-    let bytes = include_bytes!("fixtures/iris_xgb.json.gz");
-    Ensemble::from_bytes(bytes).expect("the fixture is a model")
-}
-
-const FLOWERS: [f64; 12] = [5.1, 3.5, 1.4, 0.2, 6.2, 2.9, 4.3, 1.3, 7.7, 3.0, 6.1, 2.3];
-
-fn flowers() -> Rows<'static> {
-    Rows::new(&FLOWERS, 4)
-}
-
-fn background() -> Background {
-    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("legal rows")
-}
+use common::{background, flowers, iris, largest_difference};
 
 fn sepal_and_petal() -> Partition {
     Partition::new(4, vec![vec![0, 1], vec![2, 3]]).unwrap()
@@ -42,11 +30,6 @@ fn concepts() -> Vec<SolutionConcept> {
     ]
     .map(|name| name.parse().unwrap())
     .to_vec()
-}
-
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -243,6 +226,14 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         assert!((0.90..=0.99).contains(&coverage), "{method}, {value}: {coverage}");
     }
     assert_eq!(explain(1, 0, Method::Exact, "shapley").std_errors, None);
+    // What `auto` stands for has the errors of what it stands for.
+    let law = GaussianLaw::new(&[0.0; 4], &covariance, 50, 3).unwrap();
+    let of_beta = |method| {
+        let value: SolutionConcept = "coalitional=beta=4,1/shapley".parse().unwrap();
+        let explainer = Explainer::conditional(&model, &law).value(value).groups(sepal_and_petal());
+        explainer.method(method).budget(Budget::Evaluations(11)).explain(&explicand).unwrap()
+    };
+    assert_eq!(of_beta(Method::Auto), of_beta(Method::ProductSpace));
     // Nothing is drawn, nothing is added.
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();

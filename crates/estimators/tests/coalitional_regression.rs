@@ -385,6 +385,20 @@ fn a_budget_too_small_for_the_coefficients_is_said_to_be() {
 }
 
 #[test]
+fn of_few_groups_a_small_budget_is_spent_and_mostly_determines_the_values() {
+    let partition = partition(&[2, 2, 4], 1);
+    let mut determined = 0;
+    for seed in 0..100 {
+        let game = SumOfUnanimity::random(8, 30, 4, seed);
+        let got = owen(&partition).estimate(&game, 24, seed).unwrap();
+        assert_eq!(got.evaluations, 24);
+        determined += usize::from(got.diagnostics.rank == got.diagnostics.unknowns);
+    }
+    // Four pairs for the three unknowns of the group of four: some of them say the same.
+    assert!(determined >= 60, "{determined}");
+}
+
+#[test]
 fn standard_errors_can_be_left_out() {
     let partition = partition(&[4, 5, 3], 1);
     let game = SumOfUnanimity::random(12, 40, 4, 1);

@@ -15,7 +15,7 @@ pub(crate) struct MomentPairs {
 }
 
 impl MomentPairs {
-    /// For trees with up to `widest` features on a path. The value must be [defined](super::check_value) for the groups.
+    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check) for the groups.
     pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, widest: usize) -> Self {
         Self {
             between: Moments::new(value.between.clone(), widest.min(partition.len())),

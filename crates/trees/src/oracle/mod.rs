@@ -51,7 +51,7 @@ use self::coalitional::{Coalitional, group_of};
 use self::explain::{Question, Sorted, Weights};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
-use crate::groups::{check_partition, check_value, members_alone, two_step};
+use crate::groups::{members_alone, two_step};
 use crate::moments::Moments;
 use crate::predict::check_rows;
 
@@ -200,8 +200,8 @@ impl<'a> InterventionalOracle<'a> {
         partition: &Partition,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        check_partition(partition, self.features.len())?;
-        check_value(value, partition)?;
+        partition.check_players(self.features.len())?;
+        value.check(partition)?;
         match (partition.len(), partition.largest()) {
             (_, 1) => self.values(value.between.clone(), rows),
             (1, _) => self.values(value.within.clone(), rows),
@@ -276,7 +276,7 @@ impl<'a> InterventionalOracle<'a> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
-        check_partition(partition, self.features.len())?;
+        partition.check_players(self.features.len())?;
         value.check_players(partition.len())?;
         let question = Question {
             player_of: &group_of(partition),

@@ -82,7 +82,7 @@ use self::program::Program;
 use self::questions::Players;
 use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
-use crate::groups::{check_partition, check_value, members_alone, two_step};
+use crate::groups::{members_alone, two_step};
 use crate::oracle::Attributions;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
@@ -197,8 +197,8 @@ impl<'a> PathDependentOracle<'a> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         let ensemble = self.ensemble;
-        check_partition(partition, ensemble.feature_count())?;
-        check_value(value, partition)?;
+        partition.check_players(ensemble.feature_count())?;
+        value.check(partition)?;
         if partition.largest() <= 1 {
             return self.values(value.between.clone(), rows);
         }
@@ -237,7 +237,7 @@ impl<'a> PathDependentOracle<'a> {
         partition: &Partition,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        check_partition(partition, self.ensemble.feature_count())?;
+        partition.check_players(self.ensemble.feature_count())?;
         value.check_players(partition.len())?;
         let players = Players::Groups(partition);
         let program = self.quotient.get(partition, || Program::new(self.ensemble, players));

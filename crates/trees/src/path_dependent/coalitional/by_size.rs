@@ -24,7 +24,7 @@ pub(in super::super) struct BySize<'a> {
 }
 
 impl<'a> BySize<'a> {
-    /// `value` must be [defined](crate::groups::check_value) for the groups.
+    /// `value` must be [defined](CoalitionalValue::check) for the groups.
     pub(in super::super) fn new(value: &'a CoalitionalValue, partition: &'a Partition) -> Self {
         Self {
             partition,
