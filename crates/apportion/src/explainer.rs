@@ -269,6 +269,7 @@ impl<'a> Explainer<'a> {
             model_rows: 0,
             seed: None,
             diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+            certificate: None,
         });
         Ok(explanations.collect())
     }
@@ -388,6 +389,7 @@ impl<'a> Explainer<'a> {
             model_rows: game.rows_per_coalition(),
             seed: None,
             diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+            certificate: None,
         })
     }
 }

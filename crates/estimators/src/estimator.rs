@@ -32,6 +32,12 @@ pub trait Estimator: Send + Sync {
     ///
     /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget), and whatever the game reports.
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError>;
+
+    /// The same method with samples that grow: the coalitions it looks at for a budget are among those for every larger one, so that
+    /// a run that goes on evaluates nothing twice.
+    ///
+    /// A method whose samples grow anyway is its own answer. Where a method cannot do quite that, it says how much is looked at again.
+    fn growing(&self) -> Box<dyn Estimator>;
 }
 
 impl<E: Estimator + ?Sized> Estimator for Box<E> {
@@ -46,5 +52,8 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
     }
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
         (**self).estimate(game, budget, seed)
+    }
+    fn growing(&self) -> Box<dyn Estimator> {
+        (**self).growing()
     }
 }

@@ -88,6 +88,7 @@ pub fn exact_in_groups(
         model_rows: evaluations * game.rows_per_coalition(),
         seed: None,
         diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+        certificate: None,
     })
 }
 
@@ -110,6 +111,7 @@ fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<E
         model_rows: coalitions * game.rows_per_coalition(),
         seed: None,
         diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+        certificate: None,
     };
     Ok(enumerations.into_iter().zip(values).map(explanation).collect())
 }

@@ -3,6 +3,9 @@
 use apportion_values::SolutionConcept;
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::Certificate;
+use crate::error_law::ErrorLaw;
+
 /// The attribution of `v(N) − v(∅)` to the players, with what it cost and how far it can be trusted.
 ///
 /// `n` players, `k` outputs. With one output, `values[i]` is φ_i.
@@ -30,6 +33,9 @@ pub struct Explanation {
     pub seed: Option<u64>,
     /// What the method found out on the way.
     pub diagnostics: Diagnostics,
+    /// What is known of the error, and why the run stopped, where an accuracy was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
 }
 
 impl Explanation {
@@ -85,4 +91,7 @@ pub struct Diagnostics {
     /// Permutations walked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
+    /// What is known of the law of the errors beside their sizes, where there are standard errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_law: Option<ErrorLaw>,
 }

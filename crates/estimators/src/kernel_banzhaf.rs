@@ -220,6 +220,10 @@ impl Estimator for KernelBanzhaf {
         explanation.judge(self.standard_errors, || rows.certificate(&solution))?;
         Ok(explanation)
     }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
 }
 
 /// `n (1 − 2p)²` up to which pairs have less error than single coalitions. On tree models of 8 to 12 features and random sums of

@@ -70,4 +70,8 @@ impl Estimator for KernelShap {
         let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
         explain(self.name(), game, &sample, StandardErrors::Omitted, seed)
     }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
 }

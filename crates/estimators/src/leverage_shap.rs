@@ -103,4 +103,8 @@ impl Estimator for LeverageShap {
         };
         explain(self.name(), game, &sample, standard_errors, seed)
     }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
 }

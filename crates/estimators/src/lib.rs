@@ -36,9 +36,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod certificate;
 mod coalitional_regression;
 mod draws;
 mod error;
+mod error_law;
 mod estimator;
 mod evaluations;
 mod exact;
@@ -56,9 +58,11 @@ mod product_space;
 mod regression;
 
 pub use apportion_samplers::Pairing;
+pub use certificate::{Certificate, Guarantee, Look, StopRule};
 pub use coalitional_regression::CoalitionalRegression;
 pub use draws::Draws;
 pub use error::EstimatorError;
+pub use error_law::{BoundedDraws, ErrorLaw};
 pub use estimator::Estimator;
 pub use exact::{exact, exact_in_groups};
 pub use explanation::{Diagnostics, Explanation};

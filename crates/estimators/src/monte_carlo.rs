@@ -162,9 +162,14 @@ impl Estimator for MonteCarlo {
             model_rows: evaluations.model_rows(),
             seed: Some(seed),
             diagnostics: Diagnostics::default(),
+            certificate: None,
             base: evaluations.empty,
             prediction: evaluations.full,
         })
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
     }
 }
 

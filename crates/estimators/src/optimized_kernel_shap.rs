@@ -52,6 +52,10 @@ impl Estimator for OptimizedKernelShap {
         let (explanation, _) = regress(self.name(), game, &Design::new(&coalitions, &weights)?, seed)?;
         Ok(explanation)
     }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
 }
 
 /// At most `rows` different coalitions with their weights, sizes 1 to n−1.

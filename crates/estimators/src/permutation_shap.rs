@@ -82,9 +82,14 @@ impl Estimator for PermutationShap {
             model_rows: evaluations.model_rows(),
             seed: Some(seed),
             diagnostics: Diagnostics { permutations: Some(2 * passes), ..Diagnostics::default() },
+            certificate: None,
             base: evaluations.empty,
             prediction: evaluations.full,
         })
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
     }
 }
 

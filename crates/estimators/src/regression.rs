@@ -89,6 +89,7 @@ impl Explanation {
                 residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
                 ..Diagnostics::default()
             },
+            certificate: None,
             base: evaluations.empty,
             prediction: evaluations.full,
         }

@@ -32,6 +32,14 @@ pub enum Purpose {
     Conditional = 9,
     /// Seeds of the parts of a computation that have streams of their own; the unit is the part.
     Parts = 10,
+    /// Draws of coalitions for stochastic gradients; the unit is the block of steps.
+    Gradients = 11,
+    /// Draws of contributions in strata of players and sizes; the unit is the stratum.
+    Strata = 12,
+    /// Orders in which samples grow; the unit is the size class.
+    Growth = 13,
+    /// Random directions in which errors are measured; the unit is the direction.
+    Directions = 14,
 }
 
 /// The units of a purpose: 2^48.

@@ -264,6 +264,7 @@ impl Estimator for CoalitionalRegression {
         let evaluations = remembered.inner().evaluations() as usize;
         let root = |variances: Vec<f64>| variances.into_iter().map(f64::sqrt).collect();
         Ok(Explanation {
+            certificate: None,
             value: self.value.clone(),
             method: NAME.to_owned(),
             values: estimate.values,
@@ -276,6 +277,10 @@ impl Estimator for CoalitionalRegression {
             seed: Some(seed),
             diagnostics: estimate.diagnostics,
         })
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
     }
 }
 

@@ -185,6 +185,7 @@ impl MaximumSampleReuse {
                 Reuse { sample: &sample, weights: SizeWeights::new(joined, &sample), outputs: total.len() };
             let answer = part.answer(&gains, &total, self.adjustment, self.standard_errors)?;
             explanations.push(Explanation {
+                certificate: None,
                 value: value.clone().into(),
                 method: self.name().to_owned(),
                 values: answer.values,
@@ -235,6 +236,10 @@ impl Estimator for MaximumSampleReuse {
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
         let values = std::slice::from_ref(&self.value);
         Ok(self.estimate_many(game, values, budget, seed)?.swap_remove(0))
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
     }
 }
 

@@ -293,7 +293,12 @@ impl Estimator for NestedPermutation {
         })?;
         Ok(Explanation {
             diagnostics: Diagnostics { permutations: Some(orders), ..Diagnostics::default() },
+            certificate: None,
             ..explanation
         })
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
     }
 }

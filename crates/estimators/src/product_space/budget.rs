@@ -64,6 +64,7 @@ pub(crate) fn explanation(
         model_rows: ends.model_rows() + share(game.rows_per_coalition()),
         seed: Some(seed),
         diagnostics: Diagnostics::default(),
+        certificate: None,
         base: ends.empty,
         prediction: ends.full,
     })

@@ -335,4 +335,8 @@ impl Estimator for ProductSpace {
         let everyone: Vec<usize> = (0..count).collect();
         explanation(self, game, seed, |_| self.estimate_players(game, &everyone, draws, seed))
     }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
 }

@@ -1,0 +1,62 @@
+//! What is known of the error of an explanation, and why its run stopped.
+
+use serde::{Deserialize, Serialize};
+
+/// On what the bound of an error rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Guarantee {
+    /// Every coalition was evaluated: there is no error but rounding.
+    Exact,
+    /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil, *Empirical Bernstein Bounds
+    /// and Sample Variance Penalization*, COLT 2009, theorem 4).
+    EmpiricalBernstein,
+    /// Standard errors estimated from the same evaluations: right in the limit of many, and as far as measured.
+    Asymptotic,
+    /// None: the method gave no standard errors.
+    Unknown,
+}
+
+/// Why a run stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StopRule {
+    /// The error is within the tolerance.
+    Tolerance,
+    /// The budget was used up before.
+    Budget,
+    /// All looks were used up before.
+    Looks,
+}
+
+/// What was found when a run looked at its error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// The budget up to which it had run.
+    pub budget: usize,
+    /// The probability of being wrong that was spent on it.
+    pub spent: f64,
+    /// The bound of the error over the tolerance, the largest over the outputs; none where there were no standard errors.
+    pub error: Option<f64>,
+}
+
+/// The error of an explanation against what was asked for, and why the run stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Why the run stopped.
+    pub stopped_by: StopRule,
+    /// What the bounds rest on.
+    pub guarantee: Guarantee,
+    /// With this probability, over all looks together, bounds and intervals hold.
+    pub confidence: f64,
+    /// Bound of the error for each output, in the measure that was asked for; none where there are no standard errors.
+    pub error_bounds: Option<Vec<f64>>,
+    /// The error that was tolerated for each output, in units of the output.
+    pub tolerances: Vec<f64>,
+    /// Half the width of the interval around each value (n × k, as the values), each by itself; none where there are no standard errors.
+    pub half_widths: Option<Vec<f64>>,
+    /// What the looks found.
+    pub looks: Vec<Look>,
+}

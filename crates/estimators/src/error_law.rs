@@ -1,0 +1,39 @@
+//! What is known of the law of an explanation's errors beside their sizes.
+
+use serde::{Deserialize, Serialize};
+
+/// The law of the errors `φ̃ − φ` beside their standard errors: how well these are known, in how many directions the errors go, and
+/// what they are means of.
+///
+/// With Σ the covariance matrix of the errors of one output, estimated as Σ̂ of which the squared standard errors are the diagonal:
+///
+/// ```text
+/// tr Σ̂ / tr Σ ≈ χ²_f / f,        ‖φ̃ − φ‖² / tr Σ ≈ χ²_ν / ν,   ν = (tr Σ)² / tr Σ²
+/// ```
+///
+/// (Satterthwaite, *An Approximate Distribution of Estimates of Variance Components*, Biometrics 1946), f being the
+/// [degrees of freedom](Self::degrees_of_freedom) and ν the [directions](Self::directions).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorLaw {
+    /// Degrees of freedom f of the standard errors: one value is off by Student's t with f degrees of freedom, in standard errors. The
+    /// number of independent draws less what was fitted, or less than that where few draws make up most of the variance. Positive.
+    pub degrees_of_freedom: f64,
+    /// ν for each output: 1 where all errors are one number times a fixed vector, n where they are independent and alike. Empty where it
+    /// is not known; bounds then go by the standard errors alone, and are wider.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directions: Vec<f64>,
+    /// For methods whose values are means of independent draws that are bounded where the game is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounded_draws: Option<BoundedDraws>,
+}
+
+/// Values that are means of independent, identically distributed draws, whose squared standard errors are sample variances over their
+/// numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BoundedDraws {
+    /// Draws of the value that has the fewest; at least 2.
+    pub draws: usize,
+    /// Length of the interval in which a draw lies, in units of the range of the game (its largest value less its least): 2 for a
+    /// marginal contribution or a mean of such.
+    pub span: f64,
+}
