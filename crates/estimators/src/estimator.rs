@@ -14,7 +14,7 @@ use crate::explanation::Explanation;
 /// - The budget counts evaluations of the game, v(∅) and v(N) included. An estimator that may use more (in expectation the budget,
 ///   as Bernoulli sampling) says so.
 /// - At a budget of `2^n` or more the answer is exact, unless the estimator was asked to keep sampling.
-pub trait Estimator: Send + Sync {
+pub trait Estimator: std::fmt::Debug + Send + Sync {
     /// The name on the command line and in results.
     fn name(&self) -> &'static str;
 

@@ -3,6 +3,7 @@
 use apportion_values::SolutionConcept;
 use serde::{Deserialize, Serialize};
 
+use crate::anytime::student;
 use crate::certificate::Certificate;
 use crate::error_law::ErrorLaw;
 
@@ -57,6 +58,33 @@ impl Explanation {
     pub fn output(&self, output: usize) -> Vec<f64> {
         assert!(output < self.outputs(), "output {output} of {}", self.outputs());
         self.values.iter().skip(output).step_by(self.outputs()).copied().collect()
+    }
+
+    /// An interval for each value by itself that holds with the probability `confidence`: n × k of them, as the values; none without
+    /// standard errors.
+    ///
+    /// `φ̃_i ± t_f(1 − δ/2) √V_i` with δ = 1 − confidence, Student's t with the
+    /// [degrees of freedom](crate::ErrorLaw::degrees_of_freedom) of the standard errors (the normal law where they are not known).
+    /// Asymptotic; of a run that was stopped at an accuracy take the [`certificate`](Self::certificate), which makes up for its looks.
+    ///
+    /// ```
+    /// use apportion_estimators::{Estimator, PermutationShap};
+    /// use apportion_games::SumOfUnanimity;
+    ///
+    /// let game = SumOfUnanimity::random(12, 30, 3, 1);
+    /// let explanation = PermutationShap::default().estimate(&game, 500, 0)?;
+    /// let (low, high) = explanation.intervals(0.95).unwrap()[0];
+    /// assert!(low <= explanation.values[0] && explanation.values[0] <= high);
+    /// # Ok::<(), apportion_estimators::EstimatorError>(())
+    /// ```
+    pub fn intervals(&self, confidence: f64) -> Option<Vec<(f64, f64)>> {
+        let degrees = self.diagnostics.error_law.as_ref().map_or(f64::INFINITY, |law| law.degrees_of_freedom);
+        let quantile = student(degrees, 1.0 - confidence);
+        let interval = |(value, error): (&f64, &f64)| match *error {
+            0.0 => (*value, *value),
+            error => (value - quantile * error, value + quantile * error),
+        };
+        Some(self.values.iter().zip(self.std_errors.as_ref()?).map(interval).collect())
     }
 
     /// The largest `|Σφ + base − prediction|` over the outputs: 0 but for rounding where the method or the value is efficient.

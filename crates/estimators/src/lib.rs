@@ -6,6 +6,7 @@
 //! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | no |
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
+//! | [`OptimizedMonteCarlo`] | orders: independent, with their reverses, or all rotations of one; streaming | equal | yes | yes |
 //! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
 //! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
@@ -36,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod anytime;
 mod certificate;
 mod coalitional_regression;
 mod draws;
@@ -53,10 +55,13 @@ mod maximum_sample_reuse;
 mod monte_carlo;
 mod nested_permutation;
 mod optimized_kernel_shap;
+mod optimized_monte_carlo;
 mod permutation_shap;
 mod product_space;
 mod regression;
+mod running_moments;
 
+pub use anytime::{Anytime, Checkpoint, Measure, Progress, Scale, Until, Watcher};
 pub use apportion_samplers::Pairing;
 pub use certificate::{Certificate, Guarantee, Look, StopRule};
 pub use coalitional_regression::CoalitionalRegression;
@@ -74,6 +79,7 @@ pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
 pub use nested_permutation::NestedPermutation;
 pub use optimized_kernel_shap::OptimizedKernelShap;
+pub use optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use permutation_shap::PermutationShap;
 pub use product_space::{PlayerEstimates, ProductSpace};
 pub use regression::StandardErrors;

@@ -147,6 +147,12 @@ pub enum GameError {
         /// Players of the game.
         wanted: usize,
     },
+    /// Whoever watched the evaluations asked to stop.
+    #[error("interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there")]
+    Interrupted {
+        /// Evaluations made so far.
+        evaluations: usize,
+    },
     /// A parameter of a textbook game, an adapter or a sub-game outside its range.
     #[error("{what}")]
     Parameter {

@@ -1,0 +1,202 @@
+//! Bounds of the error of an explanation, from its standard errors and what is known of their law.
+//!
+//! # Notation
+//!
+//! δ is the probability of being wrong, `V_i` squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f degrees of freedom, ν directions
+//! (see [`ErrorLaw`](crate::ErrorLaw)).
+//!
+//! ```text
+//! asymptotic:            |φ̃_i − φ_i| ≤ t_f(1 − δ/2) √V_i,      ‖φ̃ − φ‖² ≤ F_{ν,f}(1 − δ) tr Σ̂
+//! empirical Bernstein:   |φ̃_i − φ_i| ≤ √(2 V_i ln(4/δ)) + 7 R ln(4/δ) / (3 (T − 1))
+//! ```
+//!
+//! the second for means of T draws that lie in an interval of length R (Maurer and Pontil, COLT 2009, theorem 4, on both sides).
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
+
+use super::until::{Measure, Scale, Until};
+use crate::certificate::Guarantee;
+use crate::error_law::BoundedDraws;
+use crate::explanation::Explanation;
+
+/// Degrees of freedom beyond which Student's t is the normal law.
+const MOST_DEGREES: f64 = 1e6;
+
+/// What a look at an explanation finds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) guarantee: Guarantee,
+    /// Of each output; none without standard errors.
+    pub(crate) errors: Option<Vec<f64>>,
+    /// Of each output, in its units.
+    pub(crate) tolerances: Vec<f64>,
+    /// Of each value by itself; none without standard errors.
+    pub(crate) half_widths: Option<Vec<f64>>,
+}
+
+impl Bounds {
+    /// What `explanation` tells with the probability `1 − wrong`.
+    pub(crate) fn of(explanation: &Explanation, until: &Until, wrong: f64) -> Self {
+        let outputs = explanation.outputs();
+        let variances = variances(explanation);
+        let tolerances =
+            (0..outputs).map(|output| tolerance(explanation, variances.as_deref(), until, output));
+        let tolerances = tolerances.collect();
+        let Some(variances) = variances else {
+            return Self { guarantee: Guarantee::Unknown, errors: None, tolerances, half_widths: None };
+        };
+        if explanation.diagnostics.exact && variances.iter().all(|&variance| variance == 0.0) {
+            let half_widths = Some(vec![0.0; variances.len()]);
+            return Self {
+                guarantee: Guarantee::Exact,
+                errors: Some(vec![0.0; outputs]),
+                tolerances,
+                half_widths,
+            };
+        }
+        let law = explanation.diagnostics.error_law.as_ref();
+        let bounded = until.range.zip(law.and_then(|law| law.bounded_draws));
+        let guarantee = match bounded {
+            Some(_) => Guarantee::EmpiricalBernstein,
+            None => Guarantee::Asymptotic,
+        };
+        let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
+        let half_width = |variance: f64, wrong: f64| match bounded {
+            Some((range, draws)) => bernstein(variance, range, draws, wrong),
+            None => student(degrees, wrong) * variance.sqrt(),
+        };
+        let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
+        let players = explanation.players() as f64;
+        let error = |output: usize| match (until.measure, bounded) {
+            (Measure::EveryPlayer, _) => of_output(output)
+                .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
+                .fold(0.0, f64::max),
+            (Measure::Euclidean, Some(_)) => of_output(output)
+                .map(|variance| half_width(variance, wrong / (players * outputs as f64)).powi(2))
+                .sum::<f64>()
+                .sqrt(),
+            (Measure::Euclidean, None) => {
+                let directions = directions(explanation, &variances, output);
+                (fisher(directions, degrees, wrong / outputs as f64) * of_output(output).sum::<f64>()).sqrt()
+            }
+        };
+        Self {
+            guarantee,
+            errors: Some((0..outputs).map(error).collect()),
+            tolerances,
+            half_widths: Some(variances.iter().map(|&variance| half_width(variance, wrong)).collect()),
+        }
+    }
+
+    /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without standard errors.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
+        Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
+    }
+}
+
+/// Factor by which the evaluations have to grow until the accuracy is reached, the variances falling in proportion and the degrees of
+/// freedom rising; `None` where there is nothing to tell from.
+pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64) -> Option<f64> {
+    let mut grown = explanation.clone();
+    let (errors, law) = (explanation.std_errors.clone()?, explanation.diagnostics.error_law.clone());
+    let mut growth = 1.0;
+    // The factor at which the bound for that factor is the tolerance: found by repeating, as the quantiles hardly change.
+    for _ in 0..8 {
+        grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
+        if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
+            grown.degrees_of_freedom = law.degrees_of_freedom * growth;
+            grown.bounded_draws = law
+                .bounded_draws
+                .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
+        }
+        let ratio = Bounds::of(&grown, until, wrong).ratio()?;
+        if !ratio.is_finite() {
+            return None;
+        }
+        growth = (growth * ratio * ratio).clamp(1.0, 1e9);
+    }
+    Some(growth)
+}
+
+/// Squared standard errors.
+fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
+    let errors = explanation.std_errors.as_ref()?;
+    errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
+}
+
+/// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.
+fn tolerance(explanation: &Explanation, variances: Option<&[f64]>, until: &Until, output: usize) -> f64 {
+    let values = explanation.output(output);
+    let scale = match until.scale {
+        Scale::Absolute => 1.0,
+        Scale::Norm => {
+            let of_errors: f64 =
+                variances.map_or(0.0, |all| all.iter().skip(output).step_by(explanation.outputs()).sum());
+            (values.iter().map(|value| value * value).sum::<f64>() - of_errors).max(0.0).sqrt()
+        }
+        Scale::Range => {
+            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            (most - least).max(0.0)
+        }
+    };
+    until.tolerance * scale
+}
+
+/// ν of one output. Where it is not known: half of what independent errors would have, as values that share a sum have errors that go
+/// against each other, two by two in the extreme.
+fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
+    let known = explanation.diagnostics.error_law.as_ref().and_then(|law| law.directions.get(output));
+    let guess = || {
+        let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
+        let (sum, squares) =
+            (of_output().sum::<f64>(), of_output().map(|variance| variance * variance).sum::<f64>());
+        if squares > 0.0 { 0.5 * sum * sum / squares } else { 1.0 }
+    };
+    known.copied().unwrap_or_else(guess).max(1.0)
+}
+
+/// The two-sided quantile of Student's t; infinite where there are no degrees of freedom.
+pub(crate) fn student(degrees: f64, wrong: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees.min(MOST_DEGREES))
+        .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - 0.5 * wrong))
+}
+
+/// The quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite where there are no degrees of freedom.
+fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
+    FisherSnedecor::new(directions, degrees.min(MOST_DEGREES))
+        .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - wrong))
+}
+
+fn bernstein(variance: f64, range: f64, BoundedDraws { draws, span }: BoundedDraws, wrong: f64) -> f64 {
+    if draws < 2 {
+        return f64::INFINITY;
+    }
+    let log = (4.0 / wrong).ln();
+    (2.0 * variance * log).sqrt() + 7.0 * span * range * log / (3.0 * (draws - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (degrees, wanted) in [(1.0, 12.7062), (5.0, 2.5706), (30.0, 2.0423), (1e9, 1.95996)] {
+            assert!(
+                (student(degrees, 0.05) - wanted).abs() < 1e-3,
+                "t with {degrees}: {}",
+                student(degrees, 0.05)
+            );
+        }
+        for (nu, f, wanted) in
+            [(1.0, 5.0, 6.6079), (9.0, 20.0, 2.3928), (4.0, 4.0, 6.3882), (10.0, 1e9, 1.8307)]
+        {
+            let got = fisher(nu, f, 0.05);
+            assert!((got / wanted - 1.0).abs() < 2e-3, "F with {nu} and {f}: {got}");
+        }
+        assert!(fisher(37.3, 2.2, 1e-4).is_finite());
+        assert_eq!(student(0.0, 0.05), f64::INFINITY);
+    }
+}

@@ -1,0 +1,226 @@
+//! What a run has evaluated: coalitions, each by itself or in one scenario, and their values.
+
+use std::hash::BuildHasher;
+
+use apportion_games::{Coalitions, words_for};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// Stands for no scenario: the average over all.
+const AVERAGE: u32 = u32::MAX;
+
+/// Numbers of eight bytes that a memory may hold: 1 GiB.
+const MOST_NUMBERS: usize = 1 << 27;
+
+/// Values of coalitions in the order in which they were evaluated, found by what they are the values of.
+///
+/// Takes `8 (⌈n/64⌉ + k)` bytes for each, 4 more where there are scenarios, and some 8 for finding it.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    stored: Stored,
+    words_per_row: usize,
+    outputs: usize,
+    /// Places by hash.
+    places: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// Those without a scenario.
+    averages: usize,
+}
+
+/// The rows of a [`Memory`], one after the other.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Stored {
+    /// The bits of each coalition.
+    pub(crate) coalitions: Vec<u64>,
+    /// The scenario of each; empty where all are averages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scenarios: Vec<u32>,
+    /// k numbers for each.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Memory {
+    /// Holds nothing yet.
+    pub(crate) fn new(players: usize, outputs: usize) -> Self {
+        Self { words_per_row: words_for(players), outputs, ..Self::default() }
+    }
+
+    /// Holds what was stored; `None` where the arrays do not fit each other or say something twice.
+    pub(crate) fn restore(players: usize, outputs: usize, stored: &Stored) -> Option<Self> {
+        let mut memory = Self::new(players, outputs);
+        let rows = stored.values.len() / outputs.max(1);
+        let lengths_fit = stored.values.len() == rows * outputs
+            && stored.coalitions.len() == rows * memory.words_per_row
+            && (stored.scenarios.is_empty() || stored.scenarios.len() == rows);
+        if !lengths_fit || rows > most_remembered(players, outputs) {
+            return None;
+        }
+        let unused = memory.words_per_row * 64 - players;
+        for row in 0..rows {
+            let words = &stored.coalitions[row * memory.words_per_row..(row + 1) * memory.words_per_row];
+            let beyond = words.last().is_some_and(|last| unused > 0 && last >> (64 - unused) != 0);
+            let scenario = stored.scenarios.get(row).copied().filter(|&scenario| scenario != AVERAGE);
+            let scenario = scenario.map(|scenario| scenario as usize);
+            if beyond || memory.get(words, scenario).is_some() {
+                return None;
+            }
+            memory.insert(words, scenario, &stored.values[row * outputs..(row + 1) * outputs]);
+        }
+        Some(memory)
+    }
+
+    /// All that is remembered.
+    pub(crate) fn stored(&self) -> &Stored {
+        &self.stored
+    }
+
+    /// Coalitions remembered without a scenario.
+    pub(crate) fn averages(&self) -> usize {
+        self.averages
+    }
+
+    /// Coalitions remembered in a scenario each.
+    pub(crate) fn in_scenarios(&self) -> usize {
+        self.places.len() - self.averages
+    }
+
+    /// The values of a coalition, where it is known.
+    pub(crate) fn get(&self, words: &[u64], scenario: Option<usize>) -> Option<&[f64]> {
+        let scenario = code(scenario);
+        let hash = self.hasher.hash_one((words, scenario));
+        let place = self.places.find(hash, |&place| self.is_at(place as usize, words, scenario))?;
+        let at = *place as usize * self.outputs;
+        Some(&self.stored.values[at..at + self.outputs])
+    }
+
+    /// Remembers the values of a coalition, once.
+    pub(crate) fn insert(&mut self, words: &[u64], scenario: Option<usize>, values: &[f64]) {
+        if self.get(words, scenario).is_some() {
+            return;
+        }
+        let scenario = code(scenario);
+        let place = self.places.len();
+        if scenario != AVERAGE && self.stored.scenarios.is_empty() {
+            self.stored.scenarios.resize(place, AVERAGE);
+        }
+        self.stored.coalitions.extend_from_slice(words);
+        self.stored.values.extend_from_slice(values);
+        if scenario == AVERAGE {
+            self.averages += 1;
+        }
+        if scenario != AVERAGE || !self.stored.scenarios.is_empty() {
+            self.stored.scenarios.push(scenario);
+        }
+        let (stored, width, hasher) = (&self.stored, self.words_per_row, &self.hasher);
+        let hash_of = |&place: &u32| {
+            let place = place as usize;
+            let scenario = stored.scenarios.get(place).copied().unwrap_or(AVERAGE);
+            hasher.hash_one((&stored.coalitions[place * width..(place + 1) * width], scenario))
+        };
+        self.places.insert_unique(self.hasher.hash_one((words, scenario)), place as u32, hash_of);
+    }
+
+    /// The coalitions of `batch` that are not known, each once, in the order of their first appearance, with the scenario of each.
+    pub(crate) fn missing(
+        &self,
+        batch: &Coalitions,
+        scenarios: Option<&[usize]>,
+    ) -> (Coalitions, Vec<usize>) {
+        let mut missing = Coalitions::new(batch.players());
+        let mut their_scenarios = Vec::new();
+        let mut met: HashTable<(u32, u32)> = HashTable::new();
+        for (row, coalition) in batch.iter().enumerate() {
+            let scenario = scenarios.map(|scenarios| scenarios[row]);
+            let words = coalition.words();
+            if self.get(words, scenario).is_some() {
+                continue;
+            }
+            let code = code(scenario);
+            let hash = self.hasher.hash_one((words, code));
+            let is_same =
+                |&(place, other): &(u32, u32)| other == code && missing.row(place as usize).words() == words;
+            if met.find(hash, is_same).is_none() {
+                let rehash = |&(place, code): &(u32, u32)| {
+                    self.hasher.hash_one((missing.row(place as usize).words(), code))
+                };
+                met.insert_unique(hash, (missing.len() as u32, code), rehash);
+                missing.push(coalition);
+                their_scenarios.extend(scenario);
+            }
+        }
+        (missing, their_scenarios)
+    }
+
+    fn is_at(&self, place: usize, words: &[u64], scenario: u32) -> bool {
+        let range = place * self.words_per_row..(place + 1) * self.words_per_row;
+        self.stored.coalitions[range] == *words
+            && self.stored.scenarios.get(place).copied().unwrap_or(AVERAGE) == scenario
+    }
+}
+
+/// A scenario in 32 bits. There are fewer than 2^32 − 1: each is a row of data.
+fn code(scenario: Option<usize>) -> u32 {
+    scenario.map_or(AVERAGE, |scenario| u32::try_from(scenario).unwrap_or(AVERAGE - 1))
+}
+
+/// Coalitions that a run can remember: 1 GiB of them.
+pub(crate) fn most_remembered(players: usize, outputs: usize) -> usize {
+    MOST_NUMBERS / (words_for(players) + outputs + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stored_is_found_again_and_only_that() {
+        for players in [1, 2, 63, 64, 65, 130] {
+            let mut memory = Memory::new(players, 2);
+            let mut batch = Coalitions::new(players);
+            for start in 0..players.min(40) {
+                batch.push_members((start..players).step_by(1 + start % 3));
+            }
+            for (row, coalition) in batch.iter().enumerate() {
+                assert!(memory.get(coalition.words(), None).is_none());
+                memory.insert(coalition.words(), None, &[row as f64, 0.5]);
+                memory.insert(coalition.words(), Some(row % 3), &[-(row as f64), 1.5]);
+            }
+            let rows = batch.len();
+            assert_eq!((memory.averages(), memory.in_scenarios()), (rows, rows));
+            let restored = Memory::restore(players, 2, memory.stored()).unwrap();
+            for (row, coalition) in batch.iter().enumerate() {
+                for memory in [&memory, &restored] {
+                    assert_eq!(memory.get(coalition.words(), None).unwrap(), [row as f64, 0.5]);
+                    assert_eq!(memory.get(coalition.words(), Some(row % 3)).unwrap(), [-(row as f64), 1.5]);
+                    assert!(memory.get(coalition.words(), Some(row % 3 + 1)).is_none());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_batch_each_unknown_coalition_is_missing_once() {
+        let mut memory = Memory::new(3, 1);
+        memory.insert(&[3], None, &[1.0]);
+        let batch = Coalitions::from_masks(3, [3, 5, 5, 1, 3, 1]);
+        let (missing, scenarios) = memory.missing(&batch, None);
+        assert_eq!(missing.words(), [5, 1]);
+        assert!(scenarios.is_empty());
+        let (missing, scenarios) = memory.missing(&batch, Some(&[0, 0, 1, 0, 0, 0]));
+        assert_eq!((missing.words(), &scenarios[..]), (&[3, 5, 5, 1][..], &[0, 0, 1, 0][..]));
+    }
+
+    #[test]
+    fn stores_that_contradict_themselves_are_refused() {
+        let mut memory = Memory::new(3, 1);
+        memory.insert(&[3], None, &[1.0]);
+        memory.insert(&[5], Some(2), &[2.0]);
+        let good = memory.stored().clone();
+        assert!(Memory::restore(3, 1, &good).is_some());
+        let twice = Stored { coalitions: vec![3, 3], scenarios: vec![], values: vec![1.0, 1.0] };
+        let beyond = Stored { coalitions: vec![8], scenarios: vec![], values: vec![1.0] };
+        let short = Stored { values: vec![1.0], ..good.clone() };
+        for bad in [twice, beyond, short] {
+            assert!(Memory::restore(3, 1, &bad).is_none(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Runs that can be looked at, continued, stopped at an accuracy, stored and resumed.
+//!
+//! An estimator is a function of the game, the budget and the seed. A run keeps every evaluation and asks the estimator again at a larger
+//! budget: as samples grow (the estimator's [`growing`](Estimator::growing) twin) and what is remembered costs nothing, that evaluates
+//! what is new only. The explanation at a budget does not depend on the steps that led there, nor on where the run was interrupted.
+
+mod bounds;
+mod checkpoint;
+mod memory;
+mod remembering;
+mod until;
+
+use std::ops::ControlFlow;
+
+use apportion_games::Game;
+
+use crate::certificate::{Certificate, Guarantee, Look, StopRule};
+use crate::error::EstimatorError;
+use crate::estimator::Estimator;
+use crate::evaluations::check_budget;
+use crate::explanation::Explanation;
+use bounds::{Bounds, growth_needed};
+use memory::{Memory, most_remembered};
+use remembering::Remembering;
+
+pub(crate) use bounds::student;
+pub use checkpoint::Checkpoint;
+pub use until::{Measure, Scale, Until};
+
+/// How far a run has come, told after every chunk of evaluations and every look.
+#[derive(Clone, Copy)]
+pub struct Progress<'r> {
+    /// Evaluations so far.
+    pub evaluations: usize,
+    /// Evaluations up to the next look, about.
+    pub next_look: usize,
+    /// The most evaluations there may be.
+    pub most: usize,
+    /// The bound of the error over the tolerance at the last look; none before there was one, and without standard errors.
+    pub error: Option<f64>,
+    store: &'r (dyn Fn() -> Checkpoint + 'r),
+}
+
+impl Progress<'_> {
+    /// The run as it is now.
+    pub fn checkpoint(&self) -> Checkpoint {
+        (self.store)()
+    }
+}
+
+/// Who is told how far a run has come, and may stop it. Called from the thread that evaluates.
+pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g;
+
+/// An estimation that can be looked at, continued, stopped and resumed.
+///
+/// Takes the memory of its evaluations: `8 (⌈n/64⌉ + k)` bytes for each and some 8 more. At every look the estimator works through all of
+/// them again, which is about twice the work of a single estimate in all; nothing is evaluated twice.
+///
+/// ```
+/// use apportion_estimators::{Anytime, LeverageShap, Until};
+/// use apportion_games::SumOfUnanimity;
+///
+/// let game = SumOfUnanimity::random(30, 100, 4, 1);
+/// let mut run = Anytime::new(&LeverageShap::default(), &game, 7)?;
+/// let early = run.run(200)?.clone();
+/// // Elsewhere, later:
+/// let stored = serde_json::to_string(&run.checkpoint()).unwrap();
+/// let mut resumed = Anytime::resume(&serde_json::from_str(&stored).unwrap(), &LeverageShap::default(), &game, 7)?;
+/// let explanation = resumed.run_until(&Until::relative(0.05))?;
+/// assert!(explanation.evaluations > early.evaluations);
+/// assert_eq!(explanation, run.run_until(&Until::relative(0.05))?);
+/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// ```
+pub struct Anytime<'g> {
+    estimator: Box<dyn Estimator>,
+    game: Remembering<'g>,
+    seed: u64,
+    watcher: Option<Box<Watcher<'g>>>,
+    explanation: Option<Explanation>,
+}
+
+/// Evaluations at the first look, for each player. Below, regressions have no degrees of freedom to judge themselves by.
+const FIRST_LOOK: usize = 3;
+/// The most by which the evaluations grow from one look to the next where the accuracy is far off, and the least.
+const GROWTH: (f64, f64) = (2.0, 1.2);
+/// What is added to the growth that seems to be needed, as half of the runs would miss it otherwise.
+const MARGIN: f64 = 1.1;
+/// A sample that is to hold this share of all coalitions may as well hold them all, and be exact.
+const NEARLY_ALL: f64 = 0.7;
+/// The share of the probability of being wrong that is left which is spent on a look at which the run is expected to stop, or not.
+const SPENT: (f64, f64) = (0.5, 0.1);
+
+impl<'g> Anytime<'g> {
+    /// A run of the [`growing`](Estimator::growing) twin of `estimator`.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::NoPlayers`].
+    pub fn new(estimator: &dyn Estimator, game: impl Game + 'g, seed: u64) -> Result<Self, EstimatorError> {
+        Self::with_memory(estimator.growing(), Box::new(game), seed, Memory::new)
+    }
+
+    /// A run of `estimator` itself: at one budget it gives what [`Estimator::estimate`] gives, to the bit, and can be interrupted and
+    /// resumed. At further budgets much may be evaluated that was not before.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of_one_sample(
+        estimator: Box<dyn Estimator>,
+        game: impl Game + 'g,
+        seed: u64,
+    ) -> Result<Self, EstimatorError> {
+        Self::with_memory(estimator, Box::new(game), seed, Memory::new)
+    }
+
+    fn with_memory(
+        estimator: Box<dyn Estimator>,
+        game: Box<dyn Game + 'g>,
+        seed: u64,
+        memory: impl FnOnce(usize, usize) -> Memory,
+    ) -> Result<Self, EstimatorError> {
+        if game.players() == 0 {
+            return Err(EstimatorError::NoPlayers);
+        }
+        let memory = memory(game.players(), game.outputs());
+        Ok(Self { estimator, game: Remembering::new(game, memory), seed, watcher: None, explanation: None })
+    }
+
+    /// The run that was stored; `estimator`, `game` and `seed` are those that it was begun with.
+    ///
+    /// Up to five coalitions are evaluated again, to see that it is the same game; they are not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::OtherCheckpoint`] where method, options, game, seed or version are others, and
+    /// [`EstimatorError::SpoiledCheckpoint`] where it was changed.
+    pub fn resume(
+        checkpoint: &Checkpoint,
+        estimator: &dyn Estimator,
+        game: impl Game + 'g,
+        seed: u64,
+    ) -> Result<Self, EstimatorError> {
+        Self::new(estimator, game, seed)?.restored(checkpoint)
+    }
+
+    /// This run, with what `checkpoint` of it has evaluated.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`](Self::resume).
+    pub fn restored(mut self, checkpoint: &Checkpoint) -> Result<Self, EstimatorError> {
+        let memory = checkpoint.open(&*self.estimator, self.game.game(), self.seed)?;
+        *self.game.memory() = memory;
+        self.explanation = None;
+        Ok(self)
+    }
+
+    /// Tells `watcher` how far the run has come, and stops where it answers [`ControlFlow::Break`]: with
+    /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted), after which the run can go on, or be stored.
+    #[must_use]
+    pub fn watched(mut self, watcher: impl Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g) -> Self {
+        self.watcher = Some(Box::new(watcher));
+        self
+    }
+
+    /// What was found last.
+    pub fn explanation(&self) -> Option<&Explanation> {
+        self.explanation.as_ref()
+    }
+
+    /// Evaluations so far.
+    pub fn evaluations(&self) -> usize {
+        self.game.evaluations()
+    }
+
+    /// The run as it is now, to be stored.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::new(&*self.estimator, self.game.game(), self.seed, &self.game.memory())
+    }
+
+    /// Goes on to `budget` evaluations in all.
+    ///
+    /// # Errors
+    ///
+    /// What [`Estimator::estimate`] reports, [`EstimatorError::TooManyEvaluations`], and that it was interrupted.
+    pub fn run(&mut self, budget: usize) -> Result<&Explanation, EstimatorError> {
+        let explanation = self.estimate(budget, budget, None)?;
+        Ok(self.explanation.insert(explanation))
+    }
+
+    /// Goes on until the accuracy is reached or the budget used up.
+    ///
+    /// Looks at the error after 3n evaluations, or as many as the method needs, then where the error so far says that the accuracy may be
+    /// reached, or at twice as many evaluations if that is less. Where a sample would hold most of the `2^n` coalitions, all are
+    /// evaluated. A look that is expected to be the last spends half of what is left of the probability `1 − confidence`, any other a
+    /// tenth; which it is, the look before it says, so that all looks together are wrong with that probability at most, as far as the
+    /// bounds are right.
+    ///
+    /// The explanation's [`certificate`](Explanation::certificate) says why it stopped and what is guaranteed. A run that went further
+    /// before answers as if it had not: what it evaluated stays remembered, and counts.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Until`], and as [`run`](Self::run).
+    pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
+        until.check()?;
+        let players = self.game.game().players();
+        let most = until.most_evaluations(players);
+        check_budget(&*self.estimator, self.game.game(), most)?;
+        let first = self.estimator.minimum_budget(players).max(FIRST_LOOK.saturating_mul(players) + 2);
+        let mut budget = self.rounded(first, most);
+        let mut left = 1.0 - until.confidence;
+        let mut is_expected = false;
+        let mut looks: Vec<Look> = Vec::new();
+        loop {
+            let mut explanation = self.estimate(budget, most, looks.last())?;
+            let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
+            let bounds = Bounds::of(&explanation, until, spent);
+            let error = bounds.ratio();
+            looks.push(Look { budget, spent, error });
+            // A look without standard errors could not have stopped the run.
+            left -= error.map_or(0.0, |_| spent);
+            let stopped_by = if error.is_some_and(|error| error <= 1.0) {
+                Some(StopRule::Tolerance)
+            } else if budget >= most || bounds.guarantee == Guarantee::Exact {
+                Some(StopRule::Budget)
+            } else {
+                (looks.len() >= until.looks).then_some(StopRule::Looks)
+            };
+            if let Some(stopped_by) = stopped_by {
+                explanation.certificate = Some(certificate(until, bounds, stopped_by, looks));
+                return Ok(self.explanation.insert(explanation));
+            }
+            let growth = growth_needed(&explanation, until, left * SPENT.0).map(|growth| growth * MARGIN);
+            is_expected = growth.is_some_and(|growth| growth <= GROWTH.0);
+            let growth = growth.unwrap_or(GROWTH.0).clamp(GROWTH.1, GROWTH.0);
+            budget = self.rounded((budget as f64 * growth).ceil() as usize, most);
+            self.explanation = Some(explanation);
+        }
+    }
+
+    /// `budget`, or all coalitions where it would hold nearly all, or the most.
+    fn rounded(&self, budget: usize, most: usize) -> usize {
+        let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
+        if all <= most && budget as f64 >= NEARLY_ALL * all as f64 { all } else { budget.min(most) }
+    }
+
+    fn estimate(
+        &self,
+        budget: usize,
+        most: usize,
+        last: Option<&Look>,
+    ) -> Result<Explanation, EstimatorError> {
+        let game = self.game.game();
+        let remembered = most_remembered(game.players(), game.outputs());
+        if budget > remembered {
+            return Err(EstimatorError::TooManyEvaluations { given: budget, most: remembered });
+        }
+        let report = |game: &Remembering<'_>| {
+            let Some(watcher) = &self.watcher else { return ControlFlow::Continue(()) };
+            let store = || self.checkpoint();
+            let error = last.and_then(|look| look.error);
+            let evaluations = game.evaluations();
+            watcher(&Progress { evaluations, next_look: budget, most, error, store: &store })
+        };
+        let mut explanation = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed)?;
+        // Where samples do not grow, the run has asked for more than the last of them.
+        explanation.evaluations = self.game.evaluations();
+        explanation.model_rows = self.game.model_rows();
+        explanation.distinct_coalitions = match self.game.memory().in_scenarios() {
+            0 => explanation.evaluations,
+            _ => explanation.distinct_coalitions,
+        };
+        Ok(explanation)
+    }
+}
+
+/// Without the game, which need not be `Debug`.
+impl std::fmt::Debug for Anytime<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Anytime")
+            .field("estimator", &self.estimator)
+            .field("seed", &self.seed)
+            .field("evaluations", &self.evaluations())
+            .field("explanation", &self.explanation)
+            .finish_non_exhaustive()
+    }
+}
+
+fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<Look>) -> Certificate {
+    Certificate {
+        stopped_by: if bounds.guarantee == Guarantee::Exact { StopRule::Tolerance } else { stopped_by },
+        guarantee: bounds.guarantee,
+        confidence: until.confidence,
+        error_bounds: bounds.errors,
+        tolerances: bounds.tolerances,
+        half_widths: bounds.half_widths,
+        looks,
+    }
+}
