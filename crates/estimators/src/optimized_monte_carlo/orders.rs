@@ -1,0 +1,243 @@
+//! Which orders a draw walks, and what each coalition on the way is worth to whom.
+
+use apportion_games::{Coalition, Coalitions};
+use serde::{Deserialize, Serialize};
+
+/// The orders of players that one independent draw is the mean of.
+///
+/// | | orders of a draw | evaluations of a draw |
+/// |---|---|---|
+/// | `Independent` | one, uniformly random | n − 1 |
+/// | `Antithetic` | one and its reverse | 2(n − 1) |
+/// | `Balanced` | the n rotations of one, and their reverses | n(n − 1) |
+///
+/// besides v(∅) and v(N).
+///
+/// In a balanced draw every player takes every place twice, once forwards and once in reverse: what differs from place to place, as where
+/// contributions diminish with the size of the coalition, adds nothing to the variance. A random order laid around a circle has n(n − 1) proper
+/// arcs, which are the coalitions on the way of its n rotations; the complement of an arc is an arc, so that the n reverses take no
+/// evaluations of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Orders {
+    /// Independent orders, as in the paper.
+    Independent,
+    /// Each order with its reverse. The default.
+    #[default]
+    Antithetic,
+    /// All rotations of an order and their reverses.
+    Balanced,
+}
+
+/// The coalitions that a draw asks for, ∅ and N not among them, step by step.
+///
+/// A sample is n × k numbers, the players' mean contributions in the draw's orders; every coalition between ∅ and N adds its value, times
+/// a number, to those who just joined it, and takes it from those who join next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pattern {
+    pub(crate) orders: Orders,
+    /// At least 2.
+    pub(crate) players: usize,
+}
+
+impl Pattern {
+    /// Steps of a draw.
+    pub(crate) fn steps(self) -> usize {
+        match self.orders {
+            Orders::Independent | Orders::Antithetic => self.players - 1,
+            Orders::Balanced => self.players.saturating_mul(self.players - 1),
+        }
+    }
+
+    /// Coalitions of a step.
+    pub(crate) fn rows_per_step(self) -> usize {
+        match self.orders {
+            Orders::Independent | Orders::Balanced => 1,
+            Orders::Antithetic => 2,
+        }
+    }
+
+    /// Coalitions of a draw.
+    pub(crate) fn rows(self) -> usize {
+        self.steps().saturating_mul(self.rows_per_step())
+    }
+
+    /// Orders of a draw.
+    pub(crate) fn walks(self) -> usize {
+        match self.orders {
+            Orders::Independent => 1,
+            Orders::Antithetic => 2,
+            Orders::Balanced => 2 * self.players,
+        }
+    }
+
+    /// Asks for the coalitions of `step`; `joined` are those of the step before, and then of this one.
+    pub(crate) fn push(self, order: &[usize], step: usize, joined: &mut Coalition, batch: &mut Coalitions) {
+        let (start, at) = (step / (self.players - 1), step % (self.players - 1));
+        if at == 0 {
+            *joined = Coalition::empty(self.players);
+        }
+        joined.insert(order[(start + at) % self.players]);
+        batch.push(joined.view());
+        if self.orders == Orders::Antithetic {
+            batch.push_complement(batch.len() - 1);
+        }
+    }
+
+    /// Adds what the coalitions of `step` are worth, `gains` being v − v(∅) of them, to the `sample`.
+    pub(crate) fn absorb(self, order: &[usize], step: usize, gains: &[f64], sample: &mut [f64]) {
+        let n = self.players;
+        match self.orders {
+            Orders::Independent => {
+                share(sample, order[step], gains, 1.0);
+                share(sample, order[step + 1], gains, -1.0);
+            }
+            // In the reverse, the player is the first of those outside who leaves, and the next one the last who has joined.
+            Orders::Antithetic => {
+                let (prefix, others) = gains.split_at(gains.len() / 2);
+                for (player, factor) in [(order[step], 0.5), (order[step + 1], -0.5)] {
+                    share(sample, player, prefix, factor);
+                    share(sample, player, others, -factor);
+                }
+            }
+            // Either end of the arc joins the rest of it last, in one direction; either neighbour joins it next.
+            Orders::Balanced => {
+                let (first, length) = (step / (n - 1), step % (n - 1) + 1);
+                let part = 0.5 / n as f64;
+                share(sample, order[first], gains, part);
+                share(sample, order[(first + length - 1) % n], gains, part);
+                share(sample, order[(first + length) % n], gains, -part);
+                share(sample, order[(first + n - 1) % n], gains, -part);
+            }
+        }
+    }
+
+    /// Adds what those get for v(N) − v(∅), `total`, who join last.
+    pub(crate) fn absorb_ends(self, order: &[usize], total: &[f64], sample: &mut [f64]) {
+        match self.orders {
+            Orders::Independent => share(sample, order[self.players - 1], total, 1.0),
+            Orders::Antithetic => {
+                share(sample, order[0], total, 0.5);
+                share(sample, order[self.players - 1], total, 0.5);
+            }
+            Orders::Balanced => {
+                let part = 1.0 / self.players as f64;
+                order.iter().for_each(|&player| share(sample, player, total, part));
+            }
+        }
+    }
+}
+
+/// Adds `factor` times `gains`, k numbers, to those of `player`.
+#[inline]
+fn share(sample: &mut [f64], player: usize, gains: &[f64], factor: f64) {
+    let own = &mut sample[player * gains.len()..(player + 1) * gains.len()];
+    own.iter_mut().zip(gains).for_each(|(sum, gain)| *sum += factor * gain);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_samplers::permutation;
+    use std::collections::BTreeSet;
+
+    /// The orders that a draw walks, written out.
+    fn walks(orders: Orders, order: &[usize]) -> Vec<Vec<usize>> {
+        let reversed = |order: &Vec<usize>| order.iter().rev().copied().collect::<Vec<_>>();
+        let rotations =
+            |count: usize| (0..count).map(|by| [&order[by..], &order[..by]].concat()).collect::<Vec<_>>();
+        let forwards = rotations(if orders == Orders::Balanced { order.len() } else { 1 });
+        let backwards: Vec<_> = match orders {
+            Orders::Independent => Vec::new(),
+            _ => forwards.iter().map(reversed).collect(),
+        };
+        [forwards, backwards].concat()
+    }
+
+    fn asked(pattern: Pattern, order: &[usize]) -> Coalitions {
+        let (mut batch, mut joined) = (Coalitions::new(pattern.players), Coalition::empty(pattern.players));
+        (0..pattern.steps()).for_each(|step| pattern.push(order, step, &mut joined, &mut batch));
+        batch
+    }
+
+    const ALL: [Orders; 3] = [Orders::Independent, Orders::Antithetic, Orders::Balanced];
+
+    #[test]
+    fn a_draw_asks_for_the_coalitions_of_its_orders_each_once() {
+        for players in [2, 3, 8, 13, 66] {
+            let order = permutation(players, 3, 0);
+            for orders in ALL {
+                let pattern = Pattern { orders, players };
+                let walked: BTreeSet<Vec<u64>> = walks(orders, &order)
+                    .iter()
+                    .flat_map(|walk| (1..players).map(|count| walk[..count].to_vec()))
+                    .map(|members| Coalition::from_members(players, members).view().words().to_vec())
+                    .collect();
+                let rows = asked(pattern, &order);
+                assert_eq!(rows.len(), pattern.rows());
+                assert_eq!(walks(orders, &order).len(), pattern.walks());
+                let got: BTreeSet<Vec<u64>> = rows.iter().map(|row| row.words().to_vec()).collect();
+                assert_eq!(got, walked, "{orders:?}");
+                // Two players have one order and its reverse: the two prefixes are each other's complements.
+                assert_eq!(got.len(), rows.len(), "{orders:?}, {players}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_the_mean_contributions_along_the_orders() {
+        for players in [2, 3, 8, 13, 66] {
+            let order = permutation(players, 4, 1);
+            let value = |members: &[usize]| {
+                let product: f64 = members.iter().map(|&i| 1.0 + (i as f64 * 0.3).sin() / 4.0).product();
+                [product - 1.0, members.len() as f64]
+            };
+            for orders in ALL {
+                let pattern = Pattern { orders, players };
+                let mut wanted = vec![0.0; 2 * players];
+                let walks = walks(orders, &order);
+                for walk in &walks {
+                    for (at, &player) in walk.iter().enumerate() {
+                        let (with, without) = (value(&walk[..=at]), value(&walk[..at]));
+                        for output in 0..2 {
+                            wanted[2 * player + output] +=
+                                (with[output] - without[output]) / walks.len() as f64;
+                        }
+                    }
+                }
+                let mut sample = vec![0.0; 2 * players];
+                let rows = asked(pattern, &order);
+                let gains: Vec<f64> =
+                    rows.iter().flat_map(|row| value(&row.members().collect::<Vec<_>>())).collect();
+                for (step, gains) in gains.chunks_exact(2 * pattern.rows_per_step()).enumerate() {
+                    pattern.absorb(&order, step, gains, &mut sample);
+                }
+                pattern.absorb_ends(&order, &value(&order), &mut sample);
+                let scale = wanted.iter().map(|x| x.abs()).fold(0.0, f64::max);
+                for (got, want) in sample.iter().zip(&wanted) {
+                    assert!((got - want).abs() < 1e-11 * scale, "{orders:?}, {players}: {got} for {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn in_a_balanced_draw_every_player_takes_every_place_once_in_each_direction() {
+        for players in [2, 3, 8, 13, 66] {
+            let order = permutation(players, 5, 2);
+            let walks = walks(Orders::Balanced, &order);
+            for direction in walks.chunks_exact(players) {
+                for place in 0..players {
+                    let there: BTreeSet<usize> = direction.iter().map(|walk| walk[place]).collect();
+                    assert_eq!(there.len(), players);
+                }
+            }
+            // Of the coalitions asked for, n are of each size, and every player is in as many of them.
+            let rows = asked(Pattern { orders: Orders::Balanced, players }, &order);
+            for size in 1..players {
+                let of_size = || rows.iter().filter(|row| row.size() == size);
+                assert_eq!(of_size().count(), players);
+                assert!((0..players).all(|i| of_size().filter(|row| row.contains(i)).count() == size));
+            }
+        }
+    }
+}
