@@ -29,17 +29,20 @@ impl Allocation {
     /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for
     /// `k` sizes of at most `rows` coalitions.
     pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
-        let players = law.players();
-        let populations = populations(players);
-        let weights: Vec<f64> = (0..=players)
-            .map(|size| match pairing {
-                Pairing::Unpaired => law.probability(size),
-                Pairing::Paired => 0.5 * (law.probability(size) + law.probability(players - size)),
-            })
-            .collect();
-        let expected = water_fill(&weights, &populations, rows as f64);
+        let populations = populations(law.players());
+        let expected = water_fill(&shares(law, pairing), &populations, rows as f64);
         Self { expected, populations }
     }
+}
+
+/// `g(s)` for the sizes `0..=n`, in pairs the mean of `g(s)` and `g(n − s)`.
+pub(crate) fn shares(law: &SizeLaw, pairing: Pairing) -> Vec<f64> {
+    let players = law.players();
+    let share = |size: usize| match pairing {
+        Pairing::Unpaired => law.probability(size),
+        Pairing::Paired => 0.5 * (law.probability(size) + law.probability(players - size)),
+    };
+    (0..=players).map(share).collect()
 }
 
 #[cfg(test)]

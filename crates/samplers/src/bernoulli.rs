@@ -6,6 +6,7 @@ use crate::error::SamplerError;
 use crate::sample::{Pairing, Sample, Sampler, check_rows};
 use crate::size_class::{draw_classes, size_classes};
 use crate::size_law::SizeLaw;
+use crate::without_replacement::draw_distinct;
 
 /// Every coalition, or every pair of a coalition and its complement, enters independently of all others.
 ///
@@ -57,6 +58,6 @@ impl Sampler for Bernoulli {
                 (class, count, rng)
             })
             .collect();
-        Ok(draw_classes(&allocation, self.pairing, wanted))
+        Ok(draw_classes(&allocation, self.pairing, wanted, draw_distinct))
     }
 }

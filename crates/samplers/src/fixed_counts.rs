@@ -9,6 +9,7 @@ use crate::random::below;
 use crate::sample::{Pairing, Sample, Sampler, check_rows};
 use crate::size_class::{SizeClass, draw_classes, size_classes};
 use crate::size_law::SizeLaw;
+use crate::without_replacement::draw_distinct;
 
 /// As [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation, rounded so that exactly
 /// `evaluations` rows are drawn.
@@ -62,7 +63,7 @@ impl Sampler for FixedCounts {
             .zip(counts)
             .map(|(class, count)| (class, count, class.stream(seed)))
             .collect();
-        Ok(draw_classes(&allocation, self.pairing, wanted))
+        Ok(draw_classes(&allocation, self.pairing, wanted, draw_distinct))
     }
 }
 

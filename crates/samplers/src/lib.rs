@@ -8,6 +8,7 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
+//! | [`Growing`], [`GrowingBernoulli`] | the same two designs, every sample being part of all larger ones |
 //! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
@@ -47,6 +48,8 @@ mod combinadic;
 mod discrete;
 mod error;
 mod fixed_counts;
+mod growing;
+mod growing_bernoulli;
 mod joined_coalitions;
 mod nested_order;
 mod permutations;
@@ -68,6 +71,8 @@ pub use combinadic::{rank, unrank};
 pub use discrete::Discrete;
 pub use error::SamplerError;
 pub use fixed_counts::FixedCounts;
+pub use growing::Growing;
+pub use growing_bernoulli::GrowingBernoulli;
 pub use joined_coalitions::JoinedCoalitions;
 pub use nested_order::NestedOrder;
 pub use permutations::{Permutations, permutation};

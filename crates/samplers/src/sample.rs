@@ -14,12 +14,22 @@ pub enum Pairing {
     Paired,
 }
 
+impl Pairing {
+    /// Rows that a draw takes.
+    pub(crate) fn rows_per_unit(self) -> usize {
+        match self {
+            Self::Unpaired => 1,
+            Self::Paired => 2,
+        }
+    }
+}
+
 /// What a sampler knows of one size of coalition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeStratum {
     /// `ln C(n, s)`: how many coalitions of this size there are.
     pub ln_population: f64,
-    /// Expected number of rows drawn of this size, repetitions counted.
+    /// Expected number of rows drawn of this size, repetitions counted; where a design fixes the numbers first, given these.
     pub expected: f64,
     /// Rows drawn of this size, repetitions counted.
     pub drawn: usize,
@@ -83,7 +93,7 @@ impl Sample {
     /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it came first. A sample
     /// without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
     pub fn merge_duplicates(self) -> Self {
-        let rows_per_unit = self.rows_per_unit();
+        let rows_per_unit = self.pairing.rows_per_unit();
         let units = self.coalitions.len() / rows_per_unit;
         let mut kept = Coalitions::with_capacity(self.coalitions.players(), self.coalitions.len());
         let mut times: Vec<u32> = Vec::with_capacity(self.coalitions.len());
@@ -119,13 +129,6 @@ impl Sample {
         match self.pairing {
             Pairing::Paired if self.coalitions.row(first).contains(0) => first + 1,
             _ => first,
-        }
-    }
-
-    fn rows_per_unit(&self) -> usize {
-        match self.pairing {
-            Pairing::Unpaired => 1,
-            Pairing::Paired => 2,
         }
     }
 

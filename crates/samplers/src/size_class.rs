@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::allocation::Allocation;
 use crate::choose::ln_choose;
 use crate::sample::{Pairing, Sample, SizeStratum};
-use crate::without_replacement::draw_distinct;
+use crate::without_replacement::Draw;
 
 /// A size class of a game of `players`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,10 +34,7 @@ impl SizeClass {
 
     /// Rows that a unit takes.
     pub(crate) fn rows_per_unit(&self) -> usize {
-        match self.pairing {
-            Pairing::Unpaired => 1,
-            Pairing::Paired => 2,
-        }
+        self.pairing.rows_per_unit()
     }
 
     /// Players and size of the subsets that name the units: all players, or all but the fixed last one.
@@ -57,6 +54,16 @@ impl SizeClass {
     /// The stream of all random choices of this class.
     pub(crate) fn stream(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Coalitions, self.size as u64)
+    }
+
+    /// The stream of the order in which the units of this class enter samples that grow.
+    pub(crate) fn stream_of_order(&self, seed: u64) -> ChaCha8Rng {
+        stream(seed, Purpose::Growth, self.size as u64)
+    }
+
+    /// The stream of when they enter, where they do so independently of other classes.
+    pub(crate) fn stream_of_entries(&self, seed: u64) -> ChaCha8Rng {
+        stream(seed, Purpose::Growth, (self.players + 1 + self.size) as u64)
     }
 }
 
@@ -86,20 +93,21 @@ pub(crate) fn size_classes(allocation: &Allocation, pairing: Pairing) -> Vec<Siz
         .collect()
 }
 
-/// Draws distinct units: from each class the given number, out of the stream that comes with it.
+/// Draws distinct units by `draw`: from each class the given number, out of the stream that comes with it.
 ///
 /// The stream is the class's own, from which the number may have been drawn already.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,
     wanted: Vec<(SizeClass, usize, ChaCha8Rng)>,
+    draw: Draw,
 ) -> Sample {
     let players = allocation.expected.len() - 1;
     let rows = wanted.iter().map(|(class, count, _)| class.rows_per_unit() * count).sum();
     let mut coalitions = Coalitions::with_capacity(players, rows);
     let mut drawn = vec![0; players + 1];
     for (class, count, mut rng) in wanted {
-        draw_distinct(&class, count, &mut rng, &mut coalitions);
+        draw(&class, count, &mut rng, &mut coalitions);
         drawn[class.size] += count;
         if pairing == Pairing::Paired {
             drawn[players - class.size] += count;

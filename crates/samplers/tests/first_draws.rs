@@ -4,7 +4,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use apportion_samplers::{Bernoulli, FixedCounts, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
+};
 
 fn first(sample: &Sample, rows: usize) -> Vec<String> {
     sample.coalitions().iter().take(rows).map(|row| row.to_string()).collect()
@@ -66,6 +68,26 @@ fn whole_samples_are_fixed() {
         4864779157011069156,
         2897449756439330040,
         3423612857569156073,
+    ];
+    assert_eq!(fingerprints, wanted);
+}
+
+#[test]
+fn whole_growing_samples_are_fixed() {
+    let mut fingerprints = Vec::new();
+    for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
+        let (law, pairing) = (SizeLaw::leverage(players).unwrap(), Pairing::Paired);
+        let growing = Growing { law: law.clone(), pairing }.sample(evaluations, 42).unwrap();
+        let bernoulli = GrowingBernoulli { law, pairing }.sample(evaluations, 42).unwrap();
+        fingerprints.extend([fingerprint(&growing), fingerprint(&bernoulli)]);
+    }
+    let wanted = [
+        17650177534750884281,
+        11066259465827784737,
+        1037886148048076837,
+        14209055584462103365,
+        10011896722875219273,
+        10083874914092881753,
     ];
     assert_eq!(fingerprints, wanted);
 }

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use apportion_games::Coalitions;
-use apportion_samplers::{Bernoulli, FixedCounts, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
+};
 
 const RUNS: u64 = 6000;
 const PAIRINGS: [Pairing; 2] = [Pairing::Unpaired, Pairing::Paired];
@@ -75,10 +77,51 @@ fn strata_agree(sample: &Sample, law: &SizeLaw, probabilities: &[f64]) {
 
 #[test]
 fn bernoulli_units_enter_with_their_probability_and_independently() {
+    enters_independently(|law, pairing| Box::new(Bernoulli { law, pairing }));
+}
+
+#[test]
+fn growing_bernoulli_units_enter_with_their_probability_and_independently() {
+    enters_independently(|law, pairing| Box::new(GrowingBernoulli { law, pairing }));
+}
+
+#[test]
+fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
+    // Any function of coalitions, weighted by what the samples say of their sizes.
+    let value = |mask: u64| ((mask * 37 + 11) % 23) as f64 + f64::from(mask.count_ones());
+    for (players, budgets) in [(5, [8, 11, 24]), (6, [14, 20, 45]), (7, [14, 39, 90])] {
+        for law in laws(players) {
+            let is_drawn = |pairing: Pairing, mask: u64| draw_probability(&law, pairing, mask) > 0.0;
+            for pairing in PAIRINGS {
+                let sampler = Growing { law: law.clone(), pairing };
+                let truth: f64 = (0..1 << players).filter(|&mask| is_drawn(pairing, mask)).map(value).sum();
+                for evaluations in budgets {
+                    let estimate = |seed: u64| -> f64 {
+                        let sample = sampler.sample(evaluations, seed).unwrap();
+                        let inclusion =
+                            |mask: u64| sample.strata()[mask.count_ones() as usize].inclusion_probability();
+                        masks(sample.coalitions()).map(|mask| value(mask) / inclusion(mask)).sum()
+                    };
+                    let estimates: Vec<f64> = (0..RUNS).map(estimate).collect();
+                    let mean = estimates.iter().sum::<f64>() / RUNS as f64;
+                    let spread = estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / RUNS as f64;
+                    // Exact once every size must be there; else the level that is reached depends on the starts a little.
+                    let bound = 5.0 * (spread / RUNS as f64).sqrt() + 0.01 * truth;
+                    assert!(
+                        (mean - truth).abs() <= bound,
+                        "n = {players}, m = {evaluations}, {pairing:?}: {mean}, {truth}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn enters_independently(sampler: impl Fn(SizeLaw, Pairing) -> Box<dyn Sampler>) {
     for (players, evaluations) in [(2, 1), (4, 5), (5, 11), (6, 20)] {
         for law in laws(players) {
             for pairing in PAIRINGS {
-                let sampler = Bernoulli { law: law.clone(), pairing };
+                let sampler = sampler(law.clone(), pairing);
                 let probabilities = inclusion_probabilities(&law, pairing, evaluations as f64);
                 let all = (1u64 << players) - 1;
                 // A unit is a mask, in pairs the smaller of the mask and its complement.

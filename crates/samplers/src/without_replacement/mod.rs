@@ -10,14 +10,22 @@
 //! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
 //! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one unranking takes n
 //! divisions of 128-bit numbers, where drawing a subset takes a few words of random bits.
+//!
+//! Samples that grow take the first units of an [`order`] that does not depend on how many are wanted.
 
 mod enumerate;
+mod order;
 mod reject;
 
 use apportion_games::Coalitions;
 use rand_chacha::ChaCha8Rng;
 
 use crate::size_class::SizeClass;
+
+pub(crate) use self::order::draw_in_order;
+
+/// Appends the rows of so many distinct units of a class.
+pub(crate) type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
 
 /// How to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +99,12 @@ mod tests {
         }
     }
 
-    type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
-    const ALGORITHMS: [(&str, Draw); 3] =
-        [("enumerate", enumerate::draw), ("reject", reject::draw), ("ranks", by_ranks)];
+    const ALGORITHMS: [(&str, Draw); 4] = [
+        ("enumerate", enumerate::draw),
+        ("reject", reject::draw),
+        ("order", draw_in_order),
+        ("ranks", by_ranks),
+    ];
 
     #[test]
     fn the_choice_flips_at_a_quarter_of_the_class() {
