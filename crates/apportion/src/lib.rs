@@ -37,6 +37,7 @@ mod budget;
 mod draws;
 mod error;
 mod explainer;
+mod follow;
 mod method;
 mod oracle;
 mod source;
@@ -49,13 +50,16 @@ pub use apportion_solvers as solvers;
 pub use apportion_trees as trees;
 pub use apportion_values as values;
 
-pub use apportion_estimators::{Diagnostics, Estimator, Explanation};
+pub use apportion_estimators::{
+    Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
+};
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
 pub use apportion_trees::Ensemble;
 pub use apportion_values::{Semivalue, SolutionConcept};
 pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};
+pub use follow::Follow;
 pub use method::Method;
 
 /// The example of the README is a test.

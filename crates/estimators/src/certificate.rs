@@ -29,6 +29,8 @@ pub enum StopRule {
     Budget,
     /// All looks were used up before.
     Looks,
+    /// The coalitions tell enough, but not the draws that the game takes for each of them: more draws would.
+    Draws,
 }
 
 /// What was found when a run looked at its error.

@@ -75,6 +75,7 @@ pub struct Anytime<'g> {
     estimator: Box<dyn Estimator>,
     game: Remembering<'g>,
     seed: u64,
+    grows: bool,
     watcher: Option<Box<Watcher<'g>>>,
     explanation: Option<Explanation>,
 }
@@ -97,7 +98,7 @@ impl<'g> Anytime<'g> {
     ///
     /// [`EstimatorError::NoPlayers`].
     pub fn new(estimator: &dyn Estimator, game: impl Game + 'g, seed: u64) -> Result<Self, EstimatorError> {
-        Self::with_memory(estimator.growing(), Box::new(game), seed, Memory::new)
+        Self::begin(estimator.growing(), Box::new(game), seed, true)
     }
 
     /// A run of `estimator` itself: at one budget it gives what [`Estimator::estimate`] gives, to the bit, and can be interrupted and
@@ -111,20 +112,21 @@ impl<'g> Anytime<'g> {
         game: impl Game + 'g,
         seed: u64,
     ) -> Result<Self, EstimatorError> {
-        Self::with_memory(estimator, Box::new(game), seed, Memory::new)
+        Self::begin(estimator, Box::new(game), seed, false)
     }
 
-    fn with_memory(
+    fn begin(
         estimator: Box<dyn Estimator>,
         game: Box<dyn Game + 'g>,
         seed: u64,
-        memory: impl FnOnce(usize, usize) -> Memory,
+        grows: bool,
     ) -> Result<Self, EstimatorError> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        let memory = memory(game.players(), game.outputs());
-        Ok(Self { estimator, game: Remembering::new(game, memory), seed, watcher: None, explanation: None })
+        let memory = Memory::new(game.players(), game.outputs());
+        let game = Remembering::new(game, memory);
+        Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None })
     }
 
     /// The run that was stored; `estimator`, `game` and `seed` are those that it was begun with.
@@ -265,7 +267,10 @@ impl<'g> Anytime<'g> {
             watcher(&Progress { evaluations, next_look: budget, most, error, store: &store })
         };
         let mut explanation = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed)?;
-        // Where samples do not grow, the run has asked for more than the last of them.
+        if !self.grows {
+            return Ok(explanation);
+        }
+        // The run may have asked for more than its last sample.
         explanation.evaluations = self.game.evaluations();
         explanation.model_rows = self.game.model_rows();
         explanation.distinct_coalitions = match self.game.memory().in_scenarios() {
@@ -273,6 +278,31 @@ impl<'g> Anytime<'g> {
             _ => explanation.distinct_coalitions,
         };
         Ok(explanation)
+    }
+}
+
+impl Explanation {
+    /// Says in the [`certificate`](Self::certificate) how the errors compare to what `until` tolerates.
+    ///
+    /// For explanations that were not run until an accuracy (exact ones, too), and for those whose standard errors changed since: a run
+    /// that stopped for the tolerance and is beyond it by now is said to want [draws](StopRule::Draws).
+    pub fn certify(&mut self, until: &Until) {
+        let before = self.certificate.take();
+        let spent = before
+            .as_ref()
+            .and_then(|before| before.looks.last())
+            .map_or(1.0 - until.confidence, |look| look.spent);
+        let bounds = Bounds::of(self, until, spent);
+        let is_reached = bounds.ratio().is_some_and(|error| error <= 1.0);
+        let (stopped_by, looks) = match before {
+            Some(Certificate { stopped_by: StopRule::Tolerance, looks, .. }) if !is_reached => {
+                (StopRule::Draws, looks)
+            }
+            Some(Certificate { stopped_by, looks, .. }) => (stopped_by, looks),
+            None if is_reached => (StopRule::Tolerance, Vec::new()),
+            None => (StopRule::Budget, Vec::new()),
+        };
+        self.certificate = Some(certificate(until, bounds, stopped_by, looks));
     }
 }
 

@@ -63,6 +63,8 @@ impl<'g> Remembering<'g> {
         report: &Reporter<'_>,
     ) -> Result<(), GameError> {
         let outputs = self.game.outputs();
+        // A game of one scenario is that scenario.
+        let scenarios = scenarios.filter(|_| self.game.scenarios() > 1);
         let (missing, their_scenarios) = self.memory().missing(batch, scenarios);
         for start in (0..missing.len()).step_by(self.chunk()) {
             let range = start..missing.len().min(start + self.chunk());

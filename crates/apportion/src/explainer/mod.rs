@@ -1,21 +1,23 @@
 //! From a model, a background and rows to explanations.
 
+mod by_game;
+mod left;
+
 use std::sync::OnceLock;
 
-use apportion_estimators::{Diagnostics, Explanation, exact_in_groups};
-use apportion_games::{
-    Background, Coalitions, ConditionalLaw, Game, GameError, Model, Partition, Rows, SubGame,
-};
+use apportion_estimators::{Diagnostics, Explanation, Until};
+use apportion_games::{Background, ConditionalLaw, GameError, Model, Partition, Rows};
 use apportion_trees::Ensemble;
-use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
+use apportion_values::{Semivalue, SolutionConcept};
 use rayon::prelude::*;
 
 use crate::budget::Budget;
-use crate::draws::add_errors_of_draws;
 use crate::error::ExplainError;
+use crate::follow::{CountRows, Follow};
 use crate::method::Method;
 use crate::oracle::Oracle;
 use crate::source::Source;
+use by_game::Followed;
 
 /// What is done with players that cannot matter: features whose explicand value is that of every background row, or that no tree splits
 /// on.
@@ -59,6 +61,7 @@ pub struct Explainer<'a> {
     partition: Option<Partition>,
     method: Method,
     budget: Budget,
+    until: Option<Until>,
     seed: u64,
     null_players: NullPlayers,
     oracle: OnceLock<Oracle<'a>>,
@@ -97,6 +100,7 @@ impl<'a> Explainer<'a> {
             partition: None,
             method: Method::default(),
             budget: Budget::default(),
+            until: None,
             seed: 0,
             null_players: NullPlayers::default(),
             oracle: OnceLock::new(),
@@ -141,6 +145,31 @@ impl<'a> Explainer<'a> {
         self
     }
 
+    /// Asks for an accuracy instead of a budget: each explicand takes as many evaluations as its values need, at most those of
+    /// `until.budget`, or of [`budget`](Self::budget) where that is not automatic.
+    ///
+    /// The [certificate](Explanation::certificate) of an explanation says why its run stopped, the bound of its error and what that bound
+    /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too; no number of
+    /// evaluations takes those away.
+    ///
+    /// ```
+    /// use apportion::estimators::{Guarantee, StopRule};
+    /// use apportion::{Background, Explainer, Until};
+    ///
+    /// let model = |row: &[f64]| row.iter().sum::<f64>() + 5.0 * row[0] * row[1];
+    /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 30])?)
+    ///     .until(Until::relative(0.01))
+    ///     .explain(&[1.0; 30])?;
+    /// let certificate = explanation.certificate.unwrap();
+    /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::Asymptotic));
+    /// assert!(explanation.evaluations < 2000);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn until(mut self, until: Until) -> Self {
+        self.until = Some(until);
+        self
+    }
+
     /// The seed of all draws; 0 by default. The same seed gives the same explanation.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -169,7 +198,7 @@ impl<'a> Explainer<'a> {
                 let none = || GameError::Width { what: "the explicand".to_owned(), given, wanted };
                 self.explain_trees(ensemble, rows)?.pop().ok_or_else(|| none().into())
             }
-            None => self.explain_by_game(explicand),
+            None => self.explain_by_game(explicand, None),
         }
     }
 
@@ -192,16 +221,48 @@ impl<'a> Explainer<'a> {
         explicands: Rows<'_>,
         row_done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Explanation>, ExplainError> {
+        self.explain_with(explicands, &CountRows(row_done), false)
+    }
+
+    /// [`explain_rows`](Self::explain_rows) with someone who follows the runs: is told how far they are, may stop them, and brings back
+    /// what was stored of them. The explanations have the same bits whether they are followed, interrupted and resumed, or not.
+    ///
+    /// Evaluations are remembered while a row is explained, some 25 bytes for each coalition of up to 64 players.
+    ///
+    /// # Errors
+    ///
+    /// As [`explain_rows`](Self::explain_rows), and that it was interrupted.
+    pub fn explain_rows_followed(
+        &self,
+        explicands: Rows<'_>,
+        follow: &dyn Follow,
+    ) -> Result<Vec<Explanation>, ExplainError> {
+        self.explain_with(explicands, follow, true)
+    }
+
+    /// All rows, `follow` being told of those that are done, and of every chunk of evaluations where it follows the runs.
+    fn explain_with(
+        &self,
+        explicands: Rows<'_>,
+        follow: &dyn Follow,
+        follows_runs: bool,
+    ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
         if let Some(ensemble) = self.ensemble_for_oracle() {
             let explanations = self.explain_trees(ensemble, explicands)?;
-            explanations.iter().for_each(|_| row_done());
+            explanations.iter().enumerate().for_each(|(row, explanation)| follow.done(row, explanation));
             return Ok(explanations);
         }
         let explain = |row: usize| {
-            let explanation = self.explain_by_game(explicands.row(row));
-            row_done();
-            explanation
+            let explanation = match follow.finished(row) {
+                Some(explanation) => explanation,
+                None => {
+                    let followed = follows_runs.then_some(Followed { row, follow });
+                    self.explain_by_game(explicands.row(row), followed.as_ref())?
+                }
+            };
+            follow.done(row, &explanation);
+            Ok(explanation)
         };
         if !self.source.parallel() {
             return (0..explicands.len()).map(explain).collect();
@@ -213,6 +274,9 @@ impl<'a> Explainer<'a> {
 
     /// Refuses a method that cannot do what was asked, before any work.
     fn check_method(&self) -> Result<(), ExplainError> {
+        if let Some(until) = &self.until {
+            until.check()?;
+        }
         if !self.method.computes(&self.value) {
             return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
         }
@@ -257,186 +321,30 @@ impl<'a> Explainer<'a> {
         let attributions = oracle.values(&self.value, self.partition.as_ref(), explicands)?;
         let outputs = ensemble.output_count();
         let per_row = players * outputs;
-        let explanations = (0..explicands.len()).map(|row| Explanation {
-            value: self.value.clone(),
-            method: Method::Tree.name().to_owned(),
-            values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
-            base: attributions.base.clone(),
-            prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
-            std_errors: Some(vec![0.0; per_row]),
-            evaluations: 0,
-            distinct_coalitions: 0,
-            model_rows: 0,
-            seed: None,
-            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-            certificate: None,
+        let explanations = (0..explicands.len()).map(|row| {
+            self.certified(Explanation {
+                value: self.value.clone(),
+                method: Method::Tree.name().to_owned(),
+                values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
+                base: attributions.base.clone(),
+                prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
+                std_errors: Some(vec![0.0; per_row]),
+                evaluations: 0,
+                distinct_coalitions: 0,
+                model_rows: 0,
+                seed: None,
+                diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+                certificate: None,
+            })
         });
         Ok(explanations.collect())
     }
 
-    fn explain_by_game(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
-        let (game, null_players) = self.source.game(explicand)?;
-        let game = &*game;
-        let results = self.value.check(game.players(), self.partition.as_ref())?;
-        // Of all features, so that "10n" is the same for every row.
-        let budget = self.budget.evaluations(game.players());
-        if let Some(game) = self.source.conditional(explicand)? {
-            let mut explanation = self.explain_all(&game, budget)?;
-            let explain = |noise: &dyn Game| self.explain_errors(noise, budget);
-            if self.meets_draws_again(&game, budget) {
-                add_errors_of_draws(&game, self.seed, &mut explanation, explain)?;
-            }
-            return Ok(explanation);
+    /// With the certificate of exact values, where an accuracy was asked for.
+    fn certified(&self, mut explanation: Explanation) -> Explanation {
+        if let Some(until) = &self.until {
+            explanation.certify(until);
         }
-        let contributing = SubGame::without(game, null_players.view());
-        if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {
-            return self.explain_all(game, budget);
-        }
-        if contributing.players() == 0 {
-            return self.explain_unchanged(game, results);
-        }
-        let Some(left) = Left::of(&self.value, self.partition.as_ref(), contributing.keep()) else {
-            return self.explain_all(game, budget);
-        };
-        let mut explanation =
-            self.explain_game(&contributing, &left.value, left.partition.as_ref(), budget)?;
-        let outputs = game.outputs();
-        explanation.value = self.value.clone();
-        explanation.values = left.expand(&explanation.values, results, outputs);
-        explanation.std_errors = explanation.std_errors.map(|errors| left.expand(&errors, results, outputs));
-        Ok(explanation)
-    }
-
-    /// Whether errors of the draws of a conditional game are not in the method's own errors.
-    ///
-    /// Methods that draw scenarios meet every draw as a scenario of its own. Where the coalitions are many, they hardly meet one twice, and
-    /// their errors have it; where they are few, the errors of the exact values are to be added. In the true marginal mode each draw is
-    /// met once.
-    fn meets_draws_again(&self, game: &dyn Game, budget: usize) -> bool {
-        let partition = self.partition.as_ref();
-        match self.method_of(game.players(), &self.value, partition, budget) {
-            Method::ProductSpaceTrueMarginal => false,
-            method if method.draws_scenarios() => {
-                self.value.coalitions(game.players(), partition).is_some_and(|all| all <= 2 * budget)
-            }
-            _ => true,
-        }
-    }
-
-    /// What the errors of coalitions make of the explanation: the method itself on a game of them, or the exact values where the method
-    /// draws scenarios, which that game has none of.
-    fn explain_errors(&self, noise: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
-        let partition = self.partition.as_ref();
-        if self.method_of(noise.players(), &self.value, partition, budget).draws_scenarios() {
-            return Ok(exact_in_groups(noise, &self.value, partition)?);
-        }
-        self.explain_all(noise, budget)
-    }
-
-    /// The method that is used: [`Method::Auto`] stands for enumeration where the budget covers it, else for the best estimate.
-    fn method_of(
-        &self,
-        players: usize,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
-        budget: usize,
-    ) -> Method {
-        match self.method {
-            Method::Auto if value.coalitions(players, partition).is_some_and(|all| all <= budget) => {
-                Method::Exact
-            }
-            Method::Auto => Method::sampled(value),
-            method => method,
-        }
-    }
-
-    /// With all players in the game.
-    fn explain_all(&self, game: &dyn Game, budget: usize) -> Result<Explanation, ExplainError> {
-        let explanation = self.explain_game(game, &self.value, self.partition.as_ref(), budget)?;
-        Ok(Explanation { value: self.value.clone(), ..explanation })
-    }
-
-    fn explain_game(
-        &self,
-        game: &dyn Game,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
-        budget: usize,
-    ) -> Result<Explanation, ExplainError> {
-        let method = self.method_of(game.players(), value, partition, budget);
-        match method.estimator(value, partition) {
-            Some(estimator) => Ok(estimator.estimate(game, budget, self.seed)?),
-            None => Ok(exact_in_groups(game, value, partition)?),
-        }
-    }
-
-    /// The explicand is the background, or the trees do not split: nobody contributes anything.
-    fn explain_unchanged(&self, game: &dyn Game, results: usize) -> Result<Explanation, ExplainError> {
-        let mut batch = Coalitions::new(game.players());
-        batch.push_full();
-        let mut prediction = vec![0.0; game.outputs()];
-        game.values(&batch, &mut prediction)?;
-        let length = results * game.outputs();
-        Ok(Explanation {
-            value: self.value.clone(),
-            method: Method::Exact.name().to_owned(),
-            values: vec![0.0; length],
-            base: prediction.clone(),
-            prediction,
-            std_errors: Some(vec![0.0; length]),
-            evaluations: 1,
-            distinct_coalitions: 1,
-            model_rows: game.rows_per_coalition(),
-            seed: None,
-            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-            certificate: None,
-        })
-    }
-}
-
-/// What is left to compute when null players are taken out.
-struct Left {
-    value: SolutionConcept,
-    partition: Option<Partition>,
-    /// Where each of its values goes among those of all players, or of all groups.
-    places: Vec<usize>,
-}
-
-impl Left {
-    /// The value among the players `keep`, the others being null players; none where it cannot do without them: a two-step value
-    /// gives a null player a share of its group's surplus, and weights that are given for a number of players need that many.
-    fn of(value: &SolutionConcept, partition: Option<&Partition>, keep: &[usize]) -> Option<Self> {
-        let among = || partition.map(|partition| partition.among(keep));
-        match value {
-            SolutionConcept::Semivalue(semivalue) => Some(Self {
-                value: semivalue.without_null_players(keep.len()).into(),
-                partition: None,
-                places: keep.to_vec(),
-            }),
-            SolutionConcept::Coalitional(CoalitionalValue { between, within }) => {
-                if matches!(within, Semivalue::SizeWeights(_)) {
-                    return None;
-                }
-                let (partition, groups) = among()?;
-                let between = between.without_null_players(groups.len());
-                let value = CoalitionalValue { between, within: within.clone() }.into();
-                Some(Self { value, partition: Some(partition), places: keep.to_vec() })
-            }
-            SolutionConcept::Quotient(semivalue) => {
-                let (partition, places) = among()?;
-                let value = SolutionConcept::Quotient(semivalue.without_null_players(places.len()));
-                Some(Self { value, partition: Some(partition), places })
-            }
-            _ => None,
-        }
-    }
-
-    /// Its values among all `results`, the others being zero.
-    fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
-        let mut all = vec![0.0; results * outputs];
-        for (row, &place) in values.chunks_exact(outputs).zip(&self.places) {
-            all[place * outputs..(place + 1) * outputs].copy_from_slice(row);
-        }
-        all
+        explanation
     }
 }
