@@ -1,7 +1,8 @@
 //! Draws of coalitions, with and without replacement.
 
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SamplerError, SizeLaw,
+    WithReplacement,
 };
 
 /// How the coalitions are drawn.
@@ -15,12 +16,26 @@ pub enum Draws {
     /// The number of evaluations is random, the budget its expectation.
     Bernoulli,
     /// With replacement: as Kernel Banzhaf is published, and the ablation "Leverage SHAP w/o Bernoulli". Repeated coalitions are evaluated
-    /// once.
+    /// once. A larger budget continues the draws of a smaller one.
     WithReplacement,
+    /// As [`FixedCounts`](Self::FixedCounts), but the coalitions for a budget are among those for every larger one; the number of each size
+    /// follows the same law, within one (in pairs: two) of it.
+    Growing,
+    /// As [`Bernoulli`](Self::Bernoulli), but the coalitions for a budget are among those for every larger one.
+    GrowingBernoulli,
 }
 
 impl Draws {
-    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli)), all different.
+    /// The same with samples that grow.
+    pub(crate) fn growing(self) -> Self {
+        match self {
+            Self::FixedCounts | Self::Growing => Self::Growing,
+            Self::Bernoulli | Self::GrowingBernoulli => Self::GrowingBernoulli,
+            Self::WithReplacement => Self::WithReplacement,
+        }
+    }
+
+    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli) sampling), all different.
     pub(crate) fn sample(
         self,
         law: SizeLaw,
@@ -31,6 +46,8 @@ impl Draws {
         match self {
             Self::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
             Self::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+            Self::Growing => Growing { law, pairing }.sample(rows, seed),
+            Self::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
             Self::WithReplacement => {
                 Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
             }

@@ -170,19 +170,23 @@ impl KernelBanzhaf {
 
 impl Estimator for KernelBanzhaf {
     fn name(&self) -> &'static str {
-        use Draws::{Bernoulli, FixedCounts, WithReplacement};
+        use Draws::{Bernoulli, FixedCounts, Growing, GrowingBernoulli, WithReplacement};
         use Pairing::{Paired, Unpaired};
         match (self.pairing, self.draws, self.intercept) {
             // The intercept makes no difference in pairs (of equal weights).
             (Paired, WithReplacement, _) => "kernel-banzhaf",
-            (Paired, FixedCounts, _) => "kernel-banzhaf-without-replacement",
-            (Paired, Bernoulli, _) => "kernel-banzhaf-bernoulli",
+            (Paired, FixedCounts | Growing, _) => "kernel-banzhaf-without-replacement",
+            (Paired, Bernoulli | GrowingBernoulli, _) => "kernel-banzhaf-bernoulli",
             (Unpaired, WithReplacement, true) => "kernel-banzhaf-unpaired",
-            (Unpaired, FixedCounts, true) => "kernel-banzhaf-unpaired-without-replacement",
-            (Unpaired, Bernoulli, true) => "kernel-banzhaf-unpaired-bernoulli",
+            (Unpaired, FixedCounts | Growing, true) => "kernel-banzhaf-unpaired-without-replacement",
+            (Unpaired, Bernoulli | GrowingBernoulli, true) => "kernel-banzhaf-unpaired-bernoulli",
             (Unpaired, WithReplacement, false) => "kernel-banzhaf-unpaired-without-intercept",
-            (Unpaired, FixedCounts, false) => "kernel-banzhaf-unpaired-without-intercept-and-replacement",
-            (Unpaired, Bernoulli, false) => "kernel-banzhaf-unpaired-without-intercept-bernoulli",
+            (Unpaired, FixedCounts | Growing, false) => {
+                "kernel-banzhaf-unpaired-without-intercept-and-replacement"
+            }
+            (Unpaired, Bernoulli | GrowingBernoulli, false) => {
+                "kernel-banzhaf-unpaired-without-intercept-bernoulli"
+            }
         }
     }
 
@@ -203,7 +207,12 @@ impl Estimator for KernelBanzhaf {
             return Ok(explanation);
         }
         let players = game.players();
-        let regression = Regression { players, p, certain_ends: self.draws != Draws::WithReplacement };
+        let regression = Regression {
+            players,
+            p,
+            certain_ends: self.draws != Draws::WithReplacement,
+            sizes_alike: p == 0.5 && self.draws != Draws::Growing,
+        };
         let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
         let sizes = if regression.certain_ends { 1..=players - 1 } else { 0..=players };
         let sample = self.draws.sample(leverage_law(players, p, sizes)?, pairing, budget - 2, seed)?;
@@ -222,7 +231,7 @@ impl Estimator for KernelBanzhaf {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }
 }
 
@@ -236,6 +245,8 @@ struct Regression {
     p: f64,
     /// Whether ∅ and N are among the rows for certain, rather than drawn as others are.
     certain_ends: bool,
+    /// Whether coalitions of all sizes have the same probability of being drawn, and the same weight.
+    sizes_alike: bool,
 }
 
 impl Regression {
@@ -257,8 +268,8 @@ impl Regression {
             coalitions.push_empty();
             coalitions.push_full();
         }
-        // For p = ½ all sizes are alike: one number for all, so that equal weights are equal to the bit, which is faster.
-        let like = |size: usize| if self.p == 0.5 { n / 2 } else { size };
+        // One number for all sizes, so that equal weights are equal to the bit, which is faster.
+        let like = |size: usize| if self.sizes_alike { n / 2 } else { size };
         let ln_weights: Vec<f64> = (0..=n)
             .map(like)
             .map(|size| self.form().ln_weight(n, size) - strata[size].ln_inclusion())

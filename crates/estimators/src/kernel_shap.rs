@@ -72,6 +72,6 @@ impl Estimator for KernelShap {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(*self)
     }
 }

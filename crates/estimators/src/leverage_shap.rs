@@ -72,11 +72,13 @@ impl Default for LeverageShap {
 impl Estimator for LeverageShap {
     fn name(&self) -> &'static str {
         match (self.pairing, self.draws) {
-            (Pairing::Paired, Draws::FixedCounts) => "leverage-shap",
-            (Pairing::Paired, Draws::Bernoulli) => "leverage-shap-bernoulli",
+            (Pairing::Paired, Draws::FixedCounts | Draws::Growing) => "leverage-shap",
+            (Pairing::Paired, Draws::Bernoulli | Draws::GrowingBernoulli) => "leverage-shap-bernoulli",
             (Pairing::Paired, Draws::WithReplacement) => "leverage-shap-with-replacement",
-            (Pairing::Unpaired, Draws::FixedCounts) => "leverage-shap-unpaired",
-            (Pairing::Unpaired, Draws::Bernoulli) => "leverage-shap-unpaired-bernoulli",
+            (Pairing::Unpaired, Draws::FixedCounts | Draws::Growing) => "leverage-shap-unpaired",
+            (Pairing::Unpaired, Draws::Bernoulli | Draws::GrowingBernoulli) => {
+                "leverage-shap-unpaired-bernoulli"
+            }
             (Pairing::Unpaired, Draws::WithReplacement) => "leverage-shap-unpaired-with-replacement",
         }
     }
@@ -98,13 +100,13 @@ impl Estimator for LeverageShap {
         let law = SizeLaw::leverage(players)?;
         let sample = self.draws.sample(law, self.pairing, budget - 2, seed)?;
         let standard_errors = match self.draws {
-            Draws::FixedCounts | Draws::Bernoulli => self.standard_errors,
             Draws::WithReplacement => StandardErrors::Omitted,
+            _ => self.standard_errors,
         };
         explain(self.name(), game, &sample, standard_errors, seed)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(Self { draws: self.draws.growing(), ..*self })
     }
 }

@@ -54,7 +54,7 @@ impl Estimator for OptimizedKernelShap {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(*self)
     }
 }
 

@@ -89,7 +89,7 @@ impl Estimator for PermutationShap {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(*self)
     }
 }
 

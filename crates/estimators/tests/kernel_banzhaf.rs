@@ -11,7 +11,9 @@ use apportion_games::{
     Additive, ClosedForm, Coalition, Coalitions, Game, GameError, Purpose, SumOfUnanimity, TabulatedGame,
     stream,
 };
-use apportion_samplers::{Bernoulli, FixedCounts, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Sample, Sampler, SizeLaw, WithReplacement,
+};
 use apportion_values::Semivalue;
 use rand::RngExt;
 
@@ -92,11 +94,16 @@ fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: boo
     solve(system)[first..].to_vec()
 }
 
+const DRAWS: [Draws; 5] =
+    [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
+
 fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {
     match draws {
         Draws::WithReplacement => WithReplacement { law, pairing }.sample(rows, seed),
         Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
         Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+        Draws::Growing => Growing { law, pairing }.sample(rows, seed),
+        Draws::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
     }
     .expect("a legal budget")
 }
@@ -124,7 +131,7 @@ fn all_variants_are_weighted_least_squares_on_their_samples() {
     for (players, budget) in [(6, 40), (9, 101), (16, 300), (66, 600)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for p in [0.5, 0.52, 0.47, 0.3, 0.8] {
-            for draws in [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli] {
+            for draws in DRAWS {
                 for (pairing, intercept) in
                     [(Pairing::Paired, true), (Pairing::Unpaired, true), (Pairing::Unpaired, false)]
                 {
@@ -179,7 +186,7 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
             let game = random_table(players, 3, offset, 4);
             let want = exact(&game, weighted(p).value).unwrap();
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
-                for draws in [Draws::FixedCounts, Draws::Bernoulli] {
+                for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
                     let estimator =
                         KernelBanzhaf { draws, pairing, full_budget: FullBudget::Sample, ..weighted(p) };
                     for budget in [1 << players, (1 << players) + 7] {
@@ -237,7 +244,7 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
         let game = SumOfUnanimity::random(players, 30, 3, 1);
         for p in [0.5, 0.45, 0.2] {
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
-                for draws in [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli] {
+                for draws in DRAWS {
                     let estimator =
                         KernelBanzhaf { pairing, draws, full_budget: FullBudget::Sample, ..weighted(p) };
                     for budget in [4, 2 * players, 2 * players + 1, 60] {
@@ -261,9 +268,11 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                         let usable = if in_pairs { budget - budget % 2 } else { budget };
                         match draws {
                             // Exactly the budget, or all there is.
-                            Draws::FixedCounts => assert_eq!(asked.len(), usable.min(1 << players), "{name}"),
+                            Draws::FixedCounts | Draws::Growing => {
+                                assert_eq!(asked.len(), usable.min(1 << players), "{name}")
+                            }
                             Draws::WithReplacement => assert!(asked.len() <= usable, "{name}"),
-                            Draws::Bernoulli => {}
+                            Draws::Bernoulli | Draws::GrowingBernoulli => {}
                         }
                     }
                 }
@@ -329,7 +338,7 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
     // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
     for p in [0.5, 0.47, 0.3, 0.1] {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
-            for draws in [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli] {
+            for draws in DRAWS {
                 let estimator = KernelBanzhaf { pairing, draws, ..weighted(p) };
                 let (mut inside, mut count) = (0, 0);
                 for seed in 0..60 {

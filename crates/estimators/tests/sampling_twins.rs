@@ -6,7 +6,8 @@ use apportion_estimators::{
 };
 use apportion_games::{Coalition, Coalitions, Counted, Game, Purpose, SumOfUnanimity, TabulatedGame, stream};
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Pairing, Sample, Sampler, SizeLaw, WithReplacement, ln_choose,
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
+    ln_choose,
 };
 use apportion_values::Semivalue;
 use rand::RngExt;
@@ -176,6 +177,8 @@ fn draw(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
     let sample = match draws {
         Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
         Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+        Draws::Growing => Growing { law, pairing }.sample(rows, seed),
+        Draws::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
         Draws::WithReplacement => {
             WithReplacement { law, pairing }.sample(rows, seed).map(Sample::merge_duplicates)
         }
@@ -183,7 +186,8 @@ fn draw(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
     sample.expect("samples of these tests are small")
 }
 
-const DRAWS: [Draws; 3] = [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli];
+const DRAWS: [Draws; 5] =
+    [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
 
 #[test]
 fn msr_is_the_difference_of_two_weighted_means() {

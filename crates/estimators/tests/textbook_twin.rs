@@ -4,7 +4,7 @@ mod common;
 
 use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageShap, Pairing};
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
-use apportion_samplers::{Bernoulli, FixedCounts, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{Bernoulli, FixedCounts, Growing, Sample, Sampler, SizeLaw, WithReplacement};
 
 use self::common::solve;
 
@@ -59,10 +59,11 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 20), (8, 60), (9, 101), (16, 200), (65, 400), (130, 900)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
-            for draws in [Draws::FixedCounts, Draws::Bernoulli] {
+            for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing] {
                 let law = SizeLaw::leverage(players).unwrap();
                 let sample = match draws {
                     Draws::Bernoulli => Bernoulli { law, pairing }.sample(budget - 2, 3),
+                    Draws::Growing => Growing { law, pairing }.sample(budget - 2, 3),
                     _ => FixedCounts { law, pairing }.sample(budget - 2, 3),
                 }
                 .unwrap();

@@ -206,21 +206,23 @@ impl MaximumSampleReuse {
 impl Estimator for MaximumSampleReuse {
     fn name(&self) -> &'static str {
         use Adjustment::{Linear, None};
-        use Draws::{Bernoulli, FixedCounts, WithReplacement};
+        use Draws::{Bernoulli, FixedCounts, Growing, GrowingBernoulli, WithReplacement};
         use SamplingLaw::{OneSampleFitsAll, Specific};
         match (self.law, self.adjustment, self.draws) {
             (Specific, None, WithReplacement) => "msr",
-            (Specific, None, FixedCounts) => "msr-without-replacement",
-            (Specific, None, Bernoulli) => "msr-bernoulli",
-            (Specific, Linear, FixedCounts) => "msr-adjusted",
+            (Specific, None, FixedCounts | Growing) => "msr-without-replacement",
+            (Specific, None, Bernoulli | GrowingBernoulli) => "msr-bernoulli",
+            (Specific, Linear, FixedCounts | Growing) => "msr-adjusted",
             (Specific, Linear, WithReplacement) => "msr-adjusted-with-replacement",
-            (Specific, Linear, Bernoulli) => "msr-adjusted-bernoulli",
+            (Specific, Linear, Bernoulli | GrowingBernoulli) => "msr-adjusted-bernoulli",
             (OneSampleFitsAll, None, WithReplacement) => "one-sample-fits-all",
-            (OneSampleFitsAll, None, FixedCounts) => "one-sample-fits-all-without-replacement",
-            (OneSampleFitsAll, None, Bernoulli) => "one-sample-fits-all-bernoulli",
-            (OneSampleFitsAll, Linear, FixedCounts) => "one-sample-fits-all-adjusted",
+            (OneSampleFitsAll, None, FixedCounts | Growing) => "one-sample-fits-all-without-replacement",
+            (OneSampleFitsAll, None, Bernoulli | GrowingBernoulli) => "one-sample-fits-all-bernoulli",
+            (OneSampleFitsAll, Linear, FixedCounts | Growing) => "one-sample-fits-all-adjusted",
             (OneSampleFitsAll, Linear, WithReplacement) => "one-sample-fits-all-adjusted-with-replacement",
-            (OneSampleFitsAll, Linear, Bernoulli) => "one-sample-fits-all-adjusted-bernoulli",
+            (OneSampleFitsAll, Linear, Bernoulli | GrowingBernoulli) => {
+                "one-sample-fits-all-adjusted-bernoulli"
+            }
         }
     }
 
@@ -239,7 +241,7 @@ impl Estimator for MaximumSampleReuse {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }
 }
 
