@@ -143,4 +143,74 @@ pub enum SolverError {
         /// Its hat value, 1 up to rounding.
         hat_value: f64,
     },
+    /// A projection on the intersection of no sets.
+    #[error("there are no sets to project on; give at least one")]
+    NoSets,
+    /// A set or a point of other dimensions than the rest.
+    #[error("{given} dimensions were given where {wanted} are wanted: sets and point must lie in one space")]
+    Dimensions {
+        /// Dimensions given.
+        given: usize,
+        /// Dimensions wanted.
+        wanted: usize,
+    },
+    /// A number of a set or a point that is not finite.
+    #[error("entry {index} of {what} is {value}; it must be finite")]
+    NotFinite {
+        /// Of what: "the point", "the normal", …
+        what: &'static str,
+        /// Which entry.
+        index: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// A plane without a direction.
+    #[error("the norm of the normal is {norm}; it must be positive, and its square finite")]
+    Normal {
+        /// What it is.
+        norm: f64,
+    },
+    /// A ball that holds nothing, or everything.
+    #[error("the radius is {value}; it must be positive and finite")]
+    Radius {
+        /// What was given.
+        value: f64,
+    },
+    /// Bounds with no number between them.
+    #[error(
+        "the bounds of coordinate {index} are {lower} and {upper}; there must be a finite number between them"
+    )]
+    Bounds {
+        /// Which coordinate.
+        index: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// A tolerance that is not positive.
+    #[error("the tolerance is {value}; it must be positive and finite")]
+    Tolerance {
+        /// What was given.
+        value: f64,
+    },
+    /// Sets without a common point.
+    #[error("the sets have no point in common: they are {apart} apart; make a ball larger, or bounds wider")]
+    EmptyIntersection {
+        /// The distance between them, as far as it is known.
+        apart: f64,
+    },
+    /// An iteration that reached its limit.
+    #[error(
+        "after {iterations} sweeps the projection may be off by {remaining}, and the points on the sets are {apart} apart; allow more \
+         sweeps or a larger tolerance; sets that stay apart have no point in common, and sets that touch take very long"
+    )]
+    NotSettled {
+        /// Sweeps made.
+        iterations: usize,
+        /// How far the iterate may be from its limit; infinite where it has not begun to settle.
+        remaining: f64,
+        /// How far the points of the last sweep on the sets are apart.
+        apart: f64,
+    },
 }

@@ -15,6 +15,8 @@
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
 //! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
+//! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
+//! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the same for the constraints of projected stochastic gradient |
 //!
 //! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and
 //! gives the same bits on any number of threads.
@@ -64,6 +66,7 @@ mod factor;
 mod gram;
 mod images;
 mod least_squares;
+mod projection;
 mod rows;
 
 pub use design::Design;
@@ -71,6 +74,10 @@ pub use error::SolverError;
 pub use factor::Factorization;
 pub use gram::Kernel;
 pub use least_squares::{Constraint, LeastSquares, Options, least_squares, least_squares_with};
+pub use projection::{
+    Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, Projection, Stopping, Sweeps, dykstra,
+    dykstra_on_hyperplane_and_ball, project_on_hyperplane_and_ball,
+};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

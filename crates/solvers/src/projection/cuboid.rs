@@ -1,0 +1,50 @@
+//! Boxes.
+
+use super::{ConvexSet, check_dimensions};
+use crate::error::SolverError;
+
+/// The points between a lower and an upper bound in each coordinate; bounds may be infinite.
+///
+/// ```text
+/// P(x)_i = min(u_i, max(l_i, x_i))
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cuboid {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl Cuboid {
+    /// The points with `lower ≤ x ≤ upper` in every coordinate.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] where no finite number is between two of them.
+    pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, SolverError> {
+        check_dimensions(upper.len(), lower.len())?;
+        for (index, (&lower, &upper)) in lower.iter().zip(&upper).enumerate() {
+            let is_some = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+            if !is_some {
+                return Err(SolverError::Bounds { index, lower, upper });
+            }
+        }
+        Ok(Self { lower, upper })
+    }
+}
+
+impl ConvexSet for Cuboid {
+    fn dimensions(&self) -> usize {
+        self.lower.len()
+    }
+
+    fn project(&self, point: &mut [f64]) {
+        for (x, (lower, upper)) in point.iter_mut().zip(self.lower.iter().zip(&self.upper)) {
+            *x = x.clamp(*lower, *upper);
+        }
+    }
+
+    fn farthest(&self, point: &[f64]) -> f64 {
+        let corner = point.iter().zip(self.lower.iter().zip(&self.upper));
+        corner.map(|(x, (lower, upper))| (x - lower).abs().max((x - upper).abs()).powi(2)).sum::<f64>().sqrt()
+    }
+}

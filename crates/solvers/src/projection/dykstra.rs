@@ -1,0 +1,145 @@
+//! Dykstra's algorithm for any number of sets.
+
+use super::{ConvexSet, Projection, Stopping, check_dimensions, check_finite, distance, dot, norm};
+use crate::error::SolverError;
+
+/// The nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
+///
+/// One sweep goes over the sets in turn. Each has a correction p_i, zero at first, that is given back before its projection and taken anew:
+///
+/// ```text
+/// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
+/// ```
+///
+/// Algorithm 2 as printed assigns the new iterate to the old one's name, and breaks where the new one equals an iterate of the same step;
+/// here whole sweeps are compared.
+///
+/// # Stopping
+///
+/// After a sweep in which the points on all sets agree, and the iterate has settled: with `δ` what it moved and `ρ` that over what it moved
+/// in the sweep before, `δ / (1 − ρ)`, what a geometric series has left, is within the tolerance. A sweep that hardly moves the iterate is
+/// not enough: where sets touch, iterates go on creeping (as the inverse cube root of the number of sweeps for a hyperplane that touches
+/// a ball), and between polyhedra they may rest for many sweeps before they move on.
+///
+/// # Empty intersections
+///
+/// As `⟨p_i, y − y_i⟩ ≤ 0` for every y of `C_i`, every common point is at least
+///
+/// ```text
+/// Σ_i ⟨p_i, x − y_i⟩ / ‖point − x‖
+/// ```
+///
+/// away from x. Where sets are apart, corrections grow with every sweep, and so does this. Once it is more than any point of some bounded
+/// set can be away ([`ConvexSet::farthest`]), the intersection is proved empty. Sets that are δ apart within a radius of D take some
+/// `2 D ‖point − x‖ / δ²` sweeps for that. Unbounded sets that are apart end at the iteration limit.
+///
+/// # Cost
+///
+/// O(sets · d) and one projection for each set per sweep; sweeps converge linearly where polyhedra or sets with inner points in common
+/// meet, at a rate that goes to 1 as they come to touch.
+///
+/// # Errors
+///
+/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, which says how far sets are apart then,
+/// [`SolverError::NoSets`], [`SolverError::Dimensions`], [`SolverError::NotFinite`] for the point, [`SolverError::Tolerance`].
+///
+/// ```
+/// use apportion_solvers::{Cuboid, Hyperplane, Stopping, dykstra};
+///
+/// // Shares of 1 that are not negative.
+/// let simplex = dykstra(
+///     &[&Hyperplane::of_sum(3, 1.0)?, &Cuboid::new(vec![0.0; 3], vec![f64::INFINITY; 3])?],
+///     &[0.9, 0.5, -0.4],
+///     Stopping::default(),
+/// )?;
+/// assert!(simplex.point.iter().zip([0.7, 0.3, 0.0]).all(|(got, want)| (got - want).abs() < 1e-12));
+/// # Ok::<(), apportion_solvers::SolverError>(())
+/// ```
+pub fn dykstra(
+    sets: &[&dyn ConvexSet],
+    point: &[f64],
+    stopping: Stopping,
+) -> Result<Projection, SolverError> {
+    stopping.check()?;
+    check_finite("the point", point)?;
+    if sets.is_empty() {
+        return Err(SolverError::NoSets);
+    }
+    sets.iter().try_for_each(|set| check_dimensions(set.dimensions(), point.len()))?;
+
+    let mut iterate = point.to_vec();
+    let mut before = point.to_vec();
+    let mut corrections = vec![vec![0.0; point.len()]; sets.len()];
+    let mut points = vec![point.to_vec(); sets.len()];
+    let (mut moved, mut apart, mut left) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    for sweep in 1..=stopping.iterations {
+        before.copy_from_slice(&iterate);
+        for ((set, correction), nearest) in sets.iter().zip(&mut corrections).zip(&mut points) {
+            nearest.iter_mut().zip(&iterate).zip(&*correction).for_each(|((y, x), p)| *y = x + p);
+            correction.copy_from_slice(nearest);
+            set.project(nearest);
+            correction.iter_mut().zip(&*nearest).for_each(|(p, y)| *p -= y);
+            iterate.copy_from_slice(nearest);
+        }
+        let scale = norm(point).max(norm(&iterate));
+        let last = std::mem::replace(&mut moved, distance(&iterate, &before));
+        apart = points.iter().map(|nearest| distance(nearest, &iterate)).fold(0.0, f64::max);
+        left = geometric_rest(moved, last);
+        let allowed = stopping.tolerance * scale;
+        let rounding = f64::EPSILON * scale;
+        let separation = Separation::new(&corrections, &points, point, &iterate);
+        let is_settled = left <= allowed || moved <= 2.0 * rounding;
+        if is_settled && apart <= allowed.max(8.0 * rounding) && separation.is_within(allowed, rounding) {
+            return Ok(Projection {
+                point: iterate,
+                iterations: sweep,
+                remaining: left.min(moved.max(allowed)),
+            });
+        }
+        let farthest = sets.iter().map(|set| set.farthest(&iterate)).fold(f64::INFINITY, f64::min);
+        if separation.proves_none_within(farthest, rounding) {
+            return Err(SolverError::EmptyIntersection { apart });
+        }
+    }
+    Err(SolverError::NotSettled { iterations: stopping.iterations, remaining: left, apart })
+}
+
+/// What is left of a geometric series of which `last` and `moved` are two terms, `moved` the later: it and all after it.
+fn geometric_rest(moved: f64, last: f64) -> f64 {
+    if moved < last {
+        moved / (1.0 - moved / last)
+    } else if moved == 0.0 {
+        0.0
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`.
+struct Separation {
+    /// `Σ_i ⟨p_i, x − y_i⟩`.
+    product: f64,
+    /// `‖point − x‖`.
+    travelled: f64,
+    /// `Σ_i ‖p_i‖`: times the rounding of points, that of the product.
+    corrected: f64,
+}
+
+impl Separation {
+    fn new(corrections: &[Vec<f64>], points: &[Vec<f64>], point: &[f64], iterate: &[f64]) -> Self {
+        let pairs = corrections.iter().zip(points);
+        let product = pairs.map(|(p, y)| dot(p, iterate) - dot(p, y)).sum();
+        let corrected = corrections.iter().map(|p| norm(p)).sum();
+        Self { product, travelled: distance(point, iterate), corrected }
+    }
+
+    /// Whether the iterate may be as near to the intersection as `allowed`, as far as rounding lets us see.
+    fn is_within(&self, allowed: f64, rounding: f64) -> bool {
+        self.product <= self.travelled * allowed + 16.0 * self.corrected * rounding
+    }
+
+    /// Whether no common point lies within `distance`.
+    fn proves_none_within(&self, distance: f64, rounding: f64) -> bool {
+        self.product > 1.001 * distance * self.travelled + 1e3 * self.corrected * rounding
+    }
+}

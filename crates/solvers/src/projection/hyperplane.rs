@@ -1,0 +1,98 @@
+//! Hyperplanes.
+
+use super::{ConvexSet, check_finite, dot};
+use crate::error::SolverError;
+
+/// The points with `⟨a, x⟩ = b`.
+///
+/// ```text
+/// P(x) = x − a (⟨a, x⟩ − b) / ‖a‖²
+/// ```
+///
+/// ```
+/// use apportion_solvers::{ConvexSet, Hyperplane};
+///
+/// let mut point = [3.0, 1.0];
+/// Hyperplane::of_sum(2, 2.0)?.project(&mut point);
+/// assert_eq!(point, [2.0, 0.0]);
+/// # Ok::<(), apportion_solvers::SolverError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hyperplane {
+    dimensions: usize,
+    /// None for all ones.
+    normal: Option<Vec<f64>>,
+    /// ‖a‖².
+    squared_norm: f64,
+    offset: f64,
+}
+
+impl Hyperplane {
+    /// The points with `⟨normal, x⟩ = offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError::Normal`] for a normal whose norm is zero or overflows, [`SolverError::NotFinite`] for entries or an offset that are
+    /// not finite.
+    pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
+        check_finite("the normal", &normal)?;
+        check_finite("the offset", &[offset])?;
+        let squared_norm = dot(&normal, &normal);
+        if !squared_norm.is_normal() {
+            return Err(SolverError::Normal { norm: squared_norm.sqrt() });
+        }
+        Ok(Self { dimensions: normal.len(), normal: Some(normal), squared_norm, offset })
+    }
+
+    /// The points of `dimensions` entries whose sum is `sum`: efficiency, for attributions.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError::Normal`] for no dimensions, [`SolverError::NotFinite`] for a sum that is not finite.
+    pub fn of_sum(dimensions: usize, sum: f64) -> Result<Self, SolverError> {
+        check_finite("the offset", &[sum])?;
+        if dimensions == 0 {
+            return Err(SolverError::Normal { norm: 0.0 });
+        }
+        Ok(Self { dimensions, normal: None, squared_norm: dimensions as f64, offset: sum })
+    }
+
+    /// `(b − ⟨a, x⟩) / ‖a‖`: how far the plane is from `point`, along the normal.
+    pub(super) fn signed_distance(&self, point: &[f64]) -> f64 {
+        (self.offset - self.along(point)) / self.squared_norm.sqrt()
+    }
+
+    /// Takes off `direction` what it has along the normal.
+    pub(super) fn make_parallel(&self, direction: &mut [f64]) {
+        // The second time for what rounding left.
+        for _ in 0..2 {
+            let excess = self.along(direction);
+            self.move_by(direction, -excess);
+        }
+    }
+
+    /// `⟨a, x⟩`.
+    fn along(&self, point: &[f64]) -> f64 {
+        self.normal.as_ref().map_or_else(|| point.iter().sum(), |normal| dot(normal, point))
+    }
+
+    /// `x + a · excess / ‖a‖²`.
+    fn move_by(&self, point: &mut [f64], excess: f64) {
+        let factor = excess / self.squared_norm;
+        match &self.normal {
+            None => point.iter_mut().for_each(|x| *x += factor),
+            Some(normal) => point.iter_mut().zip(normal).for_each(|(x, a)| *x += factor * a),
+        }
+    }
+}
+
+impl ConvexSet for Hyperplane {
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn project(&self, point: &mut [f64]) {
+        let lack = self.offset - self.along(point);
+        self.move_by(point, lack);
+    }
+}

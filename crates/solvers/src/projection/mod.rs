@@ -1,0 +1,117 @@
+//! The nearest point of an intersection of convex sets.
+//!
+//! # Notation
+//!
+//! `C_i` closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` a hyperplane, `D` the radius of a ball and `c` its
+//! centre.
+//!
+//! # What is here
+//!
+//! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`], or a user's own.
+//! [`dykstra`] projects on the intersection of any number of them. For a hyperplane and a ball, the constraints of projected stochastic
+//! gradient, there are the closed form, [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
+//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is exact where the two touch.
+//!
+//! # Sources
+//!
+//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical Association 1983; Boyle and Dykstra,
+//! 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*,
+//! CD-MAKE 2020, Algorithm 2.
+
+mod ball;
+mod cuboid;
+mod dykstra;
+mod half_space;
+mod hyperplane;
+mod hyperplane_and_ball;
+
+pub use self::ball::Ball;
+pub use self::cuboid::Cuboid;
+pub use self::dykstra::dykstra;
+pub use self::half_space::HalfSpace;
+pub use self::hyperplane::Hyperplane;
+pub use self::hyperplane_and_ball::{Sweeps, dykstra_on_hyperplane_and_ball, project_on_hyperplane_and_ball};
+
+use crate::error::SolverError;
+
+/// A closed convex set that is not empty, given by the projection on it.
+pub trait ConvexSet {
+    /// Dimensions d of the space that it lies in.
+    fn dimensions(&self) -> usize;
+
+    /// Replaces `point` by the point of the set that is nearest to it.
+    ///
+    /// # Panics
+    ///
+    /// May panic if `point` has not [`dimensions`](Self::dimensions) entries.
+    fn project(&self, point: &mut [f64]);
+
+    /// No point of the set is further from `point` than this; infinite where the set is not bounded, or nothing is known.
+    ///
+    /// By it [`dykstra`] can tell that an intersection is empty.
+    fn farthest(&self, point: &[f64]) -> f64 {
+        let _ = point;
+        f64::INFINITY
+    }
+}
+
+/// When an iteration ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// How far the answer may be off, by the speed at which the iterates settle, relative to the larger of the norms of the start and the
+    /// answer. Positive; 1e-13 by default. No answer is better than rounding allows, which this is not asked to be either.
+    pub tolerance: f64,
+    /// The most sweeps over all sets; 100 000 by default. What has not settled by then is an error.
+    pub iterations: usize,
+}
+
+impl Default for Stopping {
+    fn default() -> Self {
+        Self { tolerance: 1e-13, iterations: 100_000 }
+    }
+}
+
+impl Stopping {
+    fn check(self) -> Result<(), SolverError> {
+        if self.tolerance > 0.0 && self.tolerance.is_finite() {
+            return Ok(());
+        }
+        Err(SolverError::Tolerance { value: self.tolerance })
+    }
+}
+
+/// Where an iteration ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projection {
+    /// The nearest point of the intersection.
+    pub point: Vec<f64>,
+    /// Sweeps over all sets that it took.
+    pub iterations: usize,
+    /// An estimate of how far the point is from the limit, from the speed at which the iterates settled; in units of the point.
+    pub remaining: f64,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Refuses a vector with an entry that is not finite.
+fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(SolverError::NotFinite { what, index, value: values[index] }),
+    }
+}
+
+/// Refuses a set or a point of other dimensions.
+fn check_dimensions(given: usize, wanted: usize) -> Result<(), SolverError> {
+    if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { given, wanted }) }
+}
