@@ -2,7 +2,8 @@
 
 use apportion_estimators::{
     CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse,
-    MonteCarlo, NestedPermutation, OptimizedKernelShap, Pairing, PermutationShap, ProductSpace, SamplingLaw,
+    MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing,
+    PermutationShap, ProductSpace, References, SamplingLaw,
 };
 use apportion_games::Partition;
 use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
@@ -37,6 +38,14 @@ pub enum Method {
     OptimizedKernelShap,
     /// Permutation SHAP, forward and reverse.
     Permutation,
+    /// Optimized Monte Carlo: random orders of the players and their reverses, each value serving two players.
+    OptimizedMonteCarlo,
+    /// The same as published, without reverses.
+    OptimizedMonteCarloIndependent,
+    /// The same, every player taking every place equally often.
+    OptimizedMonteCarloBalanced,
+    /// The same with reverses, each pair against one background row.
+    OptimizedMonteCarloReferences,
     /// Kernel Banzhaf as published: pairs drawn with replacement. For Banzhaf and weighted Banzhaf values.
     KernelBanzhaf,
     /// Kernel Banzhaf without replacement.
@@ -66,7 +75,7 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order in which they are listed to users.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::Auto,
         Self::Tree,
         Self::Exact,
@@ -78,6 +87,10 @@ impl Method {
         Self::KernelShapPaired,
         Self::OptimizedKernelShap,
         Self::Permutation,
+        Self::OptimizedMonteCarlo,
+        Self::OptimizedMonteCarloIndependent,
+        Self::OptimizedMonteCarloBalanced,
+        Self::OptimizedMonteCarloReferences,
         Self::KernelBanzhaf,
         Self::KernelBanzhafWithoutReplacement,
         Self::KernelBanzhafUnpaired,
@@ -106,6 +119,10 @@ impl Method {
             Self::KernelShapPaired => "kernel-shap-paired",
             Self::OptimizedKernelShap => "optimized-kernel-shap",
             Self::Permutation => "permutation",
+            Self::OptimizedMonteCarlo => "optimized-monte-carlo",
+            Self::OptimizedMonteCarloIndependent => "optimized-monte-carlo-independent",
+            Self::OptimizedMonteCarloBalanced => "optimized-monte-carlo-balanced",
+            Self::OptimizedMonteCarloReferences => "optimized-monte-carlo-references",
             Self::KernelBanzhaf => "kernel-banzhaf",
             Self::KernelBanzhafWithoutReplacement => "kernel-banzhaf-without-replacement",
             Self::KernelBanzhafUnpaired => "kernel-banzhaf-unpaired",
@@ -158,6 +175,18 @@ impl Method {
             Self::KernelShapPaired => Box::new(KernelShap::paired()),
             Self::OptimizedKernelShap => Box::new(OptimizedKernelShap),
             Self::Permutation => Box::new(PermutationShap::default()),
+            Self::OptimizedMonteCarlo => Box::new(OptimizedMonteCarlo::default()),
+            Self::OptimizedMonteCarloIndependent => Box::new(OptimizedMonteCarlo {
+                orders: Orders::Independent,
+                ..OptimizedMonteCarlo::default()
+            }),
+            Self::OptimizedMonteCarloBalanced => {
+                Box::new(OptimizedMonteCarlo { orders: Orders::Balanced, ..OptimizedMonteCarlo::default() })
+            }
+            Self::OptimizedMonteCarloReferences => Box::new(OptimizedMonteCarlo {
+                references: References::Drawn,
+                ..OptimizedMonteCarlo::default()
+            }),
             Self::KernelBanzhaf => Box::new(kernel_banzhaf(value)?),
             Self::KernelBanzhafWithoutReplacement => {
                 Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..kernel_banzhaf(value)? })
@@ -205,7 +234,8 @@ impl Method {
     pub(crate) fn draws_scenarios(self) -> bool {
         matches!(
             self,
-            Self::ProductSpace
+            Self::OptimizedMonteCarloReferences
+                | Self::ProductSpace
                 | Self::ProductSpaceTrueMarginal
                 | Self::NestedPermutation
                 | Self::NestedPermutationPlain

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apportion::partitions::{Dependence, Linkage};
 use apportion::{Budget, Method, SolutionConcept};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::groups::Groups;
 use crate::output::Format;
@@ -89,9 +89,26 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "M|Kn")]
     pub(crate) budget: Option<Budget>,
 
+    #[command(flatten)]
+    pub(crate) accuracy: Accuracy,
+
     /// Seed of all draws; the same seed gives the same bytes on any number of threads
     #[arg(long, default_value_t = 0, value_name = "U64")]
     pub(crate) seed: u64,
+
+    /// Keep what was explained and evaluated so far in a file, now and then and at the end, so that a run that is interrupted (or
+    /// killed) can be resumed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+
+    /// Seconds between two times that the checkpoint is written; more where writing takes long
+    #[arg(long, value_name = "S", default_value_t = 5, requires = "checkpoint", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    pub(crate) checkpoint_every: u64,
+
+    /// Go on from a checkpoint; all other options must be those that it was begun with. The results are those of a run that was not
+    /// interrupted, to the byte
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) threads: Threads,
@@ -102,6 +119,52 @@ pub(crate) struct Explain {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// An accuracy in place of a budget.
+#[derive(Debug, Args)]
+pub(crate) struct Accuracy {
+    /// Stop where the error is small enough: a share of the norm of the values (0.01), or as --relative-to and --error say. --budget is
+    /// then the most evaluations per row [default: 1000 for each feature, at least 100 000, at most all coalitions]
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true)]
+    pub(crate) until: Option<f64>,
+
+    /// The probability with which the error is to be within the tolerance [default: 0.95]
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    pub(crate) confidence: Option<f64>,
+
+    /// What the tolerance is a share of [default: norm]
+    #[arg(long, value_enum)]
+    pub(crate) relative_to: Option<RelativeTo>,
+
+    /// How the error of all players is measured [default: euclidean]
+    #[arg(long, value_enum)]
+    pub(crate) error: Option<Error>,
+
+    /// The largest output of the model less its least, where it is known. Methods that take means of independent draws (permutation,
+    /// optimized-monte-carlo, product-space) then give bounds that hold for every number of draws
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    pub(crate) range: Option<f64>,
+}
+
+/// What a tolerance is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum RelativeTo {
+    /// The Euclidean norm of the values.
+    Norm,
+    /// The largest value less the least.
+    Range,
+    /// Nothing: it is in units of the output.
+    Nothing,
+}
+
+/// How the error of all players is measured.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Error {
+    /// The Euclidean norm of all errors.
+    Euclidean,
+    /// The largest error.
+    EveryPlayer,
 }
 
 /// How groups are found in data.
@@ -261,7 +324,7 @@ fn game(name: &str) -> Result<Game, String> {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    const LATER: &[&str] = &["optimized-monte-carlo", "stratified", "sgd"];
+    const LATER: &[&str] = &["stratified", "sgd"];
     let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
     name.parse::<Method>().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
 }

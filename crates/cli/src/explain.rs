@@ -1,17 +1,21 @@
 //! `apportion explain`: the contributions of the features to each prediction.
 
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use apportion::estimators::StopRule;
 use apportion::samplers::most_rows;
 use apportion::{
-    Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, SolutionConcept,
+    Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, SolutionConcept, Until,
 };
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use crate::accuracy;
 use crate::args::{Explain, Game};
 use crate::background::{background, data, data_for_groups};
+use crate::checkpoint::{Request, Runs, digest_of_file};
 use crate::conditional;
 use crate::failure::Usage;
 use crate::groups::Groups;
@@ -30,8 +34,10 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     }
     let inputs =
         [Some(args.input.model.as_path()), Some(args.input.rows.as_path()), args.background.as_deref()];
-    let destination =
-        Destination::new(args.output.out.as_deref(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
+    let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
+    let until = accuracy::until(&args.accuracy)?;
     let input = Input::read(&args.input)?;
     let features = model::feature_names(&input.model, &input.table);
     let partition = match &args.groups {
@@ -55,10 +61,12 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let method = match args.method {
         // The model is a tree ensemble.
         Method::Auto if law.is_none() => Method::Tree,
+        Method::Auto if until.is_some() => Method::sampled(&args.value),
         Method::Auto => without_oracle(args, partition.as_ref(), input.table.columns),
         method => method,
     };
-    let budget = evaluations(method, &args.value, partition.as_ref(), args.budget, input.table.columns)?;
+    let players = input.table.columns;
+    let budget = evaluations(method, &args.value, partition.as_ref(), args.budget, players, until.as_ref())?;
     let loaded = Instant::now();
 
     let explicands = input.table.gather(&input.selected);
@@ -72,15 +80,38 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         .method(method)
         .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
         .seed(args.seed);
+    let explainer = match until {
+        Some(until) => explainer.until(until),
+        None => explainer,
+    };
     let rows = Rows::new(&explicands, input.table.columns);
-    let explanations =
-        threads::run(&args.threads, || explainer.explain_rows_with_progress(rows, &|| progress.inc(1)))?;
+    let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
+    let explanations = if is_followed {
+        progress.set_style(style_of_runs()?);
+        let request = request(args, method, budget, partition.as_ref())?;
+        let every = Duration::from_secs(args.checkpoint_every);
+        let runs = Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?;
+        let explanations = threads::run(&args.threads, || explainer.explain_rows_followed(rows, &runs))?;
+        progress.finish_and_clear();
+        let was_interrupted = runs.was_interrupted();
+        runs.finish()?;
+        match (explanations, &args.checkpoint) {
+            (Err(_), Some(path)) if was_interrupted => {
+                let path = path.display();
+                bail!("interrupted; --resume {path} goes on from there, with all other options as they were")
+            }
+            (explanations, _) => explanations?,
+        }
+    } else {
+        threads::run(&args.threads, || explainer.explain_rows_with_progress(rows, &|| progress.inc(1)))??
+    };
     progress.finish_and_clear();
     let explained = Instant::now();
 
-    let explanations = explanations?;
     warn_of_undetermined(&explanations);
-    let results = attributions(args, &input, features, partition, method, budget, explanations);
+    warn_of_inaccurate(&explanations);
+    let mut results = attributions(args, &input, features, partition, method, budget, explanations);
+    results.accuracy = until.as_ref().map(accuracy::words);
     destination.write(|out| results.write(args.output.format, out))?;
 
     if args.timings {
@@ -93,6 +124,72 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         eprintln!("{}", serde_json::to_string(&timings)?);
     }
     Ok(())
+}
+
+/// Where the checkpoint goes, which is no other file of this run. The one that is resumed may be written over.
+fn checkpoint_destination(
+    args: &Explain,
+    inputs: &[&Path],
+    results: &Destination,
+) -> Result<Option<Destination>> {
+    let Some(path) = &args.checkpoint else { return Ok(None) };
+    let destination = Destination::of_option("--checkpoint", path, inputs)?;
+    if destination.is_file_of(results) {
+        return Err(Usage("--checkpoint and --out name the same file; give two".to_owned()).into());
+    }
+    Ok(Some(destination))
+}
+
+/// What a checkpoint has to agree on.
+fn request(
+    args: &Explain,
+    method: Method,
+    budget: Option<usize>,
+    partition: Option<&Partition>,
+) -> Result<Request> {
+    let mut request = Request::new();
+    let mut say = |what: &str, is: String| request.insert(what.to_owned(), is);
+    say("model", digest_of_file(&args.input.model)?);
+    say("file of rows", digest_of_file(&args.input.rows)?);
+    say("selection of rows", format!("{:?}", args.input.select));
+    say("target", format!("{:?}", args.input.target));
+    let background = match args.background.as_deref() {
+        Some(path) if path != Path::new("mean") => digest_of_file(path)?,
+        _ => "mean".to_owned(),
+    };
+    say("background", background);
+    say("selection of the background", format!("{:?}", args.background_select));
+    say("value", args.value.to_string());
+    say("partition", format!("{:?}", partition.map(Partition::groups)));
+    say("game", args.game.name().to_owned());
+    say("number of draws", format!("{:?}", args.draws));
+    say("method", method.to_string());
+    say("budget", format!("{budget:?}"));
+    say("accuracy", format!("{:?}", accuracy::until(&args.accuracy)?));
+    say("seed", args.seed.to_string());
+    Ok(request)
+}
+
+/// The bar of runs of which each may take long.
+fn style_of_runs() -> Result<ProgressStyle> {
+    Ok(ProgressStyle::with_template("{bar:30} row {pos} of {len}, {elapsed}: {msg}")?)
+}
+
+/// Says on standard error where a run stopped before its values were accurate enough.
+fn warn_of_inaccurate(explanations: &[Explanation]) {
+    let certificates = explanations.iter().filter_map(|explanation| explanation.certificate.as_ref());
+    let short: Vec<StopRule> = certificates
+        .map(|certificate| certificate.stopped_by)
+        .filter(|&rule| rule != StopRule::Tolerance)
+        .collect();
+    let Some(first) = short.first() else { return };
+    let (count, all) = (short.len(), explanations.len());
+    let what = match first {
+        StopRule::Draws => "the draws of the game leave a larger error: give more --draws",
+        StopRule::Looks => "the looks were used up: give a larger tolerance",
+        _ => "the budget was used up: give a larger --budget, or a larger tolerance",
+    };
+    eprintln!("warning: {count} of {all} rows: the error is not known to be within the tolerance; {what}");
 }
 
 /// Refuses options that contradict each other, before anything is read.
@@ -188,6 +285,7 @@ fn attributions(
         game: args.game.name(),
         method: method.name().to_owned(),
         budget,
+        accuracy: None,
         seed: args.seed,
         players: players(&args.value, features.len(), partition.as_ref()),
         groups: partition.map(|partition| partition.groups().to_vec()),
@@ -220,6 +318,7 @@ fn evaluations(
     partition: Option<&Partition>,
     budget: Option<Budget>,
     players: usize,
+    until: Option<&Until>,
 ) -> Result<Option<usize>> {
     let given = budget.map(|budget| budget.evaluations(players));
     let most = most_rows(players);
@@ -228,7 +327,10 @@ fn evaluations(
     }
     match (method.estimator(value, partition), given) {
         (Some(estimator), given) => {
-            let given = given.unwrap_or_else(|| Budget::Auto.evaluations(players));
+            let given = given.unwrap_or_else(|| match until {
+                Some(until) => until.most_evaluations(players),
+                None => Budget::Auto.evaluations(players),
+            });
             let least = estimator.minimum_budget(players);
             if given < least {
                 bail!(
@@ -265,20 +367,21 @@ mod tests {
 
     #[test]
     fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
-        let message = evaluations(Method::Exact, &SHAPLEY, None, Some(Budget::Evaluations(1000)), 10)
+        let message = evaluations(Method::Exact, &SHAPLEY, None, Some(Budget::Evaluations(1000)), 10, None)
             .unwrap_err()
             .to_string();
         assert!(message.contains("2^10 = 1024"), "{message}");
-        let message = evaluations(Method::LeverageShap, &SHAPLEY, None, Some(Budget::Evaluations(1)), 10)
-            .unwrap_err()
-            .to_string();
+        let message =
+            evaluations(Method::LeverageShap, &SHAPLEY, None, Some(Budget::Evaluations(1)), 10, None)
+                .unwrap_err()
+                .to_string();
         assert!(message.contains("at least"), "{message}");
     }
 
     #[test]
     fn a_budget_that_no_memory_could_hold_is_refused() {
         let message =
-            evaluations(Method::Permutation, &SHAPLEY, None, Some(Budget::PerPlayer(usize::MAX)), 2)
+            evaluations(Method::Permutation, &SHAPLEY, None, Some(Budget::PerPlayer(usize::MAX)), 2, None)
                 .unwrap_err();
         assert!(message.to_string().contains("too large"), "{message}");
     }
@@ -286,10 +389,10 @@ mod tests {
     #[test]
     fn a_multiple_counts_all_features() {
         assert_eq!(
-            evaluations(Method::KernelShap, &SHAPLEY, None, Some(Budget::PerPlayer(10)), 60).unwrap(),
+            evaluations(Method::KernelShap, &SHAPLEY, None, Some(Budget::PerPlayer(10)), 60, None).unwrap(),
             Some(600)
         );
-        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, None, 60).unwrap(), None);
-        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, None, 10).unwrap(), Some(2048));
+        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, None, 60, None).unwrap(), None);
+        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, None, 10, None).unwrap(), Some(2048));
     }
 }

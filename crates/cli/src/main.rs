@@ -5,13 +5,15 @@
 //! | `args`, `select` | what may be written on the command line |
 //! | `explain`, `find_groups`, `predict`, `inspect` | the four commands |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups` | what they read, and make of it |
-//! | `threads`, `failure` | how they run, and how they fail |
+//! | `accuracy`, `checkpoint`, `threads`, `failure` | how they run, stop, go on and fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed, 2 where the request makes no sense.
 
+mod accuracy;
 mod args;
 mod background;
+mod checkpoint;
 mod conditional;
 mod explain;
 mod failure;

@@ -33,6 +33,30 @@ pub enum StopRule {
     Draws,
 }
 
+/// As in results.
+impl std::fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::EmpiricalBernstein => "empirical-bernstein",
+            Self::Asymptotic => "asymptotic",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// As in results.
+impl std::fmt::Display for StopRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Tolerance => "tolerance",
+            Self::Budget => "budget",
+            Self::Looks => "looks",
+            Self::Draws => "draws",
+        })
+    }
+}
+
 /// What was found when a run looked at its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Look {

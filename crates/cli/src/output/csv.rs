@@ -21,6 +21,9 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
     if with_errors {
         header.extend(players.iter().map(|name| format!("std error of {name}")));
     }
+    if results.accuracy.is_some() {
+        header.extend(["evaluations", "error bound", "tolerance", "stopped by"].map(str::to_owned));
+    }
     record(&mut table, &header)?;
 
     for row in &results.rows {
@@ -36,6 +39,16 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             if with_errors {
                 let missing = || vec![String::new(); players.len()];
                 line.extend(explanation.std_errors.as_deref().map_or_else(missing, of_output));
+            }
+            if let Some(certificate) = &explanation.certificate {
+                let bound =
+                    certificate.error_bounds.as_ref().map_or_else(String::new, |bounds| cell(bounds[output]));
+                line.extend([
+                    explanation.evaluations.to_string(),
+                    bound,
+                    cell(certificate.tolerances[output]),
+                    certificate.stopped_by.to_string(),
+                ]);
             }
             record(&mut table, &line)?;
         }

@@ -5,6 +5,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use apportion::estimators::{Guarantee, Look, StopRule};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
@@ -17,6 +18,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         game: &'a str,
         method: &'a str,
         budget: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accuracy: Option<&'a str>,
         seed: u64,
         features: Vec<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,6 +32,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             game: results.game,
             method: &results.method,
             budget: results.budget,
+            accuracy: results.accuracy.as_deref(),
             seed: results.seed,
             features: results.player_names(),
             groups: results
@@ -93,6 +97,8 @@ impl Serialize for Rows<'_, Attribution> {
             values: Players<'a>,
             std_errors: Option<Players<'a>>,
             evaluations: usize,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            certificate: Option<Certified<'a>>,
         }
         let mut rows = serializer.serialize_seq(Some(self.0.len()))?;
         for Attribution { row, explanation, .. } in self.0 {
@@ -104,10 +110,34 @@ impl Serialize for Rows<'_, Attribution> {
                 values: Players { outputs, numbers: &explanation.values },
                 std_errors: explanation.std_errors.as_deref().map(|numbers| Players { outputs, numbers }),
                 evaluations: explanation.evaluations,
+                certificate: explanation.certificate.as_ref().map(|certificate| Certified {
+                    stopped_by: certificate.stopped_by,
+                    guarantee: certificate.guarantee,
+                    confidence: certificate.confidence,
+                    error_bound: certificate.error_bounds.as_deref().map(Outputs),
+                    tolerance: Outputs(&certificate.tolerances),
+                    half_widths: certificate
+                        .half_widths
+                        .as_deref()
+                        .map(|numbers| Players { outputs, numbers }),
+                    looks: &certificate.looks,
+                }),
             })?;
         }
         rows.end()
     }
+}
+
+/// A certificate: the interval of a value is the value ± its half width.
+#[derive(Serialize)]
+struct Certified<'a> {
+    stopped_by: StopRule,
+    guarantee: Guarantee,
+    confidence: f64,
+    error_bound: Option<Outputs<'a>>,
+    tolerance: Outputs<'a>,
+    half_widths: Option<Players<'a>>,
+    looks: &'a [Look],
 }
 
 /// A number per output: itself where there is one.

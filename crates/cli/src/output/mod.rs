@@ -37,6 +37,8 @@ pub(crate) struct Attributions {
     pub(crate) method: String,
     /// Evaluations per row that the method was allowed; none for methods that take no budget.
     pub(crate) budget: Option<usize>,
+    /// The accuracy that was asked for, in words.
+    pub(crate) accuracy: Option<String>,
     pub(crate) seed: u64,
     /// Names of the n features.
     pub(crate) features: Vec<String>,

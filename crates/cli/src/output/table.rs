@@ -18,6 +18,9 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         write!(out, ", budget {budget}, seed {}", results.seed)?;
     }
     writeln!(out)?;
+    if let Some(accuracy) = &results.accuracy {
+        writeln!(out, "until: {accuracy}")?;
+    }
     let names = results.player_names();
     let what = if results.players.iter().all(|features| features.len() == 1) { "feature" } else { "group" };
     for row in &results.rows {
@@ -35,6 +38,18 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             }
             let (base, prediction) = (explanation.base[output], explanation.prediction[output]);
             writeln!(out, ": base {}, prediction {}", digits(base), digits(prediction))?;
+            if let Some(certificate) = &explanation.certificate {
+                let tolerance = digits(certificate.tolerances[output]);
+                let bound = certificate.error_bounds.as_ref().map_or_else(
+                    || "error unknown".to_owned(),
+                    |bounds| format!("error at most {}", digits(bounds[output])),
+                );
+                writeln!(
+                    out,
+                    "  {bound} ({}), tolerance {tolerance}; {} evaluations, stopped by: {}",
+                    certificate.guarantee, explanation.evaluations, certificate.stopped_by
+                )?;
+            }
 
             let mut header = vec![what.to_owned(), "input".to_owned(), results.value.clone()];
             header.extend(errors.is_some().then(|| "std error".to_owned()));

@@ -80,12 +80,12 @@ impl Bounds {
                 (fisher(directions, degrees, wrong / outputs as f64) * of_output(output).sum::<f64>()).sqrt()
             }
         };
-        Self {
-            guarantee,
-            errors: Some((0..outputs).map(error).collect()),
-            tolerances,
-            half_widths: Some(variances.iter().map(|&variance| half_width(variance, wrong)).collect()),
-        }
+        // Without degrees of freedom there is no bound.
+        let if_finite =
+            |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
+        let errors = if_finite((0..outputs).map(error).collect());
+        let half_widths = if_finite(variances.iter().map(|&variance| half_width(variance, wrong)).collect());
+        Self { guarantee, errors, tolerances, half_widths }
     }
 
     /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without standard errors.

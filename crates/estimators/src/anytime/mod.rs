@@ -219,7 +219,7 @@ impl<'g> Anytime<'g> {
             let mut explanation = self.estimate(budget, most, looks.last())?;
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
             let bounds = Bounds::of(&explanation, until, spent);
-            let error = bounds.ratio();
+            let error = bounds.ratio().filter(|error| error.is_finite());
             looks.push(Look { budget, spent, error });
             // A look without standard errors could not have stopped the run.
             left -= error.map_or(0.0, |_| spent);

@@ -1,0 +1,225 @@
+//! Runs that survive the process: what is explained, and what is known of the rows that are not, in a file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use apportion::{Checkpoint, Explanation, Follow, Progress};
+use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::output::Destination;
+
+/// Version of the form of the file.
+const FORM: u32 = 1;
+
+/// What was asked for, by option: a checkpoint of anything else is refused.
+pub(crate) type Request = BTreeMap<String, String>;
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    apportion_checkpoint: u32,
+    version: String,
+    request: Request,
+    /// Explained rows, by their place among the selected ones.
+    finished: BTreeMap<usize, Explanation>,
+    /// Runs of the rows that were begun.
+    begun: BTreeMap<usize, Checkpoint>,
+    /// SHA-256 of the rest.
+    digest: String,
+}
+
+/// Follows the rows: shows how far they are, and keeps the checkpoint.
+pub(crate) struct Runs<'a> {
+    progress: &'a ProgressBar,
+    destination: Option<&'a Destination>,
+    /// Time between two times that the file is written, unless writing takes long.
+    every: Duration,
+    interrupted: Arc<AtomicBool>,
+    before: Stored,
+    now: Mutex<Now>,
+}
+
+/// What the file says next.
+struct Now {
+    stored: Stored,
+    written: Instant,
+    /// How long writing took.
+    took: Duration,
+    failed: Option<anyhow::Error>,
+}
+
+impl<'a> Runs<'a> {
+    /// Runs of `request`, from the checkpoint in `resume` on where there is one.
+    pub(crate) fn new(
+        request: &Request,
+        resume: Option<&Path>,
+        destination: Option<&'a Destination>,
+        every: Duration,
+        progress: &'a ProgressBar,
+    ) -> Result<Self> {
+        let before = match resume {
+            Some(path) => read(path, request)?,
+            None => Stored::new(request),
+        };
+        let mut stored = Stored::new(request);
+        stored.finished.clone_from(&before.finished);
+        stored.begun.clone_from(&before.begun);
+        let now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None };
+        let interrupted = Arc::new(AtomicBool::new(false));
+        if destination.is_some() {
+            let flag = Arc::clone(&interrupted);
+            ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+                .context("cannot listen for interruptions")?;
+        }
+        Ok(Self { progress, destination, every, interrupted, before, now: Mutex::new(now) })
+    }
+
+    /// Writes the checkpoint for the last time.
+    pub(crate) fn finish(self) -> Result<()> {
+        let mut now = self.now.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failed) = now.failed.take() {
+            return Err(failed);
+        }
+        match self.destination {
+            Some(destination) => now.stored.write(destination),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether it was interrupted from outside.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// No state is left half changed where a thread panics.
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Now {
+    /// Whether it is time to write again: not more than a twentieth of the time goes into it.
+    fn is_due(&self, every: Duration) -> bool {
+        self.written.elapsed() >= every.max(20 * self.took)
+    }
+
+    fn write(&mut self, destination: &Destination) {
+        let started = Instant::now();
+        if let Err(error) = self.stored.write(destination) {
+            self.failed = Some(error);
+        }
+        self.written = Instant::now();
+        self.took = started.elapsed();
+    }
+}
+
+impl Follow for Runs<'_> {
+    fn finished(&self, row: usize) -> Option<Explanation> {
+        self.before.finished.get(&row).cloned()
+    }
+
+    fn begun(&self, row: usize) -> Option<Checkpoint> {
+        self.before.begun.get(&row).cloned()
+    }
+
+    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+        let error =
+            progress.error.map_or_else(String::new, |error| format!(", error {error:.2} of the tolerance"));
+        self.progress
+            .set_message(format!("{} of {} evaluations{error}", progress.evaluations, progress.next_look));
+        let Some(destination) = self.destination else { return ControlFlow::Continue(()) };
+        let is_interrupted = self.was_interrupted();
+        let mut now = self.now();
+        if is_interrupted || now.is_due(self.every) {
+            now.stored.begun.insert(row, progress.checkpoint());
+            now.write(destination);
+        }
+        if is_interrupted || now.failed.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn done(&self, row: usize, explanation: &Explanation) {
+        self.progress.inc(1);
+        let Some(destination) = self.destination else { return };
+        let mut now = self.now();
+        now.stored.begun.remove(&row);
+        now.stored.finished.insert(row, explanation.clone());
+        if now.is_due(self.every) {
+            now.write(destination);
+        }
+    }
+}
+
+impl Stored {
+    fn new(request: &Request) -> Self {
+        Self {
+            apportion_checkpoint: FORM,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            request: request.clone(),
+            finished: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            digest: String::new(),
+        }
+    }
+
+    fn write(&mut self, destination: &Destination) -> Result<()> {
+        self.digest = self.digest_of_the_rest()?;
+        destination.write(|out| Ok(serde_json::to_writer(out, self)?))
+    }
+
+    fn digest_of_the_rest(&mut self) -> Result<String> {
+        let digest = std::mem::take(&mut self.digest);
+        let text = serde_json::to_vec(self)?;
+        self.digest = digest;
+        Ok(hexadecimal(&Sha256::digest(text)))
+    }
+}
+
+/// The checkpoint in a file, if it is one of this request.
+fn read(path: &Path, request: &Request) -> Result<Stored> {
+    let name = path.display();
+    let text = fs::read(path).with_context(|| format!("cannot read --resume {name}"))?;
+    let Ok(mut stored) = serde_json::from_slice::<Stored>(&text) else {
+        bail!("--resume {name} is no checkpoint, or was cut off: start anew");
+    };
+    if stored.apportion_checkpoint != FORM || stored.version != env!("CARGO_PKG_VERSION") {
+        bail!(
+            "--resume {name} was written by version {} of this command, this is version {}: start anew",
+            stored.version,
+            env!("CARGO_PKG_VERSION")
+        );
+    }
+    if stored.digest_of_the_rest()? != stored.digest {
+        bail!("--resume {name} was changed since it was written: start anew");
+    }
+    for (what, wanted) in request {
+        let given = stored.request.get(what).map_or("nothing", String::as_str);
+        if given != wanted {
+            bail!(
+                "--resume {name} is of another {what}: {given} there, {wanted} here; resume with what it was begun with, or start anew"
+            );
+        }
+    }
+    Ok(stored)
+}
+
+/// SHA-256 of a file, in hexadecimal digits.
+pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(format!("sha256:{}", hexadecimal(&Sha256::digest(bytes))))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,201 @@
+//! An accuracy in place of a budget, and runs that are interrupted and resumed.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{bytes, json, numbers, on, run, text};
+
+fn diabetes(more: &[&str]) -> Vec<String> {
+    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", more)
+}
+
+fn norm(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum::<f64>().sqrt()
+}
+
+#[test]
+fn the_error_is_what_the_certificate_says() {
+    let select = ["--select", "0-19", "--seed", "3"];
+    let exact = json(&diabetes(&select));
+    for (method, tolerance) in [("leverage-shap", 0.1), ("permutation", 0.1), ("kernel-shap-paired", 0.1)] {
+        let tolerance_text = tolerance.to_string();
+        let got = json(&diabetes(&[&select[..], &["--method", method, "--until", &tolerance_text]].concat()));
+        assert_eq!(got["budget"], 1024);
+        assert_eq!(
+            got["accuracy"], "Euclidean error 0.1 of the norm of the values, confidence 0.95",
+            "{method}"
+        );
+        let (mut wrong, mut evaluations) = (0, 0);
+        for (row, exact) in
+            got["explanations"].as_array().unwrap().iter().zip(exact["explanations"].as_array().unwrap())
+        {
+            let certificate = &row["certificate"];
+            assert_eq!(certificate["stopped_by"], "tolerance", "{method}");
+            let truth = numbers(&exact["values"]);
+            let off: Vec<f64> =
+                numbers(&row["values"]).iter().zip(&truth).map(|(got, want)| got - want).collect();
+            let bound = certificate["error_bound"].as_f64().unwrap();
+            assert!(bound <= certificate["tolerance"].as_f64().unwrap());
+            assert!(certificate["tolerance"].as_f64().unwrap() <= 1.2 * tolerance * norm(&truth));
+            assert_eq!(numbers(&certificate["half_widths"]).len(), truth.len());
+            wrong += usize::from(norm(&off) > tolerance * norm(&truth));
+            evaluations += row["evaluations"].as_u64().unwrap();
+        }
+        // One in twenty may be.
+        assert!(wrong <= 4, "{method}: {wrong} of 20");
+        assert!(evaluations < 20 * 1024, "{method}: nothing was saved");
+    }
+}
+
+#[test]
+fn exact_methods_are_certified_as_such() {
+    for (method, guarantee) in [("auto", "exact"), ("exact", "exact")] {
+        let got = json(&diabetes(&["--select", "0", "--method", method, "--until", "0.01"]));
+        let certificate = &got["explanations"][0]["certificate"];
+        assert_eq!(
+            (&certificate["guarantee"], &certificate["stopped_by"]),
+            (&guarantee.into(), &"tolerance".into())
+        );
+        assert_eq!(certificate["error_bound"], 0.0);
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_said_so_and_every_format_shows_it() {
+    let options = ["--select", "0-1", "--method", "permutation", "--until", "0.001", "--budget", "200"];
+    let output = run(&diabetes(&options));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert!(stderr.contains("warning: 2 of 2 rows") && stderr.contains("--budget"), "{stderr}");
+    let table = text(&diabetes(&[&options[..], &["--format", "table"]].concat()));
+    assert!(
+        table.contains("until: Euclidean error 0.001") && table.contains("stopped by: budget"),
+        "{table}"
+    );
+    let csv = text(&diabetes(&[&options[..], &["--format", "csv"]].concat()));
+    assert!(csv.lines().next().unwrap().ends_with("evaluations,error bound,tolerance,stopped by"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(",budget"), "{csv}");
+}
+
+#[test]
+fn accuracies_that_mean_nothing_are_refused() {
+    for (options, says) in [
+        (&["--until", "0"][..], "a tolerance of 0 cannot be asked for"),
+        (&["--until", "-0.1"], "a positive number"),
+        (&["--until", "0.1", "--confidence", "1"], "a confidence of 1"),
+        (&["--until", "0.1", "--confidence", "95"], "below 1, such as 0.95"),
+        (&["--until", "0.1", "--range", "0"], "a range of 0"),
+        (&["--confidence", "0.9"], "give --until"),
+        (&["--relative-to", "range"], "--relative-to says more of the accuracy"),
+    ] {
+        let output = run(&diabetes(options));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {stderr}");
+        assert!(stderr.contains(says), "{options:?}: {stderr}");
+    }
+}
+
+/// A run of a second or more: many rows against all of the background.
+const LONG: [&str; 10] =
+    ["--select", "0-29", "--method", "leverage-shap", "--until", "0.02", "--seed", "5", "--background", ""];
+
+fn long(more: &[&str]) -> Vec<String> {
+    let rows = crate::support::fixture("diabetes.csv.gz");
+    let mut options = LONG.to_vec();
+    options.pop();
+    options.push(&rows);
+    options.extend_from_slice(more);
+    diabetes(&options)
+}
+
+fn stored(path: &Path) -> Option<Value> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+#[test]
+fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let file = path.to_str().unwrap();
+    let wanted = bytes(&long(&[]));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_apportion"))
+        .args(long(&["--checkpoint", file, "--checkpoint-every", "0"]))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let some_but_not_all = loop {
+        if let Some(stored) = stored(&path) {
+            let finished = stored["finished"].as_object().unwrap().len();
+            if finished > 0 || child.try_wait().unwrap().is_some() {
+                break finished;
+            }
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(some_but_not_all > 0);
+    assert!(stored(&path).is_some(), "a checkpoint is whole at any time");
+    assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), wanted);
+    // What is finished is not explained again.
+    let stored = stored(&path).unwrap();
+    assert_eq!(stored["finished"].as_object().unwrap().len(), 30);
+    assert_eq!(bytes(&long(&["--resume", file])), wanted);
+
+    let refused = |arguments: &[String]| {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let mut other = long(&["--resume", file]);
+    let seed = other.iter().position(|argument| argument == "--seed").unwrap() + 1;
+    other[seed] = "6".to_owned();
+    assert!(refused(&other).contains("another seed: 5 there, 6 here"));
+    let mut other = long(&["--resume", file]);
+    let method = other.iter().position(|argument| argument == "--method").unwrap() + 1;
+    other[method] = "permutation".to_owned();
+    assert!(refused(&other).contains("another method: leverage-shap there, permutation here"));
+    let mut other = long(&["--resume", file]);
+    let model = other.iter().position(|argument| argument == "--model").unwrap() + 1;
+    other[model] = crate::support::fixture("diabetes_xgb_1_7.ubj");
+    assert!(refused(&other).contains("another model: sha256:"));
+
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    assert!(refused(&long(&["--resume", file])).contains("was cut off"));
+    fs::write(
+        &path,
+        whole.replacen("\"base\":", "\"base\": ", 1).replacen("\"evaluations\":", "\"evaluations\":1", 1),
+    )
+    .unwrap();
+    assert!(refused(&long(&["--resume", file])).contains("was changed since it was written"));
+    fs::write(&path, "{}").unwrap();
+    assert!(refused(&long(&["--resume", file])).contains("is no checkpoint"));
+}
+
+#[test]
+fn a_checkpoint_does_not_change_results_of_a_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    for method in ["leverage-shap", "permutation", "monte-carlo", "exact", "auto"] {
+        let options = [
+            "--select",
+            "0-2",
+            "--method",
+            method,
+            "--budget",
+            "1024",
+            "--checkpoint",
+            path.to_str().unwrap(),
+        ];
+        assert_eq!(bytes(&diabetes(&options)), bytes(&diabetes(&options[..6])), "{method}");
+    }
+    let same = ["--select", "0", "--out", path.to_str().unwrap(), "--checkpoint", path.to_str().unwrap()];
+    assert_eq!(run(&diabetes(&same)).status.code(), Some(2));
+}
