@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample, SamplerError, SizeLaw, ln_choose};
-use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
+use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
 
 use crate::draws::Draws;
@@ -35,7 +35,7 @@ use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
-use crate::regression::{StandardErrors, free_shares, representatives, sample_is_complete};
+use crate::regression::{StandardErrors, draws_of_units, free_shares, sample_is_complete};
 
 /// Kernel Banzhaf (Liu et al. 2024, Algorithm 1) and its ablations, for Banzhaf and weighted Banzhaf values.
 ///
@@ -290,8 +290,8 @@ impl Regression {
         };
         let step = if layout == Layout::Pairs { 2 } else { 1 };
         let weights = (0..coalitions.len()).step_by(step).map(weight).collect();
-        let chance = match multiplicities {
-            Some(times) => Chance::Draws(representatives(sample).map(|row| times[row]).collect()),
+        let chance = match draws_of_units(sample) {
+            Some(times) => Chance::Draws(times),
             None => {
                 let mut free = free_shares(sample);
                 let certain = if sample.pairing() == Pairing::Paired { 1 } else { 2 };
@@ -358,7 +358,7 @@ impl Rows {
         .centred_at(p)
     }
 
-    fn certificate(&self, solution: &LeastSquares) -> Result<Vec<f64>, SolverError> {
+    fn certificate(&self, solution: &LeastSquares) -> Result<Certificate, SolverError> {
         match &self.chance {
             Chance::Draws(times) => solution.certificate_of_draws(times),
             Chance::Free(free) => solution.certificate(free),

@@ -68,7 +68,7 @@ impl Estimator for KernelShap {
         let players = game.players();
         let sampler = WithReplacement { law: SizeLaw::kernel(players)?, pairing: self.pairing };
         let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
-        explain(self.name(), game, &sample, StandardErrors::Omitted, seed)
+        explain(self.name(), game, &sample, StandardErrors::Estimated, seed)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

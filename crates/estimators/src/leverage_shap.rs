@@ -29,8 +29,8 @@ use crate::regression::{StandardErrors, explain};
 /// the objective is within `1 + ε` of the least with probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 ///
 /// The answer satisfies `Σφ̃ = v(N) − v(∅)` exactly, and at a budget of `2^n` it is exact. Standard errors are estimated from the
-/// residuals of the regression for the draws without replacement; there are none where the budget is so small (below about `2n + 2`) that
-/// some coalition alone decides a value.
+/// residuals of the regression, by what it would lose without each pair or coalition (with replacement: without each draw); there are none
+/// where the budget is so small (below about `2n + 2`) that some coalition alone decides a value.
 ///
 /// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m`
 /// evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
@@ -52,7 +52,7 @@ pub struct LeverageShap {
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default. There are none for draws with replacement.
+    /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
@@ -99,11 +99,7 @@ impl Estimator for LeverageShap {
         let players = game.players();
         let law = SizeLaw::leverage(players)?;
         let sample = self.draws.sample(law, self.pairing, budget - 2, seed)?;
-        let standard_errors = match self.draws {
-            Draws::WithReplacement => StandardErrors::Omitted,
-            _ => self.standard_errors,
-        };
-        explain(self.name(), game, &sample, standard_errors, seed)
+        explain(self.name(), game, &sample, self.standard_errors, seed)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

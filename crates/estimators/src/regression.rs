@@ -9,10 +9,11 @@
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeStratum};
-use apportion_solvers::{Constraint, Design, LeastSquares, SolverError, least_squares};
+use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::EstimatorError;
+use crate::error_law::ErrorLaw;
 use crate::evaluations::Evaluations;
 use crate::explanation::{Diagnostics, Explanation};
 
@@ -42,7 +43,10 @@ pub(crate) fn explain(
     };
     let (mut explanation, solution) = regress(method, game, &design, seed)?;
     explanation.diagnostics.exact = sample_is_complete(sample);
-    explanation.judge(standard_errors, || solution.certificate(&free_shares(sample)))?;
+    explanation.judge(standard_errors, || match draws_of_units(sample) {
+        Some(times) => solution.certificate_of_draws(&times),
+        None => solution.certificate(&free_shares(sample)),
+    })?;
     Ok(explanation)
 }
 
@@ -95,16 +99,29 @@ impl Explanation {
         }
     }
 
-    /// Adds standard errors where they are wanted and the regression determines the values.
+    /// Adds standard errors and their law where they are wanted and the regression determines the values.
     pub(crate) fn judge(
         &mut self,
         standard_errors: StandardErrors,
-        certificate: impl FnOnce() -> Result<Vec<f64>, SolverError>,
+        certificate: impl FnOnce() -> Result<Certificate, SolverError>,
     ) -> Result<(), EstimatorError> {
         let is_determined = self.diagnostics.rank == self.diagnostics.unknowns;
-        let variances = certified(standard_errors, is_determined, certificate)?;
-        self.std_errors = variances.map(|variances| variances.into_iter().map(f64::sqrt).collect());
+        if let Some(certificate) = certified(standard_errors, is_determined, certificate)? {
+            self.diagnostics.error_law = Some(ErrorLaw::of_regression(&certificate));
+            self.std_errors = Some(certificate.variances.into_iter().map(f64::sqrt).collect());
+        }
         Ok(())
+    }
+}
+
+impl ErrorLaw {
+    /// What the certificate of a regression says beside the variances.
+    pub(crate) fn of_regression(certificate: &Certificate) -> Self {
+        Self {
+            degrees_of_freedom: certificate.degrees_of_freedom,
+            directions: certificate.directions.clone(),
+            bounded_draws: None,
+        }
     }
 }
 
@@ -112,13 +129,13 @@ impl Explanation {
 pub(crate) fn certified(
     standard_errors: StandardErrors,
     is_determined: bool,
-    certificate: impl FnOnce() -> Result<Vec<f64>, SolverError>,
-) -> Result<Option<Vec<f64>>, EstimatorError> {
+    certificate: impl FnOnce() -> Result<Certificate, SolverError>,
+) -> Result<Option<Certificate>, EstimatorError> {
     if standard_errors == StandardErrors::Omitted || !is_determined {
         return Ok(None);
     }
     match certificate() {
-        Ok(variances) => Ok(Some(variances)),
+        Ok(certificate) => Ok(Some(certificate)),
         // Such a row leaves no residual to judge it by.
         Err(SolverError::Saturated { .. }) => Ok(None),
         Err(error) => Err(error.into()),
@@ -151,6 +168,12 @@ fn row_weights(sample: &Sample) -> Vec<f64> {
                 * multiplicities.map_or(1.0, |times| f64::from(times[row]))
         })
         .collect()
+}
+
+/// How often each row (or pair) was drawn, with replacement.
+pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
+    let times = sample.multiplicities()?;
+    Some(representatives(sample).map(|row| times[row]).collect())
 }
 
 /// `f_k = 1 − π` of each row's (or pair's) size: what the *design* leaves to chance.

@@ -18,10 +18,28 @@
 
 use std::ops::Range;
 
+use crate::covariance::Covariance;
 use crate::error::SolverError;
 use crate::images::{Images, for_each_block};
 use crate::least_squares::{LeastSquares, dot};
 use crate::rows::Form;
+
+/// Estimated errors of the coefficients over the draw of the coalitions.
+///
+/// With c_k what all coefficients lose when row (pair, draw) k is left out, by what is left to chance, their covariance matrix is
+/// `Σ̂ = Σ_k c_k c_kᵀ`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major.
+    pub variances: Vec<f64>,
+    /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both traces without what a row has in
+    /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 128 players
+    /// from Σ̂ itself; beyond from `Σ̂ g` of 32 fixed random sign vectors g, with one of their standard errors added to tr Σ².
+    pub directions: Vec<f64>,
+    /// Degrees of freedom of `tr Σ̂ / tr Σ`, of the output where they are fewest, at least 1: `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with
+    /// `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the draws less the hat values of their rows where that is less.
+    pub degrees_of_freedom: f64,
+}
 
 /// A hat value this close to 1 means that the row alone determines some coefficient.
 const SATURATED: f64 = 1e-9;
@@ -69,7 +87,7 @@ impl LeastSquares {
         self.hat_values.get_or_init(compute).clone()
     }
 
-    /// Estimated variances of the coefficients over the draw of the coalitions: n × k, row-major.
+    /// Estimated variances of the coefficients over the draw of the coalitions, n × k, and what they say of the errors together.
     ///
     /// ```text
     /// V_i = Σ_k f_k (w_k (G⁺ a_k)_i e_k / (1 − h_k))²
@@ -87,12 +105,14 @@ impl LeastSquares {
     ///
     /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a row (pair) with `f_k > 0`
     /// and hat value 1: its error cannot be estimated, the budget is too small.
-    pub fn certificate(&self, free: &[f64]) -> Result<Vec<f64>, SolverError> {
-        self.variances(without_replacement(free)?, None)
+    pub fn certificate(&self, free: &[f64]) -> Result<Certificate, SolverError> {
+        self.judge(without_replacement(free)?, None)
     }
 
     /// The [certificate](Self::certificate) of the coefficients of the players `among` less their mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j`
     /// for q such players, and of the other coefficients as they are: n × k, row-major.
+    ///
+    /// The [directions](Certificate::directions) are those of the deviations alone.
     ///
     /// For regressions that determine what the players have in common only as a control variate, and differences between them.
     ///
@@ -103,12 +123,12 @@ impl LeastSquares {
         &self,
         among: Range<usize>,
         free: &[f64],
-    ) -> Result<Vec<f64>, SolverError> {
+    ) -> Result<Certificate, SolverError> {
         let players = self.rows.bits.players;
         if among.is_empty() || among.end > players {
             return Err(SolverError::Among { start: among.start, end: among.end, players });
         }
-        self.variances(without_replacement(free)?, Some(among))
+        self.judge(without_replacement(free)?, Some(among))
     }
 
     /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times and has the weight of all
@@ -123,35 +143,53 @@ impl LeastSquares {
     /// # Errors
     ///
     /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts for nothing.
-    pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Vec<f64>, SolverError> {
+    pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Certificate, SolverError> {
         let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
-        self.variances(times.iter().map(drawn).collect(), None)
+        self.judge(times.iter().map(drawn).collect(), None)
     }
 
     /// `Σ (f/t) (t · what leaving out one draw changes)²`, of the deviations from the mean where there are players `among` whom it is taken.
-    fn variances(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Vec<f64>, SolverError> {
+    fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
         }
         let n = self.rows.bits.players;
         let mut variances = vec![vec![0.0; n]; self.outputs];
-        let mut hat_values = Vec::with_capacity(self.rows());
+        let covered = among.clone().unwrap_or(0..n);
+        let mut covariances = vec![Covariance::new(covered); self.outputs];
+        let (mut hat_values, mut left) = (Vec::with_capacity(self.rows()), 0.0);
         self.for_each_block_of_images(|mut images, forms| {
             let hats: Vec<f64> = self.hats(&images, &forms).collect();
             if let Some(among) = &among {
                 images.take_off_mean(among.clone());
             }
             if self.rows.pairs_apart {
-                self.add_pairs(&images, &hats, &forms, &drawn, &mut variances)?;
+                self.add_pairs(&images, &hats, &forms, &drawn, &mut variances, &mut covariances)?;
             } else {
-                self.add_rows(&images, &hats, &drawn, &mut variances)?;
+                self.add_rows(&images, &hats, &drawn, &mut variances, &mut covariances)?;
             }
+            let rows_per_unit = self.rows_per_unit();
+            let hats_of_units = hats.chunks(rows_per_unit).map(|hats| hats.iter().sum::<f64>());
+            let units = &drawn[images.rows.start / rows_per_unit..];
+            let chances = units.iter().zip(hats_of_units).filter(|(drawn, _)| drawn.free > 0.0);
+            left += chances.map(|(drawn, hats)| drawn.times - hats / rows_per_unit as f64).sum::<f64>();
             hat_values.extend(hats);
             Ok(())
         })?;
         self.hat_values.get_or_init(|| hat_values);
         let by_player = |player: usize| variances.iter().map(move |variances| variances[player]);
-        Ok((0..n).flat_map(by_player).collect())
+        let draws = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
+        let degrees = covariances.iter().map(|covariance| covariance.degrees_of_freedom(draws));
+        Ok(Certificate {
+            variances: (0..n).flat_map(by_player).collect(),
+            directions: covariances.iter().map(Covariance::directions).collect(),
+            degrees_of_freedom: degrees.fold(left, f64::min).max(1.0),
+        })
+    }
+
+    /// Rows that are left out together.
+    fn rows_per_unit(&self) -> usize {
+        if self.rows.pairs_apart { 2 } else { 1 }
     }
 
     fn add_rows(
@@ -160,6 +198,7 @@ impl LeastSquares {
         hats: &[f64],
         drawn: &[Drawn],
         variances: &mut [Vec<f64>],
+        covariances: &mut [Covariance],
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let mut factors = vec![0.0; hats.len()];
@@ -174,10 +213,15 @@ impl LeastSquares {
                 *factor = (free / times).sqrt() * weight / others;
             }
         }
-        for (errors, variances) in self.errors.iter().zip(variances) {
-            let squares =
-                errors[range.clone()].iter().zip(&factors).map(|(error, factor)| (factor * error).powi(2));
-            images.add_squares(&squares.collect::<Vec<f64>>(), variances);
+        let mut losses = Vec::new();
+        let outputs = self.errors.iter().zip(variances).zip(covariances);
+        for ((errors, variances), covariance) in outputs {
+            let of_images: Vec<f64> =
+                errors[range.clone()].iter().zip(&factors).map(|(error, factor)| factor * error).collect();
+            let squares: Vec<f64> = of_images.iter().map(|factor| factor.powi(2)).collect();
+            images.add_squares(&squares, variances);
+            images.combine(&of_images, 1, covariance.players(), &mut losses);
+            covariance.add(&losses, drawn[range.clone()].iter().map(|drawn| drawn.times));
         }
         Ok(())
     }
@@ -189,6 +233,7 @@ impl LeastSquares {
         forms: &Forms,
         drawn: &[Drawn],
         variances: &mut [Vec<f64>],
+        covariances: &mut [Covariance],
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
@@ -213,12 +258,18 @@ impl LeastSquares {
                 ];
             }
         }
-        for (errors, variances) in self.errors.iter().zip(variances) {
+        let mut losses = Vec::new();
+        let outputs = self.errors.iter().zip(variances).zip(covariances);
+        for ((errors, variances), covariance) in outputs {
             let pairs = errors[range.clone()].as_chunks::<2>().0.iter().zip(&factors);
             let of_images = pairs.flat_map(|(&[e, d], &[first, second])| {
                 [first[0] * e + first[1] * d, second[0] * e + second[1] * d]
             });
-            images.add_squares_of_pairs(&of_images.collect::<Vec<f64>>(), variances);
+            let of_images: Vec<f64> = of_images.collect();
+            images.add_squares_of_pairs(&of_images, variances);
+            images.combine(&of_images, 2, covariance.players(), &mut losses);
+            let pairs = range.start / 2..range.end / 2;
+            covariance.add(&losses, drawn[pairs].iter().map(|drawn| drawn.times));
         }
         Ok(())
     }

@@ -136,6 +136,31 @@ impl Images<'_> {
         }
     }
 
+    /// Writes `Σ factor_k image_k` of every `rows_per_unit` neighbouring rows k, of the players `among`, to `out`: units × players, row-major.
+    pub(crate) fn combine(
+        &self,
+        factors: &[f64],
+        rows_per_unit: usize,
+        among: Range<usize>,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(self.rows.len() / rows_per_unit * among.len(), 0.0);
+        for (strip, images) in self.strips.chunks_exact(self.capacity).enumerate() {
+            let first = strip * SIDE;
+            let players = among.start.max(first)..among.end.min(first + SIDE);
+            if players.is_empty() {
+                continue;
+            }
+            for (row, (image, factor)) in images.iter().zip(factors).enumerate() {
+                let start = row / rows_per_unit * among.len();
+                let out = &mut out[start + players.start - among.start..start + players.end - among.start];
+                let entries = &image.0[players.start - first..players.end - first];
+                out.iter_mut().zip(entries).for_each(|(out, entry)| *out += factor * entry);
+            }
+        }
+    }
+
     fn add(&self, factors: &[f64], out: &mut [f64], kernel: fn(&[Strip], &[f64], &mut Strip)) {
         for (images, out) in self.strips.chunks_exact(self.capacity).zip(out.chunks_mut(SIDE)) {
             let mut sums = ZERO;

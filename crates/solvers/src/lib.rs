@@ -13,7 +13,8 @@
 //! | [`Design`] | rows and their weights, each on its own or in complementary pairs; columns about a centre, with an intercept |
 //! | [`Constraint`] | nothing, or `Σφ = c` for each output |
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
-//! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate): variances over the draw of the coalitions |
+//! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
+//! | [`Certificate`] | variances over the draw of the coalitions, and what is known of their law |
 //! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the same for the constraints of projected stochastic gradient |
@@ -60,6 +61,7 @@
 
 mod bits;
 mod certificate;
+mod covariance;
 mod design;
 mod error;
 mod factor;
@@ -69,6 +71,7 @@ mod least_squares;
 mod projection;
 mod rows;
 
+pub use certificate::Certificate;
 pub use design::Design;
 pub use error::SolverError;
 pub use factor::Factorization;

@@ -8,12 +8,13 @@
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame};
 use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw, TwoBlocks};
-use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_solvers::{Certificate, Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
 use super::parts::Part;
 use crate::error::EstimatorError;
+use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
 use crate::kernel_banzhaf::leverage_law;
 use crate::regression::{StandardErrors, certified};
@@ -216,18 +217,17 @@ impl Members<'_> {
         let certificate = || {
             if shares { solution.certificate_of_deviations(0..s, free) } else { solution.certificate(free) }
         };
-        let mut variances = certified(standard_errors, solution.rank() == unknowns, certificate)?;
-        if let Some(variances) = &mut variances {
-            variances.truncate(s * outputs);
-        }
+        let certificate = certified(standard_errors, solution.rank() == unknowns, certificate)?;
         let diagnostics = Diagnostics {
+            error_law: certificate.as_ref().map(ErrorLaw::of_regression),
             exact: rows.is_complete,
             rank: Some(solution.rank()),
             unknowns: Some(unknowns),
             condition_number: Some(solution.condition_number()),
             ..Diagnostics::default()
         };
-        Ok(Estimate { values, variances, diagnostics })
+        let of_members = |certificate: Certificate| certificate.variances[..s * outputs].to_vec();
+        Ok(Estimate { values, variances: certificate.map(of_members), diagnostics })
     }
 
     /// T, by the places of the members in the group.

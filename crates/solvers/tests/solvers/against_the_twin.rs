@@ -1,7 +1,9 @@
 //! Everything that the solver reports, compared with the textbook twin.
 
+use std::ops::Range;
+
 use apportion_games::Coalitions;
-use apportion_solvers::{Factorization, Kernel, Options, SolverError, least_squares_with};
+use apportion_solvers::{Certificate, Factorization, Kernel, Options, SolverError, least_squares_with};
 
 use crate::twin::{self, Problem};
 
@@ -207,7 +209,7 @@ fn the_certificate_is_the_sum_of_squared_changes_when_a_row_is_left_out() {
         let free: Vec<f64> = (0..rows).map(fraction).collect();
         let got = match fit.certificate(&free) {
             Err(SolverError::Saturated { .. }) if n <= 3 => continue,
-            got => got.unwrap(),
+            got => got.unwrap().variances,
         };
         let mut want = vec![0.0; n * k];
         for row in (0..rows).filter(|&row| free[row] > 0.0) {
@@ -237,6 +239,9 @@ fn the_certificate_is_its_formula_written_out() {
         // Of the coefficients, and of those of the players in the middle less their mean.
         let among = n / 3..n - n / 4;
         let (mut want, mut want_among) = (vec![0.0; n * k], vec![0.0; n * k]);
+        // What is lost without a row: for each output, row by row.
+        let mut losses = vec![vec![vec![0.0; n]; rows]; k];
+        let mut losses_among = losses.clone();
         for row in 0..rows {
             let first = if pairs { 2 * row } else { row };
             let weight = problem.weights[row] * if pairs { 2.0 } else { 1.0 };
@@ -250,14 +255,65 @@ fn the_certificate_is_its_formula_written_out() {
                     let change = weight * residuals[row * k + output] / (1.0 - hat_values[row]);
                     want[i * k + output] += free[row] * (change * image[i]).powi(2);
                     want_among[i * k + output] += free[row] * (change * deviation).powi(2);
+                    losses[output][row][i] = free[row].sqrt() * change * image[i];
+                    losses_among[output][row][i] = free[row].sqrt() * change * deviation;
                 }
             }
         }
         let got = fit.certificate(&free).unwrap();
-        assert_close(&got, &want, 1e-9 * largest(&want), &name);
-        let got = fit.certificate_of_deviations(among, &free).unwrap();
-        assert_close(&got, &want_among, 1e-9 * largest(&want), &name);
+        assert_close(&got.variances, &want, 1e-9 * largest(&want), &name);
+        // All pairs of rows take long for many players.
+        let outputs = if n > 33 { 1 } else { k };
+        let (losses, losses_among) = (&losses[..outputs], &losses_among[..outputs]);
+        check_law(&got, losses, 0..n, &hat_values, &free, &name);
+        let got = fit.certificate_of_deviations(among.clone(), &free).unwrap();
+        assert_close(&got.variances, &want_among, 1e-9 * largest(&want), &name);
+        check_law(&got, losses_among, among, &hat_values, &free, &name);
     }
+}
+
+/// Checks directions and degrees of freedom against their definition over all pairs of rows.
+fn check_law(
+    got: &Certificate,
+    losses: &[Vec<Vec<f64>>],
+    among: Range<usize>,
+    hat_values: &[f64],
+    free: &[f64],
+    name: &str,
+) {
+    let left: f64 =
+        hat_values.iter().zip(free).filter(|(_, free)| **free > 0.0).map(|(hat, _)| 1.0 - hat).sum();
+    let draws = free.iter().filter(|&&free| free > 0.0).count() as f64;
+    let mut degrees = left;
+    for (losses, got) in losses.iter().zip(&got.directions) {
+        let dot = |a: &[f64], b: &[f64]| -> f64 {
+            a[among.clone()].iter().zip(&b[among.clone()]).map(|(a, b)| a * b).sum()
+        };
+        // Nothing but rounding errors has no directions to speak of.
+        if losses.iter().map(|loss| dot(loss, loss)).sum::<f64>() < 1e-20 {
+            return;
+        }
+        let (mut traces, mut products) = (0.0, 0.0);
+        for (k, first) in losses.iter().enumerate() {
+            for (l, second) in losses.iter().enumerate() {
+                if k != l {
+                    traces += dot(first, first) * dot(second, second);
+                    products += dot(first, second).powi(2);
+                }
+            }
+        }
+        let want = (traces / products).clamp(1.0, among.len() as f64);
+        assert!((got / want - 1.0).abs() < 1e-6 || among.len() > 128, "{name}: {got} directions, not {want}");
+        let squares: Vec<f64> = losses.iter().map(|loss| dot(loss, loss)).collect();
+        let (sum, fourths) = (squares.iter().sum::<f64>(), squares.iter().map(|x| x * x).sum::<f64>());
+        degrees = degrees.min(2.0 * sum * sum / (fourths - sum * sum / draws));
+    }
+    let degrees = degrees.max(1.0);
+    assert!(
+        (got.degrees_of_freedom / degrees - 1.0).abs() < 1e-6,
+        "{name}: {} degrees, not {degrees}",
+        got.degrees_of_freedom
+    );
 }
 
 #[test]
@@ -266,8 +322,8 @@ fn deviations_from_the_mean_of_all_have_the_certificate_of_coefficients_that_sum
         let problem = Problem::random(n, 3 * n, 5, 4).constrained();
         let fit = problem.solve();
         let free = vec![0.4; 3 * n];
-        let want = fit.certificate(&free).unwrap();
-        let got = fit.certificate_of_deviations(0..n, &free).unwrap();
+        let want = fit.certificate(&free).unwrap().variances;
+        let got = fit.certificate_of_deviations(0..n, &free).unwrap().variances;
         assert_close(&got, &want, 1e-12 * largest(&want), &format!("{n} players"));
     }
 }
@@ -296,7 +352,7 @@ fn rows_that_decide_alone_have_no_certificate_unless_enumerated() {
     let problem = Problem::random(20, 6, 2, 5).constrained();
     let fit = problem.solve();
     assert!(matches!(fit.certificate(&[1.0; 6]), Err(SolverError::Saturated { row: 0, .. })));
-    assert_eq!(fit.certificate(&[0.0; 6]), Ok(vec![0.0; 20]));
+    assert_eq!(fit.certificate(&[0.0; 6]).unwrap().variances, vec![0.0; 20]);
 }
 
 #[test]
@@ -330,7 +386,9 @@ fn a_row_met_several_times_is_as_many_draws() {
         }
         let want = repeated.solve().certificate(&vec![1.0; repeated.units()]).unwrap();
         let got = merged.solve().certificate_of_draws(&times).unwrap();
-        assert_close(&got, &want, 1e-9 * largest(&want), &name);
+        assert_close(&got.variances, &want.variances, 1e-9 * largest(&want.variances), &name);
+        assert_close(&got.directions, &want.directions, 1e-6, &name);
+        assert!((got.degrees_of_freedom / want.degrees_of_freedom - 1.0).abs() < 1e-6, "{name}");
         let ones = vec![1; problem.units()];
         let free = vec![1.0; problem.units()];
         assert_eq!(problem.solve().certificate_of_draws(&ones), problem.solve().certificate(&free), "{name}");

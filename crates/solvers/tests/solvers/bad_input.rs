@@ -171,7 +171,7 @@ fn without_rows_the_constraint_alone_decides() {
     assert_eq!(fit.factorization(), Factorization::Eigen);
     assert!(fit.hat_values().is_empty() && fit.residuals().is_empty());
     assert_eq!(fit.residual_sum_of_squares(), [0.0, 0.0]);
-    assert_eq!(fit.certificate(&[]), Ok(vec![0.0; 8]));
+    assert_eq!(fit.certificate(&[]).unwrap().variances, vec![0.0; 8]);
 }
 
 #[test]
@@ -206,7 +206,11 @@ fn weights_of_any_size_give_the_same_coefficients() {
         let weights: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
         let design = Design::new(&rows, &weights).unwrap();
         let fit = least_squares(&design, &targets, 1, Constraint::Sum(&[3.0])).unwrap();
-        (fit.coefficients().to_vec(), fit.certificate(&[1.0; 30]).unwrap(), fit.residual_sum_of_squares()[0])
+        (
+            fit.coefficients().to_vec(),
+            fit.certificate(&[1.0; 30]).unwrap().variances,
+            fit.residual_sum_of_squares()[0],
+        )
     };
     let (coefficients, variances, sum) = solve(1.0);
     for exponent in [-1000, -300, 40, 900] {

@@ -1,0 +1,203 @@
+//! The covariance matrix of errors that are sums of many losses, as far as its traces go.
+//!
+//! # Notation
+//!
+//! Losses `c_k` of n players, each the sum of `t_k` alike; `Σ̂ = Σ_k c_k c_kᵀ`.
+//!
+//! # How
+//!
+//! Of tr Σ̂² the part `Σ_k ‖c_k‖⁴ / t_k` is what draws have in common with themselves, and no estimate of tr Σ². For many players `‖Σ̂ g‖²`,
+//! whose mean over random signs g is tr Σ̂² (Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1990), takes its place.
+
+use std::ops::Range;
+
+use apportion_games::{Purpose, stream};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+use rand::Rng;
+
+/// Players up to which Σ̂ is computed.
+const MOST_EXACT: usize = 128;
+/// Directions in which it is measured beyond.
+const PROBES: usize = 32;
+
+/// The traces of Σ̂ and Σ̂², in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct Covariance {
+    /// Those whose errors are meant.
+    players: Range<usize>,
+    /// G, n × probes; the unit matrix where there is none.
+    probes: Option<Mat<f64>>,
+    /// `Σ̂ G`.
+    products: Mat<f64>,
+    /// `Σ_k ‖c_k‖²`.
+    squares: f64,
+    /// `Σ_k ‖c_k‖⁴ / t_k`.
+    fourths: f64,
+}
+
+impl Covariance {
+    /// Without losses, of the errors of `players`.
+    pub(crate) fn new(players: Range<usize>) -> Self {
+        let count = players.len();
+        let probes = (count > MOST_EXACT).then(|| random_signs(count));
+        let products = Mat::zeros(count, if probes.is_some() { PROBES } else { count });
+        Self { players, probes, products, squares: 0.0, fourths: 0.0 }
+    }
+
+    /// The players whose errors are meant.
+    pub(crate) fn players(&self) -> Range<usize> {
+        self.players.clone()
+    }
+
+    /// Adds losses of these players, row-major, of so many draws each.
+    pub(crate) fn add(&mut self, losses: &[f64], times: impl Iterator<Item = f64>) {
+        for (loss, times) in losses.chunks_exact(self.players.len()).zip(times) {
+            let square: f64 = loss.iter().map(|entry| entry * entry).sum();
+            self.squares += square;
+            self.fourths += square * square / times;
+        }
+        let rows = losses.len() / self.players.len();
+        let losses = MatRef::from_row_major_slice(losses, rows, self.players.len());
+        let mut add = |along: MatRef<'_, f64>| {
+            matmul(self.products.as_mut(), Accum::Add, losses.transpose(), along, 1.0, Par::Seq);
+        };
+        match &self.probes {
+            None => add(losses),
+            Some(probes) => {
+                let mut along = Mat::zeros(rows, PROBES);
+                matmul(along.as_mut(), Accum::Replace, losses, probes.as_ref(), 1.0, Par::Seq);
+                add(along.as_ref());
+            }
+        }
+    }
+
+    /// `tr Σ̂²`, and one standard error more where it is measured.
+    fn square_trace(&self) -> f64 {
+        let norms: Vec<f64> = self.products.col_iter().map(|column| column.squared_norm_l2()).collect();
+        let sum: f64 = norms.iter().sum();
+        if self.probes.is_none() {
+            return sum;
+        }
+        let count = norms.len() as f64;
+        let mean = sum / count;
+        let spread: f64 = norms.iter().map(|norm| (norm - mean).powi(2)).sum();
+        mean + (spread / (count * (count - 1.0))).sqrt()
+    }
+
+    /// `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between 1 and n.
+    pub(crate) fn directions(&self) -> f64 {
+        let n = self.players.len() as f64;
+        let (square_of_trace, square_trace) =
+            (self.squares * self.squares - self.fourths, self.square_trace() - self.fourths);
+        if square_of_trace <= square_trace {
+            1.0
+        } else if square_of_trace >= n * square_trace {
+            n
+        } else {
+            square_of_trace / square_trace
+        }
+    }
+
+    /// Those of tr Σ̂ as a sum over so many draws: twice its square over its variance. Infinite where all losses are alike.
+    pub(crate) fn degrees_of_freedom(&self, draws: f64) -> f64 {
+        let square = self.squares * self.squares;
+        let variance = self.fourths - square / draws;
+        if variance > 0.0 { 2.0 * square / variance } else { f64::INFINITY }
+    }
+}
+
+/// The same signs every time.
+fn random_signs(players: usize) -> Mat<f64> {
+    let mut signs = Mat::zeros(players, PROBES);
+    for (probe, mut column) in signs.col_iter_mut().enumerate() {
+        let mut rng = stream(0, Purpose::Directions, probe as u64);
+        let mut word = 0;
+        for (player, sign) in column.iter_mut().enumerate() {
+            if player % 64 == 0 {
+                word = rng.next_u64();
+            }
+            *sign = if word >> (player % 64) & 1 == 1 { 1.0 } else { -1.0 };
+        }
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(players: usize, rows: usize, seed: u64) -> Vec<f64> {
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+        // A part that all players share, so that there are few directions.
+        (0..rows)
+            .flat_map(|_| {
+                let common = 0.4 * unit();
+                (0..players).map(|_| common + unit()).collect::<Vec<f64>>()
+            })
+            .collect()
+    }
+
+    /// Over all pairs of different rows, as it is defined.
+    fn by_pairs(losses: &[f64], players: usize) -> f64 {
+        let rows: Vec<&[f64]> = losses.chunks_exact(players).collect();
+        let dot = |k: usize, l: usize| -> f64 { rows[k].iter().zip(rows[l]).map(|(a, b)| a * b).sum() };
+        let (mut traces, mut products) = (0.0, 0.0);
+        for k in 0..rows.len() {
+            for l in (0..rows.len()).filter(|&l| l != k) {
+                traces += dot(k, k) * dot(l, l);
+                products += dot(k, l).powi(2);
+            }
+        }
+        traces / products
+    }
+
+    #[test]
+    fn directions_are_those_of_all_pairs_of_draws() {
+        for (players, rows, tolerance) in
+            [(1, 5, 1e-12), (2, 40, 1e-12), (9, 50, 1e-12), (128, 60, 1e-10), (200, 300, 0.5)]
+        {
+            let all = losses(players, rows, 4);
+            let mut covariance = Covariance::new(0..players);
+            for block in all.chunks(17 * players) {
+                covariance.add(block, std::iter::repeat(1.0));
+            }
+            let (got, wanted) = (covariance.directions(), by_pairs(&all, players).clamp(1.0, players as f64));
+            assert!((got / wanted - 1.0).abs() < tolerance, "{players}: {got}, {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_loss_of_several_draws_is_as_many_losses() {
+        let (players, all) = (6, losses(6, 30, 5));
+        let mut apart = Covariance::new(0..players);
+        let mut together = Covariance::new(0..players);
+        for loss in all.chunks(players) {
+            (0..4).for_each(|_| apart.add(loss, std::iter::once(1.0)));
+            let twice: Vec<f64> = loss.iter().map(|entry| 2.0 * entry).collect();
+            together.add(&twice, std::iter::once(4.0));
+        }
+        assert!((apart.directions() / together.directions() - 1.0).abs() < 1e-12);
+        let degrees = [apart, together].map(|covariance| covariance.degrees_of_freedom(120.0));
+        assert!((degrees[0] / degrees[1] - 1.0).abs() < 1e-9, "{degrees:?}");
+    }
+
+    #[test]
+    fn errors_along_one_vector_have_one_direction_and_alike_ones_as_many_as_players() {
+        let mut line = Covariance::new(0..5);
+        let mut sphere = Covariance::new(0..5);
+        for k in 1..200 {
+            let size = (k % 7) as f64 - 3.0;
+            line.add(&[1.0, 2.0, 0.0, -1.0, 0.5].map(|entry| size * entry), std::iter::once(1.0));
+            sphere.add(
+                &std::array::from_fn::<f64, 5, _>(|i| if i == k % 5 { 1.0 } else { 0.0 }),
+                std::iter::once(1.0),
+            );
+        }
+        assert!((line.directions() - 1.0).abs() < 1e-12);
+        assert!(sphere.directions() > 4.9);
+        // Losses of one size leave nothing unknown of the trace.
+        assert!(sphere.degrees_of_freedom(199.0) > 1e9);
+    }
+}
