@@ -42,8 +42,8 @@
 //! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/truth.rs` states its bounds, and prints
 //! these numbers under `cargo test -p apportion-onnx -- --nocapture`).
 //!
-//! That perceptron takes 0.15 µs per row in the calls of a game, and 14 µs for a single row, on one core of an Intel Xeon (Sapphire
-//! Rapids): `cargo run --release -p apportion-onnx --example timing -- FILE`.
+//! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a batch, on one core of an AMD
+//! EPYC: `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
 //! This crate does not train, and knows no estimators.
 

@@ -11,11 +11,11 @@ use crate::options::NetworkOptions;
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
 
-/// Cells of a batch, where the file leaves its rows open.
-const BATCH_CELLS: usize = 1 << 13;
-/// The most rows of a batch: more make a row hardly cheaper, and a single row dearer.
-const BATCH_ROWS: usize = 64;
-/// What a call should take for it to be worth waking two threads.
+/// Cells of a batch, where the file leaves its rows open. More make a single row dearer, as it costs a batch.
+const BATCH_CELLS: usize = 1 << 12;
+/// The most rows of a batch: more make a row hardly cheaper.
+const BATCH_ROWS: usize = 256;
+/// What a call should take at least for it to be worth waking two threads, which takes some 50 µs where cores sleep.
 const CALL: Duration = Duration::from_micros(500);
 /// Cells that are handed to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
@@ -121,19 +121,34 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Rows that take about [`CALL`], so that handing them to a thread of the runtime and back costs little beside them.
+    /// Rows that take [`CALL`] or somewhat more, so that handing them to a thread of the runtime and back costs little beside them.
+    ///
+    /// Calls of more and more batches are timed, as a single small batch takes less than the handing over.
     fn time_a_call(&self) -> Result<usize, OnnxError> {
         let worker = self.worker()?;
-        let rows = vec![0.0; self.runtime.batch() * self.features];
-        let mut least = CALL;
-        for _ in 0..3 {
-            let start = Instant::now();
-            worker.ask(&rows).map_err(|failure| self.error(failure, 0))?;
-            least = least.min(start.elapsed());
+        let batch = self.runtime.batch();
+        let mut rows = batch;
+        loop {
+            let zeros = vec![0.0; rows * self.features];
+            let mut least = CALL;
+            for _ in 0..3 {
+                let start = Instant::now();
+                worker.ask(&zeros).map_err(|failure| self.error(failure, 0))?;
+                least = least.min(start.elapsed());
+            }
+            if least == CALL || 2 * rows > self.request_rows() {
+                break;
+            }
+            rows *= 2;
         }
         self.idle().push(worker);
-        let batches = CALL.as_nanos() / least.as_nanos().max(1);
-        Ok(self.runtime.batch() * batches as usize)
+        Ok(rows)
+    }
+
+    /// Rows that are handed to a thread at once: whole batches, so that only the last one of all is filled up.
+    fn request_rows(&self) -> usize {
+        let batch = self.runtime.batch();
+        (REQUEST_CELLS / self.features / batch).max(1) * batch
     }
 
     /// Number of features: the elements of one row of the input.
@@ -163,7 +178,7 @@ impl Network {
 
     /// The outputs of rows: rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: the file's own, else 64 rows or 8192 cells, whichever is less. The last batch is filled up, so a
+    /// Rows run in batches of one size: the file's own, else 256 rows or 4096 cells, whichever is less. The last batch is filled up, so a
     /// single row costs as much as a batch.
     ///
     /// # Errors
@@ -186,9 +201,7 @@ impl Network {
             return Err(self.refuse(rows.values()[index], index));
         }
         let worker = self.worker()?;
-        // Whole batches, so that only the last one is filled up.
-        let batch = self.runtime.batch();
-        let request = (REQUEST_CELLS / self.features / batch).max(1) * batch;
+        let request = self.request_rows();
         for (number, (cells, out)) in rows
             .values()
             .chunks(request * self.features)
@@ -199,6 +212,7 @@ impl Network {
             let values = worker.ask(cells).map_err(|failure| self.error(failure, first))?;
             if values.len() != out.len() {
                 let given = vec![values.len()];
+                let batch = self.runtime.batch();
                 return Err(OnnxError::OutputShape { output: self.output.clone(), given, batch });
             }
             for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
