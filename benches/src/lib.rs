@@ -42,3 +42,17 @@ pub fn peak_memory_mib() -> Option<f64> {
     let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib / 1024.0)
 }
+
+/// Takes an option and what follows it out of the arguments.
+///
+/// # Errors
+///
+/// If nothing follows it.
+pub fn option(arguments: &mut Vec<String>, name: &str) -> Result<Option<String>, String> {
+    let Some(place) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
+    if place + 1 == arguments.len() {
+        return Err(format!("{name} wants a value"));
+    }
+    arguments.remove(place);
+    Ok(Some(arguments.remove(place)))
+}

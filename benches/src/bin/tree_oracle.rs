@@ -13,7 +13,7 @@ use std::time::Instant;
 use apportion::games::{Partition, Rows};
 use apportion::trees::{Attributions, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
 use apportion::values::SolutionConcept;
-use apportion_benches::peak_memory_mib;
+use apportion_benches::{option, peak_memory_mib};
 use cpu_time::ProcessTime;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -36,16 +36,6 @@ fn main() -> Result<(), Failure> {
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(task.threads).build()?;
     pool.install(|| task.measure())
-}
-
-/// Takes an option and what follows it out of the arguments.
-fn option(arguments: &mut Vec<String>, name: &str) -> Result<Option<String>, Failure> {
-    let Some(place) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
-    if place + 1 == arguments.len() {
-        return Err(format!("{name} wants a value").into());
-    }
-    arguments.remove(place);
-    Ok(Some(arguments.remove(place)))
 }
 
 struct Task<'a> {
