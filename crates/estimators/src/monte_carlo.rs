@@ -17,6 +17,7 @@ use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::EstimatorError;
+use crate::error_law::{BoundedDraws, ErrorLaw};
 use crate::estimator::Estimator;
 use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
@@ -52,6 +53,7 @@ pub enum Accounting {
 /// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
 /// ```
 ///
+/// The errors of players are independent; the smallest `k_i − 1` are the degrees of freedom.
 /// There are none where some `k_i < 4`. In our measurements (a random game of 30 players, tree models of 60 and 101 features; six values;
 /// m = 10n to 40n) ±1.96 of them cover the truth in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
 ///
@@ -151,17 +153,23 @@ impl Estimator for MonteCarlo {
                 squares[player * outputs + output] = contributions().map(|x| (x - mean).powi(2)).sum();
             }
         }
+        let fewest = pairs.len() / players;
+        let std_errors =
+            (fewest >= FEWEST_CONTRIBUTIONS).then(|| standard_errors(&squares, pairs.len(), players));
+        let error_law = std_errors.as_ref().map(|errors| ErrorLaw {
+            bounded_draws: Some(BoundedDraws { draws: fewest, span: 2.0 }),
+            ..ErrorLaw::of_independent_values(errors, outputs, fewest as f64 - 1.0)
+        });
         Ok(Explanation {
             value: self.value(),
             method: self.name().to_owned(),
             values,
-            std_errors: (pairs.len() / players >= FEWEST_CONTRIBUTIONS)
-                .then(|| standard_errors(&squares, pairs.len(), players)),
+            std_errors,
             evaluations: evaluations.count,
             distinct_coalitions: evaluations.count,
             model_rows: evaluations.model_rows(),
             seed: Some(seed),
-            diagnostics: Diagnostics::default(),
+            diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
             certificate: None,
             base: evaluations.empty,
             prediction: evaluations.full,
@@ -170,6 +178,18 @@ impl Estimator for MonteCarlo {
 
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(self.clone())
+    }
+}
+
+impl ErrorLaw {
+    /// That of values whose errors are independent, given their standard errors, n × k: `ν = (Σ_i V_i)² / Σ_i V_i²`.
+    pub(crate) fn of_independent_values(std_errors: &[f64], outputs: usize, degrees_of_freedom: f64) -> Self {
+        let directions = |output: usize| {
+            let variances = std_errors.iter().skip(output).step_by(outputs).map(|error| error * error);
+            let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
+            if squares > 0.0 { sum * sum / squares } else { 1.0 }
+        };
+        Self { degrees_of_freedom, directions: (0..outputs).map(directions).collect(), bounded_draws: None }
     }
 }
 

@@ -12,11 +12,13 @@ use apportion_games::{Coalition, Coalitions, Game};
 use apportion_samplers::permutation;
 
 use crate::error::EstimatorError;
+use crate::error_law::{BoundedDraws, ErrorLaw};
 use crate::estimator::Estimator;
 use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
+use crate::optimized_monte_carlo::LawOfDraws;
 
 /// The mean of the players' marginal contributions along random permutations, each walked forward and in reverse.
 ///
@@ -26,7 +28,8 @@ use crate::full_budget::FullBudget;
 ///
 /// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations besides v(∅) and v(N), so
 /// `P = ⌊(m − 2) / (2(n − 1))⌋` and up to `2n − 3` evaluations of the budget stay unused. Standard errors are those of the mean over
-/// independent pairs of passes; there are none at `P < 5`, and Student's t with `P − 1` degrees of freedom is their law.
+/// independent pairs of passes; there are none at `P < 5`, and Student's t with `P − 1` degrees of freedom is their law, with
+/// fewer where few passes make up most of the variance ([`ErrorLaw`]).
 ///
 /// Takes `O(T + m n)` time, `T` being the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +58,8 @@ impl Estimator for PermutationShap {
         let pass_rows = 2 * (players - 1);
         let passes = (budget - 2) / pass_rows;
         let mut mean = RunningMean::new(players * outputs);
+        let mut law = LawOfDraws::new(players, outputs);
+        let mut innovation = vec![0.0; players * outputs];
         let mut distinct: HashSet<Vec<u64>> = HashSet::new();
         // The model is asked for several passes at once; the memory stays bounded.
         let passes_per_batch = (BATCH_ROWS / pass_rows).max(1);
@@ -69,9 +74,19 @@ impl Estimator for PermutationShap {
             distinct.extend(batch.iter().map(|row| row.words().to_vec()));
             let gains = evaluations.gains(&batch)?;
             for (order, gains) in orders.iter().zip(gains.chunks_exact(pass_rows * outputs)) {
-                mean.add(&mean_contributions(order, gains, &total));
+                mean.add(&mean_contributions(order, gains, &total), &mut innovation);
+                // The first pair of passes tells nothing of how they differ.
+                if mean.count > 1 {
+                    law.add(&innovation);
+                }
             }
         }
+        // All contributions of a pass add up to the same, so that there is one direction fewer than players.
+        let error_law = (passes >= FEWEST_PASSES).then(|| ErrorLaw {
+            degrees_of_freedom: law.degrees_of_freedom(),
+            directions: law.directions(players - 1),
+            bounded_draws: Some(BoundedDraws { draws: passes, span: 2.0 }),
+        });
         Ok(Explanation {
             value: self.value(),
             method: self.name().to_owned(),
@@ -81,7 +96,7 @@ impl Estimator for PermutationShap {
             distinct_coalitions: distinct.len() + 2,
             model_rows: evaluations.model_rows(),
             seed: Some(seed),
-            diagnostics: Diagnostics { permutations: Some(2 * passes), ..Diagnostics::default() },
+            diagnostics: Diagnostics { permutations: Some(2 * passes), error_law, ..Diagnostics::default() },
             certificate: None,
             base: evaluations.empty,
             prediction: evaluations.full,
@@ -144,12 +159,17 @@ impl RunningMean {
         Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length] }
     }
 
-    fn add(&mut self, sample: &[f64]) {
+    /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`: what it tells of the variance.
+    fn add(&mut self, sample: &[f64], innovation: &mut [f64]) {
         self.count += 1;
-        for ((mean, squares), value) in self.mean.iter_mut().zip(&mut self.squares).zip(sample) {
+        let count = self.count as f64;
+        let scale = ((count - 1.0) / count).sqrt();
+        let entries = self.mean.iter_mut().zip(&mut self.squares).zip(sample).zip(innovation);
+        for (((mean, squares), value), innovation) in entries {
             let before = value - *mean;
-            *mean += before / self.count as f64;
+            *mean += before / count;
             *squares += before * (value - *mean);
+            *innovation = scale * before;
         }
     }
 

@@ -8,7 +8,9 @@ use super::Adjustment;
 use super::membership::{self, Side};
 use super::weights::SizeWeights;
 use crate::error::EstimatorError;
+use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
+use crate::optimized_monte_carlo::LawOfDraws;
 use crate::regression::StandardErrors;
 
 /// A sample put to use for one value.
@@ -24,6 +26,16 @@ pub(super) struct Answer {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
     pub(super) diagnostics: Diagnostics,
+}
+
+/// Rows from which the law of the errors is taken, at most.
+const MOST_JUDGED: usize = 512;
+
+/// What one side of the players adds to the variances: k × n means, n factors, a weight for each row.
+struct Spread<'a> {
+    means: &'a [f64],
+    factors: &'a [f64],
+    weights: &'a [f64],
 }
 
 /// Equally weighted coalitions on each side of a player below which there are no standard errors.
@@ -60,14 +72,16 @@ impl Reuse<'_> {
                 *value -= self.weights.empty[0] * empty[output] + self.weights.empty[1] * means.lacking[at];
             }
         }
-        let std_errors = match (standard_errors, &fit) {
+        let judged = match (standard_errors, &fit) {
             (StandardErrors::Omitted, _) => None,
-            (StandardErrors::Estimated, None) => self.standard_errors(gains, &means),
+            (StandardErrors::Estimated, None) => self.judge(gains, &means, 1),
             (StandardErrors::Estimated, Some(fit)) => self
                 .residuals_left_out(fit, residuals)
-                .and_then(|residuals| self.standard_errors(&residuals, &means)),
+                .and_then(|residuals| self.judge(&residuals, &means, fit.rank() + 1)),
         };
+        let (std_errors, error_law) = judged.unzip();
         let diagnostics = Diagnostics {
+            error_law,
             exact: self.weights.complete,
             rank: fit.as_ref().map(LeastSquares::rank),
             unknowns: fit.as_ref().map(|_| players),
@@ -127,8 +141,9 @@ impl Reuse<'_> {
         Means { holding, lacking, held, lacked }
     }
 
-    /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few.
-    fn standard_errors(&self, gains: &[f64], means: &Means) -> Option<Vec<f64>> {
+    /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few. With
+    /// their law, of as many `unknowns` fitted to the rows.
+    fn judge(&self, gains: &[f64], means: &Means, unknowns: usize) -> Option<(Vec<f64>, ErrorLaw)> {
         // The variance that a row of deviation 1 and sum of weights 1 contributes.
         let variances = |by_size: &[f64]| -> Vec<f64> {
             let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
@@ -175,7 +190,43 @@ impl Reuse<'_> {
                 errors[player * self.outputs + output] = variance.sqrt();
             }
         }
-        Some(errors)
+        let sides = [
+            Spread { means: &means.lacking, factors: &lacking_factors, weights: &lacking },
+            Spread { means: &means.holding, factors: &holding_factors, weights: &holding },
+        ];
+        Some((errors, self.law(gains, &sides, unknowns)))
+    }
+
+    /// The law of the errors, from what every row adds to them; of many rows from every few.
+    fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> ErrorLaw {
+        let (players, rows) = (self.coalitions().players(), self.coalitions().len());
+        let step = rows.div_ceil(MOST_JUDGED);
+        let is_open: Vec<bool> = self.rows(&self.weights.free).map(|free| free > 0.0).collect();
+        let times: Vec<f64> = self.times().collect();
+        let draws: f64 = times.iter().zip(&is_open).filter(|(_, open)| **open).map(|(times, _)| times).sum();
+        let mut law = LawOfDraws::new(players, self.outputs);
+        let (mut added, mut judged) = (vec![0.0; players * self.outputs], 0.0);
+        for (row, &times) in times.iter().enumerate().step_by(step).filter(|(row, _)| is_open[*row]) {
+            let coalition = self.coalitions().row(row);
+            for player in 0..players {
+                let held = coalition.contains(player);
+                let side = &sides[usize::from(held)];
+                let factor = side.factors[player] * (side.weights[row] / times).sqrt();
+                for output in 0..self.outputs {
+                    let deviation =
+                        gains[row * self.outputs + output] - side.means[output * players + player];
+                    added[player * self.outputs + output] = if held { factor } else { -factor } * deviation;
+                }
+            }
+            (0..times as usize).for_each(|_| law.add(&added));
+            judged += times;
+        }
+        let degrees = if judged > 0.0 { law.degrees_of_freedom() * draws / judged } else { 1.0 };
+        ErrorLaw {
+            degrees_of_freedom: degrees.min(draws - unknowns as f64).max(1.0),
+            directions: law.directions(players),
+            bounded_draws: None,
+        }
     }
 
     /// What a regression without one of its draws leaves of that draw, `e_k / (1 − h_k)`; none if it cannot do without.

@@ -30,6 +30,7 @@ pub(crate) use self::strata::{Strata, finish_all};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
 use crate::error::EstimatorError;
+use crate::error_law::{BoundedDraws, ErrorLaw};
 use crate::estimator::Estimator;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
@@ -77,7 +78,7 @@ use crate::full_budget::FullBudget;
 /// [`keep_sampling`](Self::keep_sampling) says otherwise; in the true marginal mode it never is.
 ///
 /// **Standard errors** are `sqrt(s²/K̃)` with s² the sample variance of a player's contributions (Theorems 3.1 to 3.3); none of fewer than
-/// five draws, and of some ten too small rather than too large: ±1.96 of them covered the truth in 90 % of the cases. Where scenarios of the true marginal mode have weights see there.
+/// five draws, and of some ten too small rather than too large (Student's t with K̃ − 1 degrees of freedom is their law): ±1.96 of them covered the truth in 90 % of the cases. Where scenarios of the true marginal mode have weights see there.
 ///
 /// Takes O(T + K̃ n²) time at most, T being the time of the game's answers, and memory of some thousand coalitions for each thread.
 ///
@@ -268,6 +269,38 @@ impl ProductSpace {
         Ok(values)
     }
 
+    /// The law of the errors, which are independent among players, of means of so many draws.
+    fn error_law(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorLaw {
+        let weights = match self.mode {
+            Mode::TrueMarginal => game.scenario_weights(),
+            Mode::EmpiricalMarginal => None,
+        };
+        let effective = weights.map_or(draws as f64, |weights| {
+            let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+            weights.iter().sum::<f64>().powi(2) / squares
+        });
+        // The range of the game bounds its scenarios where it has one only.
+        let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
+        let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
+        ErrorLaw {
+            bounded_draws,
+            ..ErrorLaw::of_independent_values(std_errors, game.outputs(), effective - 1.0)
+        }
+    }
+
+    /// Length of the interval of a draw, in ranges of the game: a marginal contribution and, of two-step Shapley values, the difference of two
+    /// over the size of the group, which is 2 at least.
+    fn span(&self) -> f64 {
+        let smallest = |partition: &Partition| {
+            let sizes = partition.groups().iter().map(Vec::len).filter(|&size| size > 1);
+            sizes.min().map_or(2.0, |size| 2.0 + 4.0 / size as f64)
+        };
+        match (&self.value, &self.partition) {
+            (SolutionConcept::TwoStepShapley, Some(partition)) => smallest(partition),
+            _ => 2.0,
+        }
+    }
+
     /// Whether a budget that pays for exact values gets them.
     fn may_enumerate(&self) -> bool {
         self.mode == Mode::EmpiricalMarginal && self.full_budget == FullBudget::Enumerate
@@ -333,7 +366,11 @@ impl Estimator for ProductSpace {
             }
         };
         let everyone: Vec<usize> = (0..count).collect();
-        explanation(self, game, seed, |_| self.estimate_players(game, &everyone, draws, seed))
+        let mut explanation =
+            explanation(self, game, seed, |_| self.estimate_players(game, &everyone, draws, seed))?;
+        let law = |errors: &Vec<f64>| self.error_law(game, errors, draws);
+        explanation.diagnostics.error_law = explanation.std_errors.as_ref().map(law);
+        Ok(explanation)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
