@@ -7,6 +7,7 @@
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
 //! | [`OptimizedMonteCarlo`] | orders: independent, with their reverses, or all rotations of one; streaming | equal | yes | yes |
+//! | [`ProjectedGradient`] | with replacement, pairs of nearly uniform sizes or any of the paper's laws | importance, one step each | with `FullBudget::Enumerate` | yes |
 //! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
 //! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
@@ -58,6 +59,7 @@ mod optimized_kernel_shap;
 mod optimized_monte_carlo;
 mod permutation_shap;
 mod product_space;
+mod projected_gradient;
 mod regression;
 mod running_moments;
 
@@ -82,6 +84,10 @@ pub use optimized_kernel_shap::OptimizedKernelShap;
 pub use optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use permutation_shap::PermutationShap;
 pub use product_space::{PlayerEstimates, ProductSpace};
+pub use projected_gradient::{
+    GradientBounds, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepRule,
+    StepSize, Tail,
+};
 pub use regression::StandardErrors;
 
 /// The example of the README is a test.
