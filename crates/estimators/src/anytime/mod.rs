@@ -83,13 +83,13 @@ pub struct Anytime<'g> {
 /// Evaluations at the first look, for each player. Below, regressions have no degrees of freedom to judge themselves by.
 const FIRST_LOOK: usize = 3;
 /// The most by which the evaluations grow from one look to the next where the accuracy is far off, and the least.
-const GROWTH: (f64, f64) = (2.0, 1.2);
+const GROWTH: (f64, f64) = (2.0, 1.15);
 /// What is added to the growth that seems to be needed, as half of the runs would miss it otherwise.
-const MARGIN: f64 = 1.1;
+const MARGIN: f64 = 1.08;
 /// A sample that is to hold this share of all coalitions may as well hold them all, and be exact.
 const NEARLY_ALL: f64 = 0.7;
 /// The share of the probability of being wrong that is left which is spent on a look at which the run is expected to stop, or not.
-const SPENT: (f64, f64) = (0.5, 0.1);
+const SPENT: (f64, f64) = (0.75, 0.04);
 
 impl<'g> Anytime<'g> {
     /// A run of the [`growing`](Estimator::growing) twin of `estimator`.
