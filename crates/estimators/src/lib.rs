@@ -10,13 +10,15 @@
 //! | [`ProjectedGradient`] | with replacement, pairs of nearly uniform sizes or any of the paper's laws | importance, one step each | with `FullBudget::Enumerate` | yes |
 //! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
 //! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
+//! | [`StratifiedMonteCarlo`] | each player's own from every size of coalition, equally or by their variances | equal in a size | yes | yes |
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
 //! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
 //! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
-//! [`MonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and [`exact_in_groups`] every solution
+//! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
+//! [`exact_in_groups`] every solution
 //! concept. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
@@ -62,6 +64,7 @@ mod product_space;
 mod projected_gradient;
 mod regression;
 mod running_moments;
+mod stratified_monte_carlo;
 
 pub use anytime::{Anytime, Checkpoint, Measure, Progress, Scale, Until, Watcher};
 pub use apportion_samplers::Pairing;
@@ -89,6 +92,7 @@ pub use projected_gradient::{
     StepSize, Tail,
 };
 pub use regression::StandardErrors;
+pub use stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -1,0 +1,187 @@
+//! The strata, and the coalitions in them.
+
+use apportion_games::{Coalitions, Partition, Purpose, stream};
+use apportion_samplers::{JoinedCoalitions, SamplerError, choose, unrank};
+use rand::Rng;
+
+/// Which sizes of the coalition joined have strata, and what they cost.
+#[derive(Debug, Clone)]
+pub(crate) struct Sizes {
+    pub(crate) players: usize,
+    /// P(l) for the sizes 0..n.
+    pub(crate) law: Vec<f64>,
+    /// The sizes in 1..=n−2 that have weight; sizes 0 and n−1 have one coalition for each player.
+    pub(crate) inner: Vec<usize>,
+}
+
+/// A size that weighs less than this is left out: below the rounding of what the others add up to.
+const NO_WEIGHT: f64 = 1e-18;
+
+impl Sizes {
+    pub(crate) fn new(law: Vec<f64>) -> Self {
+        let players = law.len();
+        let inner = (1..players.saturating_sub(1)).filter(|&size| law[size] >= NO_WEIGHT).collect();
+        Self { players, law, inner }
+    }
+
+    /// Whether the worth of each player alone is part of some contribution.
+    pub(crate) fn needs_singles(&self) -> bool {
+        self.law.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
+    }
+
+    /// Whether the worth of all but each player is part of some contribution, and is not that of a player alone.
+    pub(crate) fn needs_all_but_one(&self) -> bool {
+        self.players > 2 && self.law.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
+    }
+
+    /// Whether coalitions of `size` are not evaluated before any draw.
+    pub(crate) fn is_asked(&self, size: usize) -> bool {
+        (2..self.players - 1).contains(&size)
+    }
+
+    /// Evaluations of a draw with `size` players joined: 2, or fewer where coalitions of one player or of all but one are part of it.
+    pub(crate) fn cost(&self, size: usize) -> usize {
+        usize::from(self.is_asked(size)) + usize::from(self.is_asked(size + 1))
+    }
+
+    /// Evaluations before any draw, ∅ and N included.
+    pub(crate) fn known(&self) -> usize {
+        2 + self.players * (usize::from(self.needs_singles()) + usize::from(self.needs_all_but_one()))
+    }
+
+    /// Evaluations with one draw from every stratum.
+    pub(crate) fn least(&self) -> usize {
+        let draws: usize = self.inner.iter().map(|&size| self.cost(size)).sum();
+        self.known().saturating_add(self.players.saturating_mul(draws))
+    }
+}
+
+/// Strata of at most this many coalitions are drawn without replacement.
+const SMALL: u128 = 64;
+
+/// Random words from the start of one draw to that of the next in the stream of a stratum, as a power of two: more than a draw takes.
+const DRAW_BITS: u32 = 24;
+
+/// The strata of inner sizes, numbered size by size: that of `player` and `sizes.inner[at]` is `at · n + player`.
+pub(crate) struct Strata<'p> {
+    pub(crate) sizes: Sizes,
+    /// For each inner size C(n−1, l), where its coalitions are drawn without replacement.
+    populations: Vec<Option<u32>>,
+    joined: Vec<JoinedCoalitions<'p>>,
+    seed: u64,
+}
+
+impl<'p> Strata<'p> {
+    /// Those of the players of `whole`, all in one group.
+    pub(crate) fn new(sizes: Sizes, whole: &'p Partition, seed: u64) -> Result<Self, SamplerError> {
+        let players = sizes.players;
+        let of_size = |&size: &usize| {
+            let only = |sizes: usize| (0..sizes).map(|other| f64::from(u8::from(other == size))).collect();
+            JoinedCoalitions::new(whole, &[1.0], only)
+        };
+        let joined = sizes.inner.iter().map(of_size).collect::<Result<_, _>>()?;
+        // Next to the ends there are n − 1 coalitions, few beside the budget whatever n is.
+        let small = |&size: &usize| {
+            let most = if size == 1 || size + 2 == players { u128::from(u32::MAX) } else { SMALL };
+            choose(players - 1, size).filter(|&count| count <= most).map(|count| count as u32)
+        };
+        let populations = sizes.inner.iter().map(small).collect();
+        Ok(Self { sizes, populations, joined, seed })
+    }
+
+    /// The number of strata.
+    pub(crate) fn len(&self) -> usize {
+        self.sizes.inner.len() * self.sizes.players
+    }
+
+    pub(crate) fn player(&self, stratum: usize) -> usize {
+        stratum % self.sizes.players
+    }
+
+    /// The size of the coalition joined.
+    pub(crate) fn size(&self, stratum: usize) -> usize {
+        self.sizes.inner[stratum / self.sizes.players]
+    }
+
+    /// P(l).
+    pub(crate) fn weight(&self, stratum: usize) -> f64 {
+        self.sizes.law[self.size(stratum)]
+    }
+
+    /// Evaluations of a draw.
+    pub(crate) fn cost(&self, stratum: usize) -> usize {
+        self.sizes.cost(self.size(stratum))
+    }
+
+    /// The number of coalitions in a stratum that is drawn without replacement.
+    pub(crate) fn population(&self, stratum: usize) -> Option<u32> {
+        self.populations[stratum / self.sizes.players]
+    }
+
+    /// Appends draw number `draw` on `side` of a stratum, the coalition without the player: a function of these numbers and the seed.
+    ///
+    /// Draws without replacement are the stratum's coalitions in a random order; there is one side of them only.
+    pub(crate) fn push(&self, stratum: usize, side: usize, draw: usize, batch: &mut Coalitions) {
+        let (at, player) = (stratum / self.sizes.players, self.player(stratum));
+        let mut rng = stream(self.seed, Purpose::Strata, (2 * stratum + side) as u64);
+        if let Some(population) = self.populations[at] {
+            let mut order: Vec<(u64, u32)> = (0..population).map(|rank| (rng.next_u64(), rank)).collect();
+            order.sort_unstable();
+            let rank = order[draw].1;
+            // A rank below C(n − 1, l) is that of a coalition.
+            if let Ok(others) = unrank(self.sizes.players - 1, self.sizes.inner[at], rank.into()) {
+                batch.push_members(others.view().members().map(|other| other + usize::from(other >= player)));
+            }
+            return;
+        }
+        rng.set_word_pos((draw as u128) << DRAW_BITS);
+        let mut others = vec![0; batch.words_per_row()];
+        self.joined[at].draw_members(player, &mut rng, &mut others);
+        batch.push_words(&others);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn uniform(players: usize) -> Sizes {
+        Sizes::new(vec![1.0 / players as f64; players])
+    }
+
+    #[test]
+    fn the_least_budget_draws_once_from_every_stratum() {
+        // 2 (n − 1)²: two for each of n (n − 1) contributions, less what is shared.
+        let least = |players| uniform(players).least();
+        assert_eq!([2, 3, 4, 5, 10, 30].map(least), [4, 8, 18, 32, 162, 1682]);
+        let early = Sizes::new(vec![0.5, 0.5, 0.0, 0.0, 0.0]);
+        assert_eq!((early.inner.clone(), early.known(), early.least()), (vec![1], 7, 12));
+        let middle = Sizes::new(vec![0.0, 0.0, 1.0, 0.0, 0.0]);
+        assert_eq!((middle.known(), middle.least()), (2, 12));
+    }
+
+    #[test]
+    fn small_strata_come_whole_and_large_ones_at_random() {
+        for players in [4, 8, 12, 70] {
+            let whole = Partition::whole(players);
+            let strata = Strata::new(uniform(players), &whole, 3).unwrap();
+            for stratum in 0..strata.len() {
+                let (player, size) = (strata.player(stratum), strata.size(stratum));
+                let count = strata.population(stratum).map_or(40, |count| count as usize);
+                let mut batch = Coalitions::new(players);
+                (0..count).for_each(|draw| strata.push(stratum, 0, draw, &mut batch));
+                assert!(batch.iter().all(|row| row.size() == size && !row.contains(player)));
+                let distinct: BTreeSet<&[u64]> = batch.iter().map(|row| row.words()).collect();
+                if strata.population(stratum).is_some() {
+                    assert_eq!(distinct.len() as u128, choose(players - 1, size).unwrap());
+                } else {
+                    assert!(distinct.len() > 20, "{players}, {size}: {}", distinct.len());
+                    let mut other = Coalitions::new(players);
+                    (0..count).for_each(|draw| strata.push(stratum, 1, draw, &mut other));
+                    assert_ne!(batch, other);
+                }
+            }
+        }
+    }
+}
