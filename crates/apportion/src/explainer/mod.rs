@@ -1,6 +1,7 @@
 //! From a model, a background and rows to explanations.
 
 mod by_game;
+mod each;
 mod left;
 
 use std::sync::OnceLock;
@@ -253,6 +254,16 @@ impl<'a> Explainer<'a> {
             explanations.iter().enumerate().for_each(|(row, explanation)| follow.done(row, explanation));
             return Ok(explanations);
         }
+        self.explain_rows_by_game(explicands, follow, follows_runs).into_iter().collect()
+    }
+
+    /// Each of the rows by its game: in parallel where the model allows it, else up to the first that fails.
+    fn explain_rows_by_game(
+        &self,
+        explicands: Rows<'_>,
+        follow: &dyn Follow,
+        follows_runs: bool,
+    ) -> Vec<Result<Explanation, ExplainError>> {
         let explain = |row: usize| {
             let explanation = match follow.finished(row) {
                 Some(explanation) => explanation,
@@ -264,12 +275,17 @@ impl<'a> Explainer<'a> {
             follow.done(row, &explanation);
             Ok(explanation)
         };
-        if !self.source.parallel() {
-            return (0..explicands.len()).map(explain).collect();
+        if self.source.parallel() {
+            return (0..explicands.len()).into_par_iter().map(explain).collect();
         }
-        let explained: Vec<Result<Explanation, ExplainError>> =
-            (0..explicands.len()).into_par_iter().map(explain).collect();
-        explained.into_iter().collect()
+        let mut explained = Vec::with_capacity(explicands.len());
+        for row in 0..explicands.len() {
+            explained.push(explain(row));
+            if explained[row].is_err() {
+                break;
+            }
+        }
+        explained
     }
 
     /// Refuses a method that cannot do what was asked, before any work.
