@@ -15,22 +15,32 @@
 //! 4. The constraint `Σφ = v(N) − v(∅)` holds exactly.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use apportion_games::{Coalition, CoalitionView, Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SamplerError, SizeLaw, WithReplacement, ln_choose, most_rows};
-use apportion_solvers::Design;
+use apportion_solvers::{Constraint, Design, least_squares};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
-use crate::evaluations::at_most_all;
+use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
-use crate::regression::regress;
+use crate::regression::StandardErrors;
 
 /// Kernel SHAP as optimized in the `shap` library: enumerated sizes, paired sampling, merged duplicates.
 ///
-/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations. No standard errors. The library's `nsamples` is `m − 2`.
+/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations. The library's `nsamples` is `m − 2`.
+///
+/// Standard errors are ours: from what the regression would lose without each draw (a pair, or a coalition of the middle size), enumerated
+/// coalitions being certain. None where it cannot do without some draw. ±1.96 of them covered the truth in 93 to 98 % of the cases (random games of 6 to
+/// 12 players, m from 5n to 20n).
+///
+/// The [growing](Estimator::growing) twin draws by the kernel from all sizes and passes over draws of enumerated ones, which leaves the law of
+/// a sample as it is. Where a larger budget enumerates the same sizes it asks for everything that a smaller one did; where it enumerates one
+/// size more, fewer of the larger sizes may be drawn than before: up to a fifth of what was asked for is left aside then in our tests, and
+/// 2 % on average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OptimizedKernelShap;
 
@@ -45,12 +55,29 @@ impl Estimator for OptimizedKernelShap {
     }
 
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
-        if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
-            return Ok(explanation);
-        }
-        let (coalitions, weights) = weighted_coalitions(game.players(), budget - 2, seed)?;
-        let (explanation, _) = regress(self.name(), game, &Design::new(&coalitions, &weights)?, seed)?;
-        Ok(explanation)
+        estimate(self, game, budget, seed, DrawsFrom::Remaining)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(GrowingTwin)
+    }
+}
+
+/// [`OptimizedKernelShap`] whose samples hardly change as they grow.
+#[derive(Debug, Clone, Copy)]
+struct GrowingTwin;
+
+impl Estimator for GrowingTwin {
+    fn name(&self) -> &'static str {
+        OptimizedKernelShap.name()
+    }
+
+    fn minimum_budget(&self, players: usize) -> usize {
+        OptimizedKernelShap.minimum_budget(players)
+    }
+
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        estimate(self, game, budget, seed, DrawsFrom::All)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
@@ -58,24 +85,68 @@ impl Estimator for OptimizedKernelShap {
     }
 }
 
+/// The sizes that are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DrawsFrom {
+    /// Those that are not enumerated.
+    Remaining,
+    /// All; draws of enumerated sizes are passed over.
+    All,
+}
+
+fn estimate(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+    seed: u64,
+    draws_from: DrawsFrom,
+) -> Result<Explanation, EstimatorError> {
+    if let Some(explanation) = exact_if_affordable(estimator, game, budget, FullBudget::Enumerate)? {
+        return Ok(explanation);
+    }
+    let chosen = weighted_coalitions(game.players(), budget - 2, seed, draws_from)?;
+    let mut evaluations = Evaluations::begin(game)?;
+    let gains = evaluations.gains(&chosen.coalitions)?;
+    let total = evaluations.total();
+    let (pairs, weights, targets) = chosen.in_pairs(&gains, game.outputs());
+    let design = Design::paired_apart(&pairs, &weights)?;
+    let solution = least_squares(&design, &targets, game.outputs(), Constraint::Sum(&total))?;
+    let unknowns = game.players() - 1;
+    let (name, value) = (estimator.name(), estimator.value());
+    let mut explanation = Explanation::of_regression(name, value, evaluations, &solution, unknowns, seed);
+    explanation.judge(StandardErrors::Estimated, || solution.certificate_of_draws(&chosen.times))?;
+    Ok(explanation)
+}
+
 /// At most `rows` different coalitions with their weights, sizes 1 to n−1.
 fn weighted_coalitions(
     players: usize,
     rows: usize,
     seed: u64,
-) -> Result<(Coalitions, Vec<f64>), EstimatorError> {
+    draws_from: DrawsFrom,
+) -> Result<Chosen, EstimatorError> {
     let most = most_rows(players);
     if rows > most {
         return Err(SamplerError::TooManyRows { given: rows, most }.into());
     }
     let plan = Plan::new(players, rows);
     let mut chosen = plan.enumerated();
-    if let Some(law) = plan.remaining_law()? {
-        let draws = plan.rows_to_draw.saturating_mul(4).min(most);
+    let wanted = plan.rows_to_draw.saturating_mul(4).min(most);
+    if plan.rows_to_draw > 0 && plan.enumerated_classes < plan.mass.len() {
+        let (law, draws) = match draws_from {
+            DrawsFrom::Remaining => (plan.law_from(plan.enumerated_classes)?, wanted),
+            DrawsFrom::All => {
+                let law = plan.law_from(0)?;
+                let kept: f64 =
+                    (plan.enumerated_classes + 1..=players).map(|size| law.probability(size)).sum();
+                (law, ((wanted as f64 / kept).ceil() as usize).min(most))
+            }
+        };
         let drawn = WithReplacement { law, pairing: Pairing::Unpaired }.sample(draws, seed)?;
-        plan.draw(&mut chosen, drawn.coalitions().iter());
+        let kept = drawn.coalitions().iter().filter(|row| row.size() > plan.enumerated_classes);
+        plan.draw(&mut chosen, kept.take(wanted));
     }
-    Ok((chosen.coalitions, chosen.weights))
+    Ok(chosen)
 }
 
 /// Which sizes are enumerated, and how many rows are left to draw.
@@ -92,6 +163,10 @@ struct Plan {
 struct Chosen {
     coalitions: Coalitions,
     weights: Vec<f64>,
+    /// For each coalition and the complement that was chosen with it, how often they were drawn; 0 where they are there for certain.
+    times: Vec<u32>,
+    /// Where they stand.
+    units: Vec<Range<usize>>,
 }
 
 impl Plan {
@@ -133,11 +208,12 @@ impl Plan {
 
     /// All coalitions of the enumerated classes, each followed by its complement where that has another size.
     fn enumerated(&self) -> Chosen {
-        let mut chosen = Chosen { coalitions: Coalitions::new(self.players), weights: Vec::new() };
+        let mut chosen = Chosen::new(self.players);
         for class in 0..self.enumerated_classes {
             let weight = self.mass[class] / Self::class_rows(self.players, class);
             for_each_subset(self.players, class + 1, |members| {
-                chosen.push(Coalition::from_members(self.players, members.iter().copied()).view(), weight);
+                let coalition = Coalition::from_members(self.players, members.iter().copied());
+                chosen.push(coalition.view(), weight, 0);
                 if Self::is_paired(self.players, class) {
                     chosen.push_complement_of_last(weight);
                 }
@@ -146,17 +222,14 @@ impl Plan {
         chosen
     }
 
-    /// The law of the size of a draw: the mass of the remaining classes, halved where a draw gives two coalitions.
-    fn remaining_law(&self) -> Result<Option<SizeLaw>, EstimatorError> {
-        if self.rows_to_draw == 0 || self.enumerated_classes == self.mass.len() {
-            return Ok(None);
-        }
+    /// The law of the size of a draw from the classes beyond the first so many: their mass, halved where a draw gives two coalitions.
+    fn law_from(&self, first_class: usize) -> Result<SizeLaw, EstimatorError> {
         let mut weights = vec![0.0; self.players + 1];
-        for class in self.enumerated_classes..self.mass.len() {
+        for class in first_class..self.mass.len() {
             let rows = if Self::is_paired(self.players, class) { 2.0 } else { 1.0 };
             weights[class + 1] = self.mass[class] / rows;
         }
-        Ok(Some(SizeLaw::custom(&weights)?))
+        Ok(SizeLaw::custom(&weights)?)
     }
 
     /// Adds drawn coalitions until the rows are used up, merging repetitions, and scales the drawn weights to the mass left.
@@ -169,16 +242,14 @@ impl Plan {
                 break;
             }
             let is_paired = Self::is_paired(self.players, coalition.size() - 1);
-            if let Some(&row) = seen.get(coalition.words()) {
-                chosen.weights[row] += 1.0;
-                // The complement stands in the next row, unless the budget ended between the two.
-                if is_paired && row + 1 < chosen.weights.len() {
-                    chosen.weights[row + 1] += 1.0;
-                }
+            if let Some(&unit) = seen.get(coalition.words()) {
+                // With the complement, unless the budget ended between the two.
+                chosen.weights[chosen.units[unit].clone()].iter_mut().for_each(|weight| *weight += 1.0);
+                chosen.times[unit] += 1;
                 continue;
             }
-            seen.insert(coalition.words().to_vec(), chosen.weights.len());
-            chosen.push(coalition, 1.0);
+            seen.insert(coalition.words().to_vec(), chosen.units.len());
+            chosen.push(coalition, 1.0, 1);
             rows_left -= 1;
             if is_paired && rows_left > 0 {
                 chosen.push_complement_of_last(1.0);
@@ -192,7 +263,14 @@ impl Plan {
 }
 
 impl Chosen {
-    fn push(&mut self, coalition: CoalitionView<'_>, weight: f64) {
+    fn new(players: usize) -> Self {
+        let coalitions = Coalitions::new(players);
+        Self { coalitions, weights: Vec::new(), times: Vec::new(), units: Vec::new() }
+    }
+
+    fn push(&mut self, coalition: CoalitionView<'_>, weight: f64, times: u32) {
+        self.units.push(self.weights.len()..self.weights.len() + 1);
+        self.times.push(times);
         self.coalitions.push(coalition);
         self.weights.push(weight);
     }
@@ -200,6 +278,22 @@ impl Chosen {
     fn push_complement_of_last(&mut self, weight: f64) {
         self.coalitions.push_complement(self.coalitions.len() - 1);
         self.weights.push(weight);
+        self.units.last_mut().into_iter().for_each(|unit| unit.end += 1);
+    }
+
+    /// All coalitions with their complements, weights and targets, as pairs are drawn together. Complements that were not chosen weigh nothing.
+    fn in_pairs(&self, gains: &[f64], outputs: usize) -> (Coalitions, Vec<f64>, Vec<f64>) {
+        let mut pairs = Coalitions::with_capacity(self.coalitions.players(), 2 * self.units.len());
+        let (mut weights, mut targets) = (Vec::new(), Vec::new());
+        for unit in &self.units {
+            pairs.push(self.coalitions.row(unit.start));
+            pairs.push_complement(pairs.len() - 1);
+            weights.extend(&self.weights[unit.clone()]);
+            weights.resize(pairs.len(), 0.0);
+            targets.extend(&gains[unit.start * outputs..unit.end * outputs]);
+            targets.resize(pairs.len() * outputs, 0.0);
+        }
+        (pairs, weights, targets)
     }
 }
 
@@ -223,7 +317,6 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apportion_solvers::{Constraint, least_squares};
 
     #[test]
     fn subsets_are_all_visited_once_in_lexicographic_order() {
@@ -239,14 +332,18 @@ mod tests {
     fn never_more_rows_than_asked_for_and_all_different() {
         for players in [2, 3, 4, 7, 8, 12, 65, 130] {
             for rows in [2, 3, 10, 64, 301] {
-                let (coalitions, weights) = weighted_coalitions(players, rows, 5).unwrap();
-                assert!(coalitions.len() <= rows.max(2) && coalitions.len() == weights.len());
-                let mut words: Vec<_> = coalitions.iter().map(|row| row.words().to_vec()).collect();
-                words.sort();
-                words.dedup();
-                assert_eq!(words.len(), coalitions.len(), "{players} players, {rows} rows");
-                let total: f64 = weights.iter().sum();
-                assert!((total - 1.0).abs() < 1e-12, "weights sum to {total}");
+                for draws_from in [DrawsFrom::Remaining, DrawsFrom::All] {
+                    let Chosen { coalitions, weights, times, units } =
+                        weighted_coalitions(players, rows, 5, draws_from).unwrap();
+                    assert!(coalitions.len() <= rows.max(2) && coalitions.len() == weights.len());
+                    assert_eq!((times.len(), units.last().unwrap().end), (units.len(), weights.len()));
+                    let mut words: Vec<_> = coalitions.iter().map(|row| row.words().to_vec()).collect();
+                    words.sort();
+                    words.dedup();
+                    assert_eq!(words.len(), coalitions.len(), "{players} players, {rows} rows");
+                    let total: f64 = weights.iter().sum();
+                    assert!((total - 1.0).abs() < 1e-12, "weights sum to {total}");
+                }
             }
         }
     }
@@ -254,7 +351,8 @@ mod tests {
     #[test]
     fn small_sizes_are_enumerated_with_their_exact_weight() {
         let players = 10;
-        let (coalitions, weights) = weighted_coalitions(players, 300, 1).unwrap();
+        let Chosen { coalitions, weights, .. } =
+            weighted_coalitions(players, 300, 1, DrawsFrom::Remaining).unwrap();
         let mass: f64 = (1..players).map(|size| 1.0 / (size * (players - size)) as f64).sum();
         for size in [1usize, 2, 8, 9] {
             let of_size: Vec<_> =

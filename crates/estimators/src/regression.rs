@@ -51,7 +51,7 @@ pub(crate) fn explain(
 }
 
 /// Evaluates the coalitions of `design`, which are all different, and solves the regression; without standard errors.
-pub(crate) fn regress(
+fn regress(
     method: &'static str,
     game: &dyn Game,
     design: &Design<'_>,

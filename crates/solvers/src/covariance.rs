@@ -110,7 +110,7 @@ impl Covariance {
 /// The same signs every time.
 fn random_signs(players: usize) -> Mat<f64> {
     let mut signs = Mat::zeros(players, PROBES);
-    for (probe, mut column) in signs.col_iter_mut().enumerate() {
+    for (probe, column) in signs.col_iter_mut().enumerate() {
         let mut rng = stream(0, Purpose::Directions, probe as u64);
         let mut word = 0;
         for (player, sign) in column.iter_mut().enumerate() {
