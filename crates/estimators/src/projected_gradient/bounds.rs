@@ -5,8 +5,8 @@
 //! Against the paper as printed: F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, so that `μ = 2 (1 − 1/n)`, not `1 − 1/n`; `B²` is the
 //! square of `Σ L_j / n`; κ = B/μ thus has the factor 1 for 4. (With the printed ones `4κ²/T` is 16 times larger.)
 //!
-//! For steps `2D/(B√t)` the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t` by parts, with ‖φ − φ*‖ ≤ 2D, to
-//! `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T, which is used here.
+//! For steps `2D/(B√t)` the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t` by parts, with ‖φ − φ*‖ ≤ 2D,
+//! to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T, which is used here.
 
 use super::law::GradientLaw;
 use super::schedule::{StepSize, curvature};
@@ -35,9 +35,9 @@ pub enum Tail {
     Markov,
     /// `P(Z ≥ A (2 + 4a)) ≤ 2 exp(−a²)`.
     ///
-    /// The paper uses it for all steps. It does not follow from the expectation alone: it is proved for `F(φ̄) − F(φ*)` with steps as 1/√t and
-    /// bounded gradients (Nemirovski, Juditsky, Lan and Shapiro, *Robust stochastic approximation approach to stochastic programming*, SIAM
-    /// Journal on Optimization 2009).
+    /// The paper uses it for all steps. It does not follow from the expectation alone: it is proved for `F(φ̄) − F(φ*)` with steps as 1/√t
+    /// and bounded gradients (Nemirovski, Juditsky, Lan and Shapiro, *Robust stochastic approximation approach to stochastic programming*,
+    /// SIAM Journal on Optimization 2009).
     Deviation,
 }
 
@@ -85,7 +85,7 @@ impl GradientBounds {
     ///
     /// ```text
     /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)                   (section 4.2; that of the largest coalitions)
-    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                       (section 4.2, without the printed square root of B²)
+    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                       (section 4.2, which lacks the square on the left)
     /// centred     B = 2 Σ_l W_l ‖Px‖ (‖Px‖ D + 2C),  ‖Px‖² = l (n−l)/n        (of the gradient along the plane)
     /// ```
     ///

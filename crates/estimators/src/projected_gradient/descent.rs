@@ -12,10 +12,10 @@
 //! e_t = (1 − γ_t μ) e_{t−1} − γ_t ξ_t,    ē_t = (1 − ρ_t) ē_{t−1} + ρ_t e_t      ⇒      ē_T = b e_0 − Σ_t β_t ξ_t
 //! ```
 //!
-//! with numbers b and β_t that depend on the steps alone. The noise of different steps is uncorrelated, whence `Var ē_i = Σ_t β_t² Var ξ_ti`,
-//! and `Σ_t β_t² ∇_ti²` estimates it. With α_t the coefficients in e_T itself, the sums of α², αβ and β² are kept from step to step. For steps
-//! as 1/√t and the uniform average the sum comes to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic approximation by
-//! averaging*, 1992), for [`Inverse`](super::StepSize::Inverse) and the weighted one to 32/27 of that.
+//! with numbers b and β_t that depend on the steps alone. The noise of different steps is uncorrelated, whence `Var ē_i = Σ_t β_t² Var
+//! ξ_ti`, and `Σ_t β_t² ∇_ti²` estimates it. With α_t the coefficients in e_T itself, the sums of α², αβ and β² are kept from step to step.
+//! For steps as 1/√t and the uniform average the sum comes to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic
+//! approximation by averaging*, 1992), for [`Inverse`](super::StepSize::Inverse) and the weighted one to 32/27 of that.
 
 use super::schedule::curvature;
 

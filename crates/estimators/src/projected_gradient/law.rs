@@ -15,19 +15,19 @@ pub enum GradientLaw {
     /// Every coalition alike: section 4.1 of the paper. Gradients of small and large coalitions are rare and enormous, so that constants
     /// grow as 2^n.
     Uniform,
-    /// In proportion to `L_l = w_l √l (D √l + C)`, a bound of the gradient (section 4.2): `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`.
-    /// The paper's importance sampling.
+    /// In proportion to `L_l = w_l √l (D √l + C)`, a bound of the gradient (section 4.2): `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n
+    /// − l))`. The paper's importance sampling.
     Importance,
     /// The same bound for the gradient along the plane, which is all that a step is after the projection: rows x are replaced by
-    /// `Px = x − (l/n) 1`, `‖Px‖² = l (n − l)/n`, so that `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes.
-    /// The default.
+    /// `Px = x − (l/n) 1`, `‖Px‖² = l (n − l)/n`, so that `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all
+    /// sizes. The default.
     #[default]
     Centred,
 }
 
 impl GradientLaw {
-    /// Bounds of the gradients of all coalitions of each size together, over 2: `C(n, l) L_l` for sizes 1 to n − 1, by entry `l − 1`; for the
-    /// uniform law, which has none, the number of coalitions over that of the most frequent size.
+    /// Bounds of the gradients of all coalitions of each size together, over 2: `C(n, l) L_l` for sizes 1 to n − 1, by entry `l − 1`; for
+    /// the uniform law, which has none, the number of coalitions over that of the most frequent size.
     pub(super) fn size_weights(self, players: usize, norm: f64, value: f64) -> Vec<f64> {
         let n = players as f64;
         let ln_most = ln_choose(players, players / 2);

@@ -7,21 +7,23 @@
 //!
 //! # Source
 //!
-//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*, CD-MAKE 2020,
-//! section 4.
+//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*, CD-MAKE
+//! 2020, section 4.
 
 mod bounds;
 mod coalitions;
 mod descent;
+mod feasible;
 mod law;
+mod run;
 mod schedule;
 
-use apportion_games::{Coalitions, Game};
-use apportion_solvers::{Ball, Hyperplane, SolverError, Stopping, Sweeps, dykstra_on_hyperplane_and_ball};
+use apportion_games::Game;
 
 pub use self::bounds::{GradientBounds, StepRule, Tail};
-use self::coalitions::{BLOCK, MOST_DRAWS, draw_block};
-use self::descent::{Descent, Step};
+use self::descent::Descent;
+use self::feasible::Feasible;
+pub use self::feasible::IterateSet;
 pub use self::law::GradientLaw;
 use self::law::SizeFactors;
 pub use self::schedule::{IterateAverage, StepSize};
@@ -33,28 +35,6 @@ use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
-
-/// The set K on which iterates are projected.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum IterateSet {
-    /// The plane Σφ = c. The default.
-    #[default]
-    Plane,
-    /// The plane and the ball `‖φ‖ ≤ D`, by the closed form.
-    Ball(f64),
-    /// The same by Dykstra's algorithm, as in the paper (Algorithm 2). The answers agree within rounding.
-    BallByDykstra(f64),
-}
-
-impl IterateSet {
-    /// D.
-    fn norm_bound(self) -> Option<f64> {
-        match self {
-            Self::Plane => None,
-            Self::Ball(bound) | Self::BallByDykstra(bound) => Some(bound),
-        }
-    }
-}
 
 /// What becomes of the share that φ_0 has in the average of the iterates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,8 +65,8 @@ pub enum StartShare {
 ///
 /// The default (pairs, centred law, `2/(μ(t + 1 + n))`, weighted average, the start taken out) is the most accurate all in all of what we
 /// tried on random games of 30 players with interactions of up to 3 or 8, at m = 10n, 40n, 200n and 1000n: delays of ¼ to 4 steps a player,
-/// constant steps, steps as 1/√t, each with several averages. Delays below ½ are up to 30 times worse at m = 10n, those above 2 as good from
-/// 200n on; without pairs squared errors are 1.8 to 6 times larger, with the paper's law 1.1 to 1.7 times. The last iterate is up to
+/// constant steps, steps as 1/√t, each with several averages. Delays below ½ are up to 30 times worse at m = 10n, those above 2 as good
+/// from 200n on; without pairs squared errors are 1.8 to 6 times larger, with the paper's law 1.1 to 1.7 times. The last iterate is up to
 /// 2.7 times better at 10n and up to 1.8 times worse at 200n. Where it may be chosen, [`LeverageShap`](crate::LeverageShap) is better:
 /// its squared errors were 1.3 to 7 times smaller.
 ///
@@ -96,8 +76,8 @@ pub enum StartShare {
 ///
 /// # Growing samples
 ///
-/// Coalitions do not depend on iterates: they are drawn and evaluated 1024 draws at a time, and the steps taken after. The steps for a budget
-/// are the first ones of every larger budget.
+/// Coalitions do not depend on iterates: they are drawn and evaluated 1024 draws at a time, and the steps taken after. The steps for a
+/// budget are the first ones of every larger budget.
 ///
 /// # Standard errors
 ///
@@ -139,8 +119,8 @@ pub struct ProjectedGradient {
     pub start: StartShare,
     /// The set K; the plane by default.
     pub set: IterateSet,
-    /// C, the bound of |v(S) − v(∅)| that the law of the draws is made for. By default `max |v(N) − v(∅)|` over the outputs where the norm is
-    /// bounded, and `D/√n` where it is not, so that neither matters.
+    /// C, the bound of |v(S) − v(∅)| that the law of the draws is made for. By default `max |v(N) − v(∅)|` over the outputs where the norm
+    /// is bounded, and `D/√n` where it is not, so that neither matters.
     pub value_bound: Option<f64>,
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
@@ -186,8 +166,8 @@ impl ProjectedGradient {
         Self::published(StepSize::Constant(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// What the authors' code calls a step as `step/√t`; as [`authors_constant`](Self::authors_constant) otherwise. The figures of the paper
-    /// have 0.1 (16 features) and 0.01 (300).
+    /// What the authors' code calls a step as `step/√t`; as [`authors_constant`](Self::authors_constant) otherwise. The figures of the
+    /// paper have 0.1 (16 features) and 0.01 (300).
     pub fn authors_square_root(step: f64) -> Self {
         Self::published(StepSize::SquareRoot(step / 2.0), IterateAverage::Uniform)
     }
@@ -250,147 +230,10 @@ impl ProjectedGradient {
         let scale = norm.max(value);
         SizeFactors::new(self.law.size_weights(players, norm / scale, value / scale), self.is_paired())
     }
-
-    /// Follows the gradients of all draws that `budget` pays; per output the descent at its end.
-    fn descend(
-        &self,
-        evaluations: &mut Evaluations,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Vec<Descent>, EstimatorError> {
-        let players = evaluations.game.players();
-        let totals = evaluations.total();
-        let steps = (budget - 2) / self.evaluations_per_step();
-        let draws = steps.saturating_mul(self.batch);
-        if draws > MOST_DRAWS {
-            return Err(EstimatorError::Draws { given: draws, least: 1, most: MOST_DRAWS });
-        }
-        let sets =
-            totals.iter().enumerate().map(|(output, &total)| Feasible::new(self.set, players, output, total));
-        let sets = sets.collect::<Result<Vec<_>, _>>()?;
-        let factors = self.factors(players, &totals)?;
-        let mut descents: Vec<Descent> =
-            totals.iter().map(|total| Descent::new(players, total / players as f64)).collect();
-
-        let mut batch = Coalitions::new(players);
-        let mut row = vec![0.0; players];
-        // The largest |v(S) − v(∅)| so far.
-        let mut largest = totals.iter().map(|total| total.abs()).fold(0.0, f64::max);
-        let per_draw = if self.is_paired() { 2 } else { 1 };
-        for block in 0..draws.div_ceil(BLOCK) {
-            let first = block * BLOCK;
-            let count = BLOCK.min(draws - first);
-            draw_block(&mut batch, &factors, self.is_paired(), (seed, block as u64, count));
-            let gains = evaluations.gains(&batch)?;
-            for (index, gains) in gains.chunks_exact(per_draw * totals.len()).enumerate() {
-                largest = gains.iter().map(|gain| gain.abs()).fold(largest, f64::max);
-                let drawn = batch.row(index * per_draw);
-                let size = batch.sizes()[index * per_draw] as usize;
-                write_centred(drawn.words(), size, &mut row);
-                let factor = factors.factor(size);
-                for (output, descent) in descents.iter_mut().enumerate() {
-                    let share = totals[output] * size as f64 / players as f64;
-                    let along = descent.along(&row);
-                    let coefficient = if self.is_paired() {
-                        let complement = gains[totals.len() + output];
-                        // Of S and its complement: x·φ − y and c − x·φ − ȳ, with rows Px and −Px.
-                        factor * (2.0 * (along + share) - totals[output] - (gains[output] - complement))
-                    } else {
-                        2.0 * factor * (along + share - gains[output])
-                    };
-                    descent.add(coefficient, &row);
-                }
-                let done = first + index + 1;
-                if done.is_multiple_of(self.batch) {
-                    let number = done / self.batch;
-                    let step = Step {
-                        length: self.step.length(players, number),
-                        weight: self.average.weight(number),
-                        batch: self.batch as f64,
-                    };
-                    for (descent, set) in descents.iter_mut().zip(&sets) {
-                        let away = descent.step(step, |iterate| set.project(iterate))?;
-                        // A Shapley value is at most 2 √n times the largest value away.
-                        if away.is_nan() || away > DIVERGED * largest * (players as f64).sqrt() {
-                            return Err(EstimatorError::Diverged { step: number, norm: away });
-                        }
-                    }
-                }
-            }
-        }
-        Ok(descents)
-    }
 }
-
-/// An iterate that is so many times further away than any Shapley value can be has diverged.
-const DIVERGED: f64 = 1e8;
 
 /// Steps that equally contribute, below which there are no standard errors.
 const FEWEST_STEPS: f64 = 8.0;
-
-/// Writes `x − (l/n) 1`.
-fn write_centred(words: &[u64], size: usize, row: &mut [f64]) {
-    let out = -(size as f64) / row.len() as f64;
-    let values = [out, 1.0 + out];
-    for (row, &word) in row.chunks_mut(64).zip(words) {
-        for (bit, value) in row.iter_mut().enumerate() {
-            *value = values[(word >> bit & 1) as usize];
-        }
-    }
-}
-
-/// K of one output.
-enum Feasible {
-    Plane,
-    /// The ball's part of the plane: its centre and its radius there.
-    Disc {
-        centre: f64,
-        radius: f64,
-    },
-    Both(Hyperplane, Ball),
-}
-
-impl Feasible {
-    fn new(set: IterateSet, players: usize, output: usize, total: f64) -> Result<Self, EstimatorError> {
-        let Some(bound) = set.norm_bound() else { return Ok(Self::Plane) };
-        let least = total.abs() / (players as f64).sqrt();
-        // What differs by rounding is equal.
-        if bound < least * (1.0 - 4.0 * f64::EPSILON) {
-            return Err(EstimatorError::NormBound { given: bound, least, output });
-        }
-        Ok(if let IterateSet::BallByDykstra(_) = set {
-            Self::Both(Hyperplane::of_sum(players, total)?, Ball::new(vec![0.0; players], bound)?)
-        } else {
-            let radius = ((bound - least) * (bound + least)).max(0.0).sqrt();
-            Self::Disc { centre: total / players as f64, radius }
-        })
-    }
-
-    fn project(&self, iterate: &mut [f64]) -> Result<(), SolverError> {
-        match self {
-            Self::Plane => {}
-            // Steps lead along the plane.
-            Self::Disc { centre, radius } => {
-                let away = iterate.iter().map(|phi| (phi - centre).powi(2)).sum::<f64>().sqrt();
-                if away > *radius {
-                    let factor = radius / away;
-                    iterate.iter_mut().for_each(|phi| *phi = centre + factor * (*phi - centre));
-                }
-            }
-            Self::Both(plane, ball) => {
-                let nearest = dykstra_on_hyperplane_and_ball(
-                    plane,
-                    ball,
-                    iterate,
-                    Stopping::default(),
-                    Sweeps::Extrapolated,
-                )?;
-                iterate.copy_from_slice(&nearest.point);
-            }
-        }
-        Ok(())
-    }
-}
 
 impl Estimator for ProjectedGradient {
     fn name(&self) -> &'static str {
@@ -455,77 +298,5 @@ impl Estimator for ProjectedGradient {
 
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(*self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The gradient along the plane of F at `point`, by the definition.
-    fn gradient(point: &[f64], values: &[f64]) -> Vec<f64> {
-        let players = point.len();
-        let binomial = |l: usize| (0..l).map(|i| (players - i) as f64 / (i + 1) as f64).product::<f64>();
-        let mut gradient = vec![0.0; players];
-        for mask in 1..(1usize << players) - 1 {
-            let size = mask.count_ones() as usize;
-            let weight = (players - 1) as f64 / (binomial(size) * (size * (players - size)) as f64);
-            let fitted: f64 = (0..players).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum();
-            for (i, slot) in gradient.iter_mut().enumerate() {
-                *slot += 2.0 * weight * (fitted - values[mask]) * (mask >> i & 1) as f64;
-            }
-        }
-        let mean = gradient.iter().sum::<f64>() / players as f64;
-        gradient.iter().map(|g| g - mean).collect()
-    }
-
-    #[test]
-    fn the_gradients_of_all_draws_average_to_the_gradient() {
-        // What one step of length 1 does, by the game of each coalition alone, weighted by its probability.
-        for players in [2, 3, 4, 7] {
-            let all = 1usize << players;
-            let values: Vec<f64> =
-                (0..all).map(|mask| if mask == 0 { 0.0 } else { (mask as f64 * 1.9).sin() }).collect();
-            let total = values[all - 1];
-            let point: Vec<f64> = {
-                let raw: Vec<f64> = (0..players).map(|i| (i as f64 + 0.3).cos()).collect();
-                let excess = (raw.iter().sum::<f64>() - total) / players as f64;
-                raw.iter().map(|x| x - excess).collect()
-            };
-            let wanted = gradient(&point, &values);
-            for law in [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred] {
-                for is_paired in [false, true] {
-                    let weights = law.size_weights(players, 1.3, 0.7);
-                    let sum: f64 = weights.iter().sum();
-                    let factors = SizeFactors::new(weights.clone(), is_paired).unwrap();
-                    let binomial =
-                        |l: usize| (0..l).map(|i| (players - i) as f64 / (i + 1) as f64).product::<f64>();
-                    let mut mean = vec![0.0; players];
-                    for mask in 1..all - 1 {
-                        let size = mask.count_ones() as usize;
-                        let probability = weights[size - 1] / sum / binomial(size);
-                        let mut row = vec![0.0; players];
-                        write_centred(&[mask as u64], size, &mut row);
-                        let fitted = |mask: usize| -> f64 {
-                            (0..players).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum()
-                        };
-                        let one = |mask: usize, sign: f64| {
-                            sign * 2.0
-                                * factors.factor(mask.count_ones() as usize)
-                                * (fitted(mask) - values[mask])
-                        };
-                        let coefficient = if is_paired {
-                            0.5 * (one(mask, 1.0) + one(all - 1 - mask, -1.0))
-                        } else {
-                            one(mask, 1.0)
-                        };
-                        mean.iter_mut().zip(&row).for_each(|(m, x)| *m += probability * coefficient * x);
-                    }
-                    for (got, want) in mean.iter().zip(&wanted) {
-                        assert!((got - want).abs() < 1e-12, "{law:?}, {players} players: {got} for {want}");
-                    }
-                }
-            }
-        }
     }
 }

@@ -8,8 +8,8 @@
 //! # Accuracy
 //!
 //! `D² − h²` is computed as `(D − h)(D + h)`. It is known to a few units in the last place of `D²`, and r thus to `10⁻¹⁶ D²/r`: where
-//! plane and ball all but touch, the answer is as sensitive to the numbers given, by whatever way it is computed. Distances that differ from
-//! D by rounding count as touching.
+//! plane and ball all but touch, the answer is as sensitive to the numbers given, by whatever way it is computed. Distances that differ
+//! from D by rounding count as touching.
 
 use super::{Ball, ConvexSet, Hyperplane, Projection, Stopping, check_dimensions, check_finite, norm};
 use crate::error::SolverError;
@@ -47,8 +47,8 @@ pub fn project_on_hyperplane_and_ball(
 /// How [`dykstra_on_hyperplane_and_ball`] goes from one sweep to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
-    /// One after the other: the iterates of [`dykstra`](super::dykstra). Where plane and ball touch, they are off by the inverse cube root of
-    /// the number of sweeps.
+    /// One after the other: the iterates of [`dykstra`](super::dykstra). Where plane and ball touch, they are off by the inverse cube root
+    /// of the number of sweeps.
     Plain,
     /// Each is followed as far as its tangent reaches. The default.
     #[default]

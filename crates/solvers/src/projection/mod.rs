@@ -14,9 +14,9 @@
 //!
 //! # Sources
 //!
-//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical Association 1983; Boyle and Dykstra,
-//! 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*,
-//! CD-MAKE 2020, Algorithm 2.
+//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical Association 1983; Boyle and
+//! Dykstra, 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute
+//! importance*, CD-MAKE 2020, Algorithm 2.
 
 mod ball;
 mod cuboid;
