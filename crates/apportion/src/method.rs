@@ -1,9 +1,9 @@
 //! The methods by name.
 
 use apportion_estimators::{
-    CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse,
-    MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing,
-    PermutationShap, ProductSpace, References, SamplingLaw,
+    Allocation, CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap,
+    MaximumSampleReuse, MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders,
+    Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw, StratifiedMonteCarlo,
 };
 use apportion_games::Partition;
 use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
@@ -46,6 +46,8 @@ pub enum Method {
     OptimizedMonteCarloBalanced,
     /// The same with reverses, each pair against one background row.
     OptimizedMonteCarloReferences,
+    /// Projected stochastic gradient.
+    Sgd,
     /// Kernel Banzhaf as published: pairs drawn with replacement. For Banzhaf and weighted Banzhaf values.
     KernelBanzhaf,
     /// Kernel Banzhaf without replacement.
@@ -54,6 +56,10 @@ pub enum Method {
     KernelBanzhafUnpaired,
     /// Monte Carlo, each player on its own. For every value.
     MonteCarlo,
+    /// Monte Carlo in strata of players and sizes, most draws where contributions vary most. For every value.
+    Stratified,
+    /// The same, every stratum with as many draws.
+    StratifiedEqual,
     /// Maximum sample reuse: all players from the same coalitions. For every value.
     Msr,
     /// Maximum sample reuse with coalitions that suit all values alike.
@@ -75,7 +81,7 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order in which they are listed to users.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
         Self::Auto,
         Self::Tree,
         Self::Exact,
@@ -91,10 +97,13 @@ impl Method {
         Self::OptimizedMonteCarloIndependent,
         Self::OptimizedMonteCarloBalanced,
         Self::OptimizedMonteCarloReferences,
+        Self::Sgd,
         Self::KernelBanzhaf,
         Self::KernelBanzhafWithoutReplacement,
         Self::KernelBanzhafUnpaired,
         Self::MonteCarlo,
+        Self::Stratified,
+        Self::StratifiedEqual,
         Self::Msr,
         Self::OneSampleFitsAll,
         Self::MsrAdjusted,
@@ -123,10 +132,13 @@ impl Method {
             Self::OptimizedMonteCarloIndependent => "optimized-monte-carlo-independent",
             Self::OptimizedMonteCarloBalanced => "optimized-monte-carlo-balanced",
             Self::OptimizedMonteCarloReferences => "optimized-monte-carlo-references",
+            Self::Sgd => "sgd",
             Self::KernelBanzhaf => "kernel-banzhaf",
             Self::KernelBanzhafWithoutReplacement => "kernel-banzhaf-without-replacement",
             Self::KernelBanzhafUnpaired => "kernel-banzhaf-unpaired",
             Self::MonteCarlo => "monte-carlo",
+            Self::Stratified => "stratified",
+            Self::StratifiedEqual => "stratified-equal",
             Self::Msr => "msr",
             Self::OneSampleFitsAll => "one-sample-fits-all",
             Self::MsrAdjusted => "msr-adjusted",
@@ -187,6 +199,7 @@ impl Method {
                 references: References::Drawn,
                 ..OptimizedMonteCarlo::default()
             }),
+            Self::Sgd => Box::new(ProjectedGradient::default()),
             Self::KernelBanzhaf => Box::new(kernel_banzhaf(value)?),
             Self::KernelBanzhafWithoutReplacement => {
                 Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..kernel_banzhaf(value)? })
@@ -195,6 +208,11 @@ impl Method {
                 Box::new(KernelBanzhaf { pairing: Pairing::Unpaired, ..kernel_banzhaf(value)? })
             }
             Self::MonteCarlo => Box::new(MonteCarlo::new(value.clone())),
+            Self::Stratified => Box::new(StratifiedMonteCarlo::new(value.clone())),
+            Self::StratifiedEqual => Box::new(StratifiedMonteCarlo {
+                allocation: Allocation::Equal,
+                ..StratifiedMonteCarlo::new(value.clone())
+            }),
             Self::Msr => Box::new(MaximumSampleReuse::new(value.clone())),
             Self::OneSampleFitsAll => Box::new(MaximumSampleReuse {
                 law: SamplingLaw::OneSampleFitsAll,

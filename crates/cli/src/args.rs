@@ -76,9 +76,9 @@ pub(crate) struct Explain {
 
     /// How to compute it. Exact: tree, exact; auto is tree, and in conditional games exact where the budget covers all coalitions, else the
     /// most accurate estimate. Estimates of Shapley values: leverage-shap, kernel-shap, kernel-shap-paired,
-    /// optimized-kernel-shap, permutation; and the ablations leverage-shap-bernoulli, leverage-shap-unpaired,
-    /// leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
-    /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, msr, one-sample-fits-all.
+    /// optimized-kernel-shap, permutation, optimized-monte-carlo (and -independent, -balanced, -references), sgd; and the ablations
+    /// leverage-shap-bernoulli, leverage-shap-unpaired, leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
+    /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, stratified, stratified-equal, msr, one-sample-fits-all.
     /// Of features in groups: leverage. Against one background row at a time: product-space, product-space-true-marginal (every value),
     /// nested-permutation, nested-permutation-plain (shapley, owen, two-step, quotient-shapley)
     #[arg(long, default_value = "auto", value_parser = method)]
@@ -324,14 +324,7 @@ fn game(name: &str) -> Result<Game, String> {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    const LATER: &[&str] = &["stratified", "sgd"];
-    let known = format!("known are {}", Method::ALL.map(Method::name).join(", "));
-    name.parse::<Method>().map_err(|error| later(name, LATER, &known).unwrap_or_else(|| error.to_string()))
-}
-
-/// What is said of a name that is planned.
-fn later(name: &str, planned: &[&str], known: &str) -> Option<String> {
-    planned.contains(&name).then(|| format!("{name:?} is not available yet; {known}"))
+    name.parse::<Method>().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -345,8 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn planned_names_are_told_from_unknown_ones() {
-        assert!(method("sgd").unwrap_err().contains("not available yet"));
+    fn unknown_names_are_refused_with_the_known_ones() {
         assert!(method("treeshap").unwrap_err().contains("unknown"));
         assert!(game("other").unwrap_err().contains("marginal, path-dependent, gaussian"));
     }
