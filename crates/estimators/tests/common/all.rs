@@ -2,7 +2,8 @@
 
 use apportion_estimators::{
     Accounting, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
-    NestedPermutation, OptimizedKernelShap, Pairing, PermutationShap, ProductSpace, SamplingLaw,
+    NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing, PermutationShap,
+    ProductSpace, SamplingLaw,
 };
 use apportion_values::Semivalue;
 
@@ -53,5 +54,7 @@ pub(crate) fn all() -> Vec<Box<dyn Estimator>> {
         Box::new(ProductSpace::new(Semivalue::Banzhaf)),
         Box::new(nested.clone()),
         Box::new(nested.plain()),
+        Box::new(OptimizedMonteCarlo::default()),
+        Box::new(OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() }),
     ]
 }
