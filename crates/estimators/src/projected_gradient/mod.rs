@@ -89,7 +89,8 @@ pub enum StartShare {
 /// # Cost
 ///
 /// Every step takes [`batch`](Self::batch) draws, each one evaluation, or two in pairs; `O(T_game + m n)` time and memory of O(n): 1024
-/// draws at a time. One thread but for the game.
+/// draws at a time. One thread but for the game. m = 100 000 in pairs, the game costing next to nothing, took 0.05 s for n = 100 and 0.5 s
+/// for n = 1000 on one core.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProjectedGradient};
