@@ -44,7 +44,7 @@ fn everything() -> &'static Path {
     out.path()
 }
 
-const PAPERS: [&str; 3] = ["leverage-shap", "kernel-banzhaf", "group-explainers"];
+const PAPERS: [&str; 4] = ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd"];
 
 /// Measured times, which no run repeats.
 const TIMES: &str = "kernel-banzhaf/fig8";
@@ -102,17 +102,24 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
     let others =
         ["table1", "table2", "table3", "table4", "certificate"].map(|name| format!("leverage-shap/{name}"));
     let own = ["coverage", "unbiased", "nested", "partition"].map(|name| format!("group-explainers/{name}"));
+    let gradients = ["steps", "accounting", "interactions"].map(|name| format!("projected-sgd/{name}"));
     let names = figures("leverage-shap", 11)
         .into_iter()
         .chain(figures("kernel-banzhaf", 10))
         .chain(figures("group-explainers", 6))
+        .chain(figures("projected-sgd", 3))
         .chain(others)
-        .chain(own);
+        .chain(own)
+        .chain(gradients);
     // Without the feature that reads networks, figure 6 says how to get it.
     let drawn = |name: &str| match name {
         "kernel-banzhaf/fig6" => cfg!(feature = "onnx"),
         "group-explainers/unbiased" => false,
-        _ => name.contains("/fig") || name.starts_with("group-explainers/"),
+        _ => {
+            name.contains("/fig")
+                || name.starts_with("group-explainers/")
+                || name.starts_with("projected-sgd/")
+        }
     };
     for name in names {
         let folder = everything().join(&name);
@@ -220,6 +227,7 @@ fn the_list_names_every_artefact() {
             && list.contains("leverage-shap/table4")
             && list.contains("kernel-banzhaf/fig10")
             && list.contains("group-explainers/fig6")
+            && list.contains("projected-sgd/steps")
     );
 }
 
@@ -234,6 +242,18 @@ fn missing_datasets_are_skipped_by_name_with_a_line_that_says_how_to_get_them() 
     let report = report(out.path(), "leverage-shap/table3");
     assert_eq!(report["skipped"][0]["name"], "california");
     assert_eq!(report["datasets"][0]["name"], "iris");
+}
+
+#[test]
+fn without_the_compas_data_figure_1_explains_another_individual_and_says_what_is_missing() {
+    let report = report(everything(), "projected-sgd/fig1");
+    assert_eq!(report["datasets"][0]["name"], "diabetes");
+    assert_eq!(report["skipped"][0]["name"], "compas");
+    let how = report["skipped"][0]["how_to_get_it"].as_str().unwrap();
+    assert!(how.contains("compas.csv") && !how.contains(" and  "), "{how}");
+    let claims = report["claims"].as_array().unwrap();
+    let untested = claims.iter().filter(|claim| claim["verdict"] == "not-tested").count();
+    assert_eq!((claims.len(), untested), (5, 2));
 }
 
 fn report(out: &Path, artefact: &str) -> Value {
@@ -291,5 +311,9 @@ fn the_numbers_of_two_runs_on_the_embedded_datasets_are_known() {
     for artefact in ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6"].into_iter().chain(own) {
         let name = format!("group-explainers-{artefact}");
         insta::assert_json_snapshot!(name, numbers(&format!("group-explainers/{artefact}")));
+    }
+    for artefact in ["fig1", "fig2", "fig3", "steps", "accounting", "interactions"] {
+        let name = format!("projected-sgd-{artefact}");
+        insta::assert_json_snapshot!(name, numbers(&format!("projected-sgd/{artefact}")));
     }
 }

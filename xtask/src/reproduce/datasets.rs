@@ -57,8 +57,12 @@ const DIABETES: Source = Source {
 const ADULT: Source =
     Source { file: "adult.csv", sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230" };
 
-/// All of them. Those whose name ends in `-mlp` have small networks, all others XGBoost regressors of 100 trees of depth 4.
-pub(crate) static KNOWN: [Known; 15] = [
+/// In place of a model where there is none.
+const NO_MODEL: Source = Source { file: "", sha256: "" };
+
+/// All of them. Those whose name ends in `-mlp` have small networks, compas has no model, all others have XGBoost regressors of 100 trees of
+/// depth 4.
+pub(crate) static KNOWN: [Known; 16] = [
     Known {
         name: "iris",
         title: "IRIS",
@@ -288,6 +292,19 @@ pub(crate) static KNOWN: [Known; 15] = [
         embedded: None,
         remark: "",
     },
+    Known {
+        name: "compas",
+        title: "COMPAS",
+        players: 7,
+        rows: 21921,
+        data: Source {
+            file: "compas.csv",
+            sha256: "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
+        },
+        model: NO_MODEL,
+        embedded: None,
+        remark: "compas comes without a model: one is trained by this program",
+    },
 ];
 
 /// The dataset of this name.
@@ -307,6 +324,10 @@ pub(crate) struct Dataset<M = Ensemble> {
     pub(crate) known: &'static Known,
     /// Rows × players, row-major; the target is left out.
     features: Vec<f64>,
+    /// The names of the features.
+    pub(crate) names: Vec<String>,
+    /// The last column.
+    pub(crate) target: Vec<f64>,
     /// The column means: the baseline.
     pub(crate) means: Vec<f64>,
     pub(crate) model: M,
@@ -335,6 +356,10 @@ impl Known {
         self.rows
     }
 
+    fn has_no_model(&self) -> bool {
+        self.model.file.is_empty()
+    }
+
     /// Title and number of players, as panels show it.
     pub(crate) fn heading(&self) -> String {
         format!("{} (n = {})", self.title, self.players)
@@ -342,6 +367,13 @@ impl Known {
 
     /// The line for those who lack it.
     pub(crate) fn how_to_get_it(&self) -> String {
+        if self.has_no_model() {
+            return format!(
+                "not embedded: put {} (SHA-256 {}…) into a folder and name it with --data or APPORTION_DATA",
+                self.data.file,
+                &self.data.sha256[..12]
+            );
+        }
         format!(
             "not embedded: put {} (SHA-256 {}…) and {} (SHA-256 {}…) into a folder and name it with --data or APPORTION_DATA",
             self.data.file,
@@ -415,6 +447,16 @@ impl Library {
         bytes.map(|(data, model)| parse(known, &data, &model, read_model).map(Arc::new)).transpose()
     }
 
+    /// The dataset alone, without a model; or none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there but is not the one known.
+    pub(crate) fn data(&self, known: &'static Known) -> Result<Option<Dataset<()>>> {
+        let bytes = self.bytes(known)?;
+        bytes.map(|(data, _)| parse(known, &data, &[], |_| Ok(()))).transpose()
+    }
+
     /// Whether the dataset is there.
     ///
     /// # Errors
@@ -433,7 +475,8 @@ impl Library {
         if let Some((data, model)) = known.embedded {
             return Ok(Some((unpack(data)?, unpack(model)?)));
         }
-        match (self.find(&known.data)?, self.find(&known.model)?) {
+        let model = if known.has_no_model() { Some(Vec::new()) } else { self.find(&known.model)? };
+        match (self.find(&known.data)?, model) {
             (Some(data), Some(model)) => Ok(Some((data, model))),
             _ => Ok(None),
         }
@@ -481,19 +524,23 @@ fn parse<M>(
     model: &[u8],
     read_model: impl Fn(&[u8]) -> Result<M>,
 ) -> Result<Dataset<M>> {
-    let features = read_features(known, data).with_context(|| format!("cannot read {}", known.data.file))?;
+    let (names, features, target) =
+        read_table(known, data).with_context(|| format!("cannot read {}", known.data.file))?;
     let model = read_model(model).with_context(|| format!("cannot read {}", known.model.file))?;
     let rows = features.len() / known.players;
     let means = (0..known.players)
         .map(|column| features.iter().skip(column).step_by(known.players).sum::<f64>() / rows as f64)
         .collect();
-    Ok(Dataset { known, features, means, model })
+    Ok(Dataset { known, features, names, target, means, model })
 }
 
-/// All columns but the last, which is the target.
-fn read_features(known: &Known, data: &[u8]) -> Result<Vec<f64>> {
+/// The names of all columns but the last, their values row by row, and the last column, which is the target.
+fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<f64>)> {
     let mut reader = csv::Reader::from_reader(data);
+    let names = reader.headers()?.iter().take(known.players).map(str::to_owned).collect();
     let mut features = Vec::with_capacity(known.rows * known.players);
+    let mut target = Vec::with_capacity(known.rows);
+    let number = |cell: &str| cell.parse::<f64>().with_context(|| format!("{cell:?} is no number"));
     for record in reader.records() {
         let record = record?;
         ensure!(
@@ -503,8 +550,9 @@ fn read_features(known: &Known, data: &[u8]) -> Result<Vec<f64>> {
             known.players + 1
         );
         for cell in record.iter().take(known.players) {
-            features.push(cell.parse::<f64>().with_context(|| format!("{cell:?} is no number"))?);
+            features.push(number(cell)?);
         }
+        target.push(number(&record[known.players])?);
     }
     ensure!(
         features.len() == known.rows * known.players,
@@ -512,7 +560,7 @@ fn read_features(known: &Known, data: &[u8]) -> Result<Vec<f64>> {
         features.len() / known.players,
         known.rows
     );
-    Ok(features)
+    Ok((names, features, target))
 }
 
 #[cfg(test)]

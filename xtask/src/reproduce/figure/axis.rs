@@ -17,15 +17,23 @@ pub(crate) struct Axis {
     floor: f64,
     /// Ticks with their labels, in which what follows `^` is raised; chosen from the data where there are none.
     ticks: Vec<(f64, String)>,
+    /// Values that lie on the axis even where nothing is drawn.
+    covered: Vec<f64>,
 }
 
 impl Axis {
     pub(crate) fn linear(label: &str) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Linear, floor: f64::NEG_INFINITY, ticks: Vec::new() }
+        Self {
+            label: label.to_owned(),
+            scale: Scale::Linear,
+            floor: f64::NEG_INFINITY,
+            ticks: Vec::new(),
+            covered: Vec::new(),
+        }
     }
 
     pub(crate) fn log(label: &str, floor: f64) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Log, floor, ticks: Vec::new() }
+        Self { label: label.to_owned(), scale: Scale::Log, floor, ticks: Vec::new(), covered: Vec::new() }
     }
 
     pub(crate) fn with_ticks(mut self, ticks: Vec<(f64, String)>) -> Self {
@@ -33,10 +41,21 @@ impl Axis {
         self
     }
 
+    /// The axis reaches at least from one value to the other.
+    pub(crate) fn covering(mut self, low: f64, high: f64) -> Self {
+        self.covered = vec![low, high];
+        self
+    }
+
+    /// Characters of the longest tick label that was given; 0 where ticks are chosen from the data.
+    pub(super) fn longest_tick(&self) -> usize {
+        self.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0)
+    }
+
     /// The axis over the range of `values`, a little wider.
     pub(super) fn over(&self, values: &[f64]) -> Placed {
-        let transformed =
-            values.iter().chain(self.ticks.iter().map(|tick| &tick.0)).map(|&value| self.transform(value));
+        let ticks = self.ticks.iter().map(|tick| &tick.0);
+        let transformed = values.iter().chain(ticks).chain(&self.covered).map(|&value| self.transform(value));
         let (low, high) = transformed
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

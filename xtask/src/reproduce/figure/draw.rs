@@ -10,7 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, IntoTextStyle, RGBColor, ShapeStyle, TextStyle};
 
 use super::axis::Placed;
-use super::{Colour, Figure, Mark, Panel, Shape, Style};
+use super::{Colour, Figure, Mark, Panel, Shape, Side, Style};
 
 const PANEL_WIDTH: f64 = 280.0;
 const PANEL_HEIGHT: f64 = 220.0;
@@ -27,6 +27,9 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
+/// Characters of a tick label that there is room for on the left, and the room that each more takes.
+const TICK_CHARACTERS: usize = 7;
+const CHARACTER: f64 = 5.8;
 
 const INK: Colour = (50, 50, 50);
 const GRID: Colour = (225, 225, 225);
@@ -38,7 +41,19 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
     let legend_rows = legend_rows(figure).len();
     let note = if figure.note.is_empty() { 0.0 } else { NOTE_HEIGHT };
     let height = TITLE_HEIGHT + rows as f64 * PANEL_HEIGHT + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
-    (columns as f64 * PANEL_WIDTH + 16.0, height)
+    (columns as f64 * panel_width(figure) + 16.0, height)
+}
+
+/// Width of a cell of the grid: wider where ticks on the left have long labels, so that all panels are as wide as ever.
+fn panel_width(figure: &Figure) -> f64 {
+    PANEL_WIDTH + figure.panels.iter().map(room_for_ticks).fold(0.0, f64::max)
+}
+
+/// What the labels on the left take beyond the room that there is.
+///
+/// By the lengths of the labels rather than their widths in pixels, so that all formats are laid out alike.
+fn room_for_ticks(panel: &Panel) -> f64 {
+    panel.y.longest_tick().saturating_sub(TICK_CHARACTERS) as f64 * CHARACTER
 }
 
 /// The entries of each row of the legend, broken where the row would be wider than the figure.
@@ -46,7 +61,7 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
 /// By the lengths of the names rather than their widths in pixels, so that all formats break alike.
 fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
     let columns = figure.columns.min(figure.panels.len()).max(1);
-    let room = columns as f64 * PANEL_WIDTH;
+    let room = columns as f64 * panel_width(figure);
     let width = |entries: &[(String, Style)]| -> f64 {
         entries.iter().map(|(name, _)| name.chars().count() as f64 * 7.0 + LEGEND_KEY + LEGEND_GAP).sum()
     };
@@ -66,7 +81,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     pen.text(&figure.title, (width / 2.0, TITLE_HEIGHT / 2.0), 17.0, Anchor::Middle)?;
     let columns = figure.columns.min(figure.panels.len()).max(1);
     for (index, panel) in figure.panels.iter().enumerate() {
-        let left = 8.0 + (index % columns) as f64 * PANEL_WIDTH;
+        let left = 8.0 + (index % columns) as f64 * panel_width(figure);
         let top = TITLE_HEIGHT + (index / columns) as f64 * PANEL_HEIGHT;
         draw_panel(&pen, panel, left, top)?;
     }
@@ -143,8 +158,8 @@ impl Frame {
         Self {
             x: panel.x.over(if square { &both } else { &xs }),
             y: panel.y.over(if square { &both } else { &ys }),
-            left: left + LEFT,
-            right: left + PANEL_WIDTH - RIGHT,
+            left: left + LEFT + room_for_ticks(panel),
+            right: left + PANEL_WIDTH + room_for_ticks(panel) - RIGHT,
             top: top + TOP,
             bottom: top + PANEL_HEIGHT - BOTTOM,
         }
@@ -176,6 +191,18 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
         }
         Mark::Points { style, points } => {
             placed(points).iter().try_for_each(|&at| pen.point(at, *style, 2.1))
+        }
+        Mark::Bar { colour, from, to } => {
+            let corners = [*from, (to.0, from.1), *to, (from.0, to.1)];
+            pen.area(&placed(&corners), *colour, 1.0)
+        }
+        Mark::Words { text, at, side } => {
+            let (x, y) = frame.place(*at);
+            let (x, anchor) = match side {
+                Side::Left => (x - 3.0, Anchor::End),
+                Side::Right => (x + 3.0, Anchor::Start),
+            };
+            pen.text(text, (x, y), 10.0, anchor)
         }
         Mark::Identity => {
             let (low, high) = frame.x.range();

@@ -58,6 +58,17 @@ pub(crate) enum Mark {
     Points { style: Style, points: Vec<(f64, f64)> },
     /// The line y = x.
     Identity,
+    /// A filled rectangle between two opposite corners.
+    Bar { colour: Colour, from: (f64, f64), to: (f64, f64) },
+    /// Words beside a place: to its right, or to its left.
+    Words { text: String, at: (f64, f64), side: Side },
+}
+
+/// On which side of a place its words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
 }
 
 /// One system of axes.
@@ -99,7 +110,11 @@ impl Panel {
                     xs.extend(points.iter().map(|p| p.0));
                     ys.extend(points.iter().flat_map(|p| [p.1, p.2]));
                 }
-                Mark::Identity => {}
+                Mark::Bar { from, to, .. } => {
+                    xs.extend([from.0, to.0]);
+                    ys.extend([from.1, to.1]);
+                }
+                Mark::Identity | Mark::Words { .. } => {}
             }
         }
         (xs, ys)

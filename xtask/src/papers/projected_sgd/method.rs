@@ -1,0 +1,227 @@
+//! The estimators that are compared, and how each counts evaluations.
+
+use anyhow::Result;
+use apportion::estimators::{
+    EstimatorError, IterateAverage, LeverageShap, MonteCarlo, OptimizedMonteCarlo, Orders, ProjectedGradient,
+};
+use apportion::games::SumOfUnanimity;
+use apportion::{Estimator, Semivalue};
+use serde::Serialize;
+
+use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::store::sha256;
+
+/// How the step γ_t depends on t.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Rule {
+    Constant,
+    /// γ/√t.
+    SquareRoot,
+    /// γ/t: the "inverse" step of the authors' code.
+    Inverse,
+}
+
+impl Rule {
+    pub(super) const ALL: [Self; 3] = [Self::Constant, Self::SquareRoot, Self::Inverse];
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::SquareRoot => "1/√t",
+            Self::Inverse => "1/t",
+        }
+    }
+}
+
+/// A step and its rule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Step {
+    pub(super) rule: Rule,
+    pub(super) size: f64,
+}
+
+impl Step {
+    /// The two of a figure: 0.01 and 0.1/√t at d = 16, 0.001 and 0.01/√t at d = 300.
+    pub(super) fn of_paper(players: usize) -> [Self; 2] {
+        let constant = if players > 16 { 0.001 } else { 0.01 };
+        let square_root = Self { rule: Rule::SquareRoot, size: 10.0 * constant };
+        [Self { rule: Rule::Constant, size: constant }, square_root]
+    }
+
+    /// `0.1/√t`.
+    pub(super) fn title(self) -> String {
+        match self.rule {
+            Rule::Constant => self.size.to_string(),
+            Rule::SquareRoot => format!("{}/√t", self.size),
+            Rule::Inverse => format!("{}/t", self.size),
+        }
+    }
+}
+
+/// What stochastic gradient descent answers with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Answer {
+    /// The mean of all iterates: what the authors' code answers for every rule.
+    Mean,
+    /// The last iterate: what the paper's theory of the constant step is about.
+    Last,
+}
+
+impl Answer {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Mean => "mean of iterates",
+            Self::Last => "last iterate",
+        }
+    }
+}
+
+/// An estimator.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Method {
+    /// Štrumbelj and Kononenko: a pair of evaluations per player and sample.
+    Classical,
+    /// Algorithm 1.
+    Optimized,
+    /// Section 4, by the conventions of the authors' code: half the paper's gradient, projection on Σφ = v(M) alone.
+    Gradient(Step, Answer),
+    /// Not in the paper: Algorithm 1 on orders and their reverses.
+    Antithetic,
+    /// Not in the paper.
+    LeverageShap,
+    /// Not in the paper: what this project answers with where stochastic gradients are asked for.
+    DefaultGradient,
+}
+
+impl Method {
+    /// Those of a figure of the paper, and then ours.
+    pub(super) fn of_figure(players: usize) -> Vec<Self> {
+        let mut methods = vec![Self::Classical];
+        methods.extend(Self::proposed(players));
+        methods.extend([Self::DefaultGradient, Self::Antithetic, Self::LeverageShap]);
+        methods
+    }
+
+    /// Those that the paper proposes.
+    pub(super) fn proposed(players: usize) -> Vec<Self> {
+        let mut methods = vec![Self::Optimized];
+        methods.extend(Self::gradients(players));
+        methods
+    }
+
+    pub(super) fn gradients(players: usize) -> [Self; 2] {
+        Step::of_paper(players).map(|step| Self::Gradient(step, Answer::Mean))
+    }
+
+    pub(super) fn is_of_paper(self) -> bool {
+        !matches!(self, Self::Antithetic | Self::LeverageShap | Self::DefaultGradient)
+    }
+
+    /// Those that are not of the paper have a star.
+    pub(super) fn title(self) -> String {
+        match self {
+            Self::Classical => "classical Monte Carlo".to_owned(),
+            Self::Optimized => "optimized Monte Carlo".to_owned(),
+            Self::Gradient(step, Answer::Mean) => format!("SGD, {}", step.title()),
+            Self::Gradient(step, Answer::Last) => format!("SGD, {}, last iterate", step.title()),
+            Self::Antithetic => "antithetic Monte Carlo*".to_owned(),
+            Self::LeverageShap => "Leverage SHAP*".to_owned(),
+            Self::DefaultGradient => "our default SGD*".to_owned(),
+        }
+    }
+
+    pub(super) fn style(self) -> Style {
+        let (colour, shape) = match self {
+            Self::Classical => (palette::BLACK, Shape::Square),
+            Self::Optimized => (palette::BLUE, Shape::Circle),
+            Self::Gradient(Step { rule: Rule::Constant, .. }, _) => (palette::VERMILION, Shape::Triangle),
+            Self::Gradient(..) => (palette::ORANGE, Shape::Diamond),
+            Self::Antithetic => (palette::SKY, Shape::Circle),
+            Self::LeverageShap => (palette::GREEN, Shape::Square),
+            Self::DefaultGradient => (palette::PURPLE, Shape::Cross),
+        };
+        Style { colour, shape }
+    }
+
+    pub(super) fn estimator(self) -> Box<dyn Estimator> {
+        match self {
+            Self::Classical => Box::new(MonteCarlo::new(Semivalue::Shapley)),
+            Self::Optimized => Box::new(OptimizedMonteCarlo {
+                orders: Orders::Independent,
+                ..OptimizedMonteCarlo::default()
+            }),
+            Self::Antithetic => Box::new(OptimizedMonteCarlo::default()),
+            Self::LeverageShap => Box::new(LeverageShap::default()),
+            Self::Gradient(step, answer) => {
+                let published = match step.rule {
+                    Rule::Constant => ProjectedGradient::authors_constant(step.size),
+                    Rule::SquareRoot => ProjectedGradient::authors_square_root(step.size),
+                    Rule::Inverse => ProjectedGradient::authors_inverse(step.size),
+                };
+                let average = match answer {
+                    Answer::Mean => published.average,
+                    Answer::Last => IterateAverage::Last,
+                };
+                Box::new(ProjectedGradient { average, ..published })
+            }
+            Self::DefaultGradient => Box::new(ProjectedGradient::default()),
+        }
+    }
+
+    /// A hash of what the estimator answers on two small games, with the key of every checkpoint.
+    pub(super) fn fingerprint(self) -> Result<String> {
+        let mut answers = Vec::new();
+        for (players, budget) in [(9, 60), (70, 700)] {
+            let game = SumOfUnanimity::random(players, 100, 4, 1);
+            match self.estimator().estimate(&game, budget, 1) {
+                Ok(explanation) => {
+                    answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
+                }
+                // Told from others by the size of the step, which is in the key.
+                Err(EstimatorError::Diverged { .. }) => answers.push(0),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(sha256(&answers)[..16].to_owned())
+    }
+}
+
+/// What counts as an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Accounting {
+    /// Every evaluation once, v(∅) and v(N) included: d − 1 for each order after the two ends, 2d for each sample of all players in
+    /// classical Monte Carlo, one for each gradient.
+    Ours,
+    /// Section 4.2: "T iterations of Monte Carlo is equivalent to T × d iterations of stochastic gradient"; 2d for the classical.
+    Paper,
+    /// shapkit evaluates the reference anew for each order of a batch: d + 1; and both ends before the first gradient.
+    Shapkit,
+}
+
+impl Accounting {
+    pub(super) const ALL: [Self; 3] = [Self::Ours, Self::Paper, Self::Shapkit];
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Ours => "ours: d − 1 per order",
+            Self::Paper => "the paper's: d per order",
+            Self::Shapkit => "shapkit's batches: d + 1 per order",
+        }
+    }
+
+    /// What is counted for the draws that `method` makes from a budget of `2 + passes (d − 1)` evaluations.
+    pub(super) fn cost(self, method: Method, players: usize, passes: usize) -> usize {
+        let rows = passes * (players - 1);
+        let ends = if self == Self::Paper { 0 } else { 2 };
+        match (method, self) {
+            (Method::Optimized | Method::Antithetic, Self::Paper) => passes * players,
+            (Method::Optimized | Method::Antithetic, Self::Shapkit) => passes * (players + 1),
+            // Pairs of evaluations.
+            (Method::Classical, Self::Paper | Self::Shapkit) => rows / 2 * 2,
+            _ => rows + ends,
+        }
+    }
+}

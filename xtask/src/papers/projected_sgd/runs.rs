@@ -1,0 +1,318 @@
+//! The cells: the errors of one method on one pair at all budgets, computed once and kept.
+
+use anyhow::{Context, Result};
+use apportion::estimators::EstimatorError;
+use serde::{Deserialize, Serialize};
+
+use super::method::{Accounting, Method};
+use super::task::{PairGame, Pairs, Task};
+use super::truth::{Truth, truths};
+use crate::comparison::squared_distance;
+use crate::reproduce::cli::Preset;
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::verdict::{Claim, Verdict};
+
+/// Raised when the meaning of a cell changes (games, pairs, budgets), so that old checkpoints are not taken up.
+pub(super) const PROTOCOL: u32 = 1;
+
+/// Features of figures 2 and 3.
+pub(super) const LOW: usize = 16;
+pub(super) const HIGH: usize = 300;
+
+/// What the methods are compared on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Setting {
+    pub(super) task: Task,
+    pub(super) players: usize,
+    pub(super) pairs: Pairs,
+    /// Pairs.
+    pub(super) count: usize,
+}
+
+/// Budgets are `2 + T (d − 1)`, what T orders take beside the two ends; these are the T of the figures.
+pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
+    let last = match (players > LOW, session.preset) {
+        (false, _) => 11,
+        (true, Preset::Quick) => 7,
+        (true, Preset::Paper) => 8,
+    };
+    (2..=last).map(|exponent| 1 << exponent).collect()
+}
+
+pub(super) fn budget(players: usize, passes: usize) -> usize {
+    2 + passes * (players - 1)
+}
+
+/// The errors of one method on one pair, and all that determines them.
+#[derive(Serialize)]
+struct Cell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    task: Task,
+    players: usize,
+    pairs: Pairs,
+    pair: usize,
+    method: Method,
+    fingerprint: &'a str,
+    passes: &'a [usize],
+    /// Of the truth: another sample, another truth.
+    orders: Option<usize>,
+    seed: u64,
+    #[serde(skip)]
+    truth: &'a Truth,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Errors {
+    /// ‖φ̂ − φ‖² by budget; none where the iterates diverged.
+    errors: Vec<Option<f64>>,
+    /// 0 where the iterates diverged.
+    evaluations: Vec<usize>,
+}
+
+/// The errors of one method on all pairs.
+#[derive(Debug, Clone)]
+pub(super) struct Curve {
+    pub(super) method: Method,
+    pub(super) players: usize,
+    /// T by level.
+    pub(super) passes: Vec<usize>,
+    /// By level and pair; no pairs at a level where the iterates diverged on one of them.
+    pub(super) errors: Vec<Vec<f64>>,
+    /// Evaluations that were made, their mean over the pairs, by level.
+    pub(super) evaluations: Vec<f64>,
+}
+
+impl Curve {
+    /// The mean over the pairs, if there is one.
+    pub(super) fn mean(&self, level: usize) -> Option<Measurement> {
+        let errors = &self.errors[level];
+        (!errors.is_empty()).then(|| Measurement::mean(errors))
+    }
+
+    /// The errors of all pairs at `cost` evaluations by an accounting, between those of the two budgets next to it; none outside.
+    pub(super) fn at(&self, accounting: Accounting, cost: f64) -> Option<Vec<f64>> {
+        let costs: Vec<f64> = (self.passes.iter())
+            .map(|&passes| accounting.cost(self.method, self.players, passes) as f64)
+            .collect();
+        let above = costs.iter().position(|&known| known >= cost)?;
+        if costs[above] == cost {
+            return Some(self.errors[above].clone());
+        }
+        let below = above.checked_sub(1)?;
+        let share = (cost / costs[below]).ln() / (costs[above] / costs[below]).ln();
+        let between = |(low, high): (&f64, &f64)| low + share * (high - low);
+        Some(self.errors[below].iter().zip(&self.errors[above]).map(between).collect())
+    }
+}
+
+/// The truth and the errors of each method on all pairs.
+pub(super) struct Measured {
+    pub(super) setting: Setting,
+    pub(super) truths: Vec<Truth>,
+    pub(super) curves: Vec<Curve>,
+}
+
+impl Measured {
+    /// What the truth itself is off, the mean of ‖φ̃ − φ‖²; 0 by enumeration.
+    pub(super) fn noise(&self) -> f64 {
+        self.truths.iter().map(|truth| truth.variance).sum::<f64>() / self.truths.len() as f64
+    }
+
+    /// The mean of ‖φ‖².
+    pub(super) fn square(&self) -> f64 {
+        let square = |truth: &Truth| truth.values.iter().map(|value| value * value).sum::<f64>();
+        self.truths.iter().map(square).sum::<f64>() / self.truths.len() as f64
+    }
+
+    pub(super) fn curve(&self, method: Method) -> Option<&Curve> {
+        self.curves.iter().find(|curve| curve.method == method)
+    }
+}
+
+/// The errors of `methods` at the budgets of `passes`.
+pub(super) fn measure(
+    session: &Session,
+    setting: Setting,
+    methods: &[Method],
+    passes: &[usize],
+) -> Result<Measured> {
+    let Setting { task, players, pairs, count } = setting;
+    let truths = truths(session, task, players, pairs, count)?;
+    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let mut cells = Vec::new();
+    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
+        for (pair, truth) in truths.iter().enumerate() {
+            cells.push(Cell {
+                kind: "errors",
+                protocol: PROTOCOL,
+                task,
+                players,
+                pairs,
+                pair,
+                method,
+                fingerprint,
+                passes,
+                orders: truth.orders,
+                seed: session.seed,
+                truth,
+            });
+        }
+    }
+    let mut results = session
+        .results(&cells, |cell| {
+            errors(cell)
+                .with_context(|| format!("{} on {}, pair {}", cell.method.title(), task.title(), cell.pair))
+        })?
+        .into_iter();
+    let curves = methods.iter().map(|&method| {
+        let of_pairs: Vec<Errors> = results.by_ref().take(count).collect();
+        let errors =
+            |level: usize| of_pairs.iter().map(|pair| pair.errors[level]).collect::<Option<Vec<f64>>>();
+        let evaluations = |level: usize| {
+            of_pairs.iter().map(|pair| pair.evaluations[level] as f64).sum::<f64>() / count as f64
+        };
+        Curve {
+            method,
+            players,
+            passes: passes.to_vec(),
+            errors: (0..passes.len()).map(|level| errors(level).unwrap_or_default()).collect(),
+            evaluations: (0..passes.len()).map(evaluations).collect(),
+        }
+    });
+    Ok(Measured { setting, curves: curves.collect(), truths })
+}
+
+/// The same draws serve all budgets of a pair, as along one run.
+fn errors(cell: &Cell<'_>) -> Result<Errors> {
+    let game = PairGame::draw(cell.task, cell.players, cell.pairs, cell.pair, cell.seed)?;
+    let seed =
+        derive_seed(&("errors", cell.task, cell.players, cell.pairs, cell.pair, cell.method, cell.seed))?;
+    let estimator = cell.method.estimator();
+    let mut found = Errors { errors: Vec::new(), evaluations: Vec::new() };
+    for &passes in cell.passes {
+        match estimator.estimate(&game, budget(cell.players, passes), seed) {
+            Ok(explanation) => {
+                found.errors.push(Some(squared_distance(&explanation.values, &cell.truth.values)));
+                found.evaluations.push(explanation.evaluations);
+            }
+            Err(EstimatorError::Diverged { .. }) => {
+                found.errors.push(None);
+                found.evaluations.push(0);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether one method's errors are below another's on the same pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compared {
+    Lower,
+    /// The means differ by less than two standard errors of the difference.
+    Alike,
+    Higher,
+}
+
+/// Compares the means over the pairs by the differences pair by pair.
+pub(super) fn compare(errors: &[f64], with: &[f64]) -> Compared {
+    let differences: Vec<f64> = errors.iter().zip(with).map(|(error, other)| error - other).collect();
+    let mean = Measurement::mean(&differences);
+    if mean.value < -2.0 * mean.error {
+        Compared::Lower
+    } else if mean.value > 2.0 * mean.error {
+        Compared::Higher
+    } else {
+        Compared::Alike
+    }
+}
+
+/// How comparisons are judged, in words.
+pub(super) const JUDGED: &str = "it is for the claim if the mean over the pairs of the difference of errors is below zero by more than two \
+                                 standard errors, against it if above, else undecided; holds: none against, half or more for; partly: \
+                                 more for than against; not tested: all undecided";
+
+/// A claim that one error is below another in all of some named cases.
+pub(super) fn judge(claim: &str, source: &str, case: &str, cases: &[(String, Compared)]) -> Claim {
+    let count = |what: Compared| cases.iter().filter(|case| case.1 == what).count();
+    let (lower, higher) = (count(Compared::Lower), count(Compared::Higher));
+    let verdict = if lower + higher == 0 {
+        Verdict::NotTested
+    } else if higher == 0 && 2 * lower >= cases.len() {
+        Verdict::Holds
+    } else if lower > higher {
+        Verdict::HoldsPartly
+    } else {
+        Verdict::DoesNotHold
+    };
+    let mut evidence = format!(
+        "{lower} of {} cases for, {higher} against, {} undecided",
+        cases.len(),
+        count(Compared::Alike)
+    );
+    let named: Vec<&str> =
+        cases.iter().filter(|case| case.1 == Compared::Higher).map(|case| case.0.as_str()).collect();
+    if !named.is_empty() {
+        evidence.push_str(&format!("; against: {}", named[..named.len().min(8)].join("; ")));
+        if named.len() > 8 {
+            evidence.push_str(&format!("; and {} more", named.len() - 8));
+        }
+    }
+    Claim {
+        claim: claim.to_owned(),
+        source: source.to_owned(),
+        rule: format!("a case is {case}; {JUDGED}"),
+        verdict,
+        evidence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_within_two_standard_errors_is_undecided() {
+        assert_eq!(compare(&[1.0, 2.0, 3.0], &[2.0, 3.1, 3.9]), Compared::Lower);
+        assert_eq!(compare(&[2.0, 3.1, 3.9], &[1.0, 2.0, 3.0]), Compared::Higher);
+        assert_eq!(compare(&[1.0, 3.0, 3.0], &[2.0, 2.0, 3.0]), Compared::Alike);
+        // Of a single pair there is no standard error.
+        assert_eq!(compare(&[1.0], &[2.0]), Compared::Alike);
+    }
+
+    #[test]
+    fn verdicts_count_cases_for_and_against() {
+        let verdict = |cases: &[Compared]| {
+            let cases: Vec<(String, Compared)> = cases.iter().map(|&case| (String::new(), case)).collect();
+            judge("", "", "", &cases).verdict
+        };
+        use Compared::{Alike, Higher, Lower};
+        assert_eq!(verdict(&[]), Verdict::NotTested);
+        assert_eq!(verdict(&[Alike, Alike]), Verdict::NotTested);
+        assert_eq!(verdict(&[Lower, Alike]), Verdict::Holds);
+        assert_eq!(verdict(&[Lower, Alike, Alike]), Verdict::HoldsPartly);
+        assert_eq!(verdict(&[Lower, Lower, Higher]), Verdict::HoldsPartly);
+        assert_eq!(verdict(&[Lower, Higher]), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn errors_between_two_budgets_lie_on_a_line_in_the_logarithm_of_the_cost() {
+        let curve = Curve {
+            method: Method::Optimized,
+            players: 16,
+            passes: vec![4, 16],
+            errors: vec![vec![4.0, 8.0], vec![1.0, 2.0]],
+            evaluations: vec![62.0, 242.0],
+        };
+        assert_eq!(curve.at(Accounting::Paper, 64.0), Some(vec![4.0, 8.0]));
+        assert_eq!(curve.at(Accounting::Paper, 256.0), Some(vec![1.0, 2.0]));
+        let between = curve.at(Accounting::Paper, 128.0).unwrap();
+        assert!((between[0] - 2.5).abs() < 1e-12 && (between[1] - 5.0).abs() < 1e-12);
+        assert_eq!(curve.at(Accounting::Paper, 63.0), None);
+        assert_eq!(curve.at(Accounting::Paper, 257.0), None);
+    }
+}

@@ -1,0 +1,309 @@
+//! The choice of step sizes on held-out pairs (section 5.2: "we select interesting decreasing step size strategies on out-of-experiment
+//! samples and only display the best ones found").
+
+use anyhow::Result;
+
+use super::method::{Answer, Method, Rule, Step};
+use super::runs::{Compared, Curve, HIGH, LOW, Measured, Setting, compare, measure};
+use super::task::{Pairs, Task};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::cli::Preset;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::{Claim, Needed};
+
+/// Step sizes γ, of constant steps and of the first of decreasing ones.
+const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
+
+/// A step of the paper may be so many times worse than the best and still be among the best.
+const AMONG_THE_BEST: f64 = 1.5;
+
+/// The tasks on which steps are chosen.
+const TASKS: [(Task, usize); 3] =
+    [(Task::Classification, LOW), (Task::Regression, LOW), (Task::Classification, HIGH)];
+
+/// Orders T whose evaluations a step may use: two budgets for each task.
+fn passes(session: &Session, players: usize) -> [usize; 2] {
+    match (players > LOW, session.preset) {
+        (false, _) => [64, 1024],
+        (true, Preset::Quick) => [8, 64],
+        (true, Preset::Paper) => [8, 128],
+    }
+}
+
+/// Held-out pairs.
+fn pairs(session: &Session) -> usize {
+    session.runs.div_ceil(2)
+}
+
+fn step(rule: Rule, size: f64) -> Step {
+    Step { rule, size }
+}
+
+/// Error against step size, by rule, budget and average.
+pub(super) fn steps(session: &Session) -> Result<Made> {
+    let mut methods: Vec<Method> = Rule::ALL
+        .into_iter()
+        .flat_map(|rule| SIZES.map(|size| Method::Gradient(step(rule, size), Answer::Mean)))
+        .collect();
+    methods.extend(SIZES.map(|size| Method::Gradient(step(Rule::Constant, size), Answer::Last)));
+    let measured = TASKS
+        .into_iter()
+        .map(|(task, players)| {
+            let setting = Setting { task, players, pairs: Pairs::HeldOut, count: pairs(session) };
+            measure(session, setting, &methods, &passes(session, players))
+        })
+        .collect::<Result<Vec<Measured>>>()?;
+    let mut notes = super::notes();
+    notes.push(format!(
+        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size at which the iterates of a \
+         pair diverge has no mean",
+        pairs(session),
+        SIZES.map(|size| size.to_string()).join(", ")
+    ));
+    Ok(Made {
+        data: data(&measured),
+        figure: Some(drawn(&measured)),
+        tables: vec![best_steps(&measured)],
+        claims: vec![
+            steps_of_paper_are_good(&measured),
+            square_root_beats_inverse(&measured),
+            last_iterate_flattens(&measured),
+        ],
+        notes,
+        datasets: Vec::new(),
+    })
+}
+
+fn curve(measured: &Measured, rule: Rule, size: f64, answer: Answer) -> Option<&Curve> {
+    measured.curve(Method::Gradient(step(rule, size), answer))
+}
+
+/// The size with the least mean error.
+fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option<(f64, &Curve, Measurement)> {
+    SIZES
+        .into_iter()
+        .filter_map(|size| {
+            let curve = curve(measured, rule, size, answer)?;
+            Some((size, curve, curve.mean(level)?))
+        })
+        .min_by(|one, other| one.2.value.total_cmp(&other.2.value))
+}
+
+/// `classification, d = 16, T = 64`.
+fn case(measured: &Measured, level: usize) -> String {
+    format!("{}, {}", title(measured), budget_title(measured, level))
+}
+
+fn title(measured: &Measured) -> String {
+    format!("{}, d = {}", measured.setting.task.title(), measured.setting.players)
+}
+
+fn budget_title(measured: &Measured, level: usize) -> String {
+    format!("T = {}", measured.curves[0].passes[level])
+}
+
+fn levels(measured: &Measured) -> std::ops::Range<usize> {
+    0..measured.curves[0].passes.len()
+}
+
+/// The steps of the paper that are tried, with their curves.
+fn of_paper(measured: &Measured) -> impl Iterator<Item = (Step, &Curve)> {
+    Step::of_paper(measured.setting.players)
+        .into_iter()
+        .filter_map(|step| Some((step, curve(measured, step.rule, step.size, Answer::Mean)?)))
+}
+
+fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
+    let mut cases = Vec::new();
+    for one in measured {
+        for (step, curve) in of_paper(one) {
+            for level in levels(one) {
+                let (Some(mean), Some((size, best, least))) =
+                    (curve.mean(level), best(one, step.rule, Answer::Mean, level))
+                else {
+                    continue;
+                };
+                let ratio = mean.value / least.value;
+                let agrees = ratio <= AMONG_THE_BEST
+                    || compare(&curve.errors[level], &best.errors[level]) != Compared::Higher;
+                let name = format!("{}, {}: {ratio:.1} times that of {size}", case(one, level), step.title());
+                cases.push((name, agrees));
+            }
+        }
+    }
+    Claim::over_cases(
+        "the step sizes displayed are the best ones found",
+        "section 5.2",
+        &format!(
+            "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
+             sizes with this rule, or is not above it by more than two standard errors of the difference"
+        ),
+        Needed::All,
+        cases,
+    )
+}
+
+fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
+    let mut cases = Vec::new();
+    for one in measured {
+        for level in levels(one) {
+            let of = |rule| best(one, rule, Answer::Mean, level);
+            if let (Some(root), Some(inverse)) = (of(Rule::SquareRoot), of(Rule::Inverse)) {
+                let compared = compare(&root.1.errors[level], &inverse.1.errors[level]);
+                let ratio = root.2.value / inverse.2.value;
+                cases
+                    .push((format!("{} ({ratio:.2} times)", case(one, level)), compared != Compared::Higher));
+            }
+        }
+    }
+    Claim::over_cases(
+        "of decreasing steps 1/√t is best",
+        "section 5.2: the only decreasing rule that is displayed",
+        "a task and a budget; it agrees if the mean error with the best 1/√t step is not above that with the best 1/t step by more than two \
+         standard errors of the difference",
+        Needed::All,
+        cases,
+    )
+}
+
+/// Section 4.2: fast convergence towards an imprecise solution.
+fn last_iterate_flattens(measured: &[Measured]) -> Claim {
+    let cases = measured.iter().filter_map(|one| {
+        let constant = Step::of_paper(one.setting.players)[0];
+        let curve = curve(one, Rule::Constant, constant.size, Answer::Last)?;
+        let (first, last) = (curve.mean(0)?, curve.mean(levels(one).len() - 1)?);
+        let fall = first.value / last.value;
+        Some((format!("{}: {fall:.2} times", title(one)), fall < 2.0))
+    });
+    Claim::over_cases(
+        "the last iterate of a constant step converges fast towards an imprecise solution",
+        "section 4.2",
+        "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
+         last iterate falls by less than a factor of 2",
+        Needed::All,
+        cases,
+    )
+}
+
+fn best_steps(measured: &[Measured]) -> Table {
+    let columns =
+        ["task", "budget", "rule", "answer", "best step", "its error", "paper's step", "its error", "ratio"];
+    let mut table =
+        Table::new("The best of the step sizes on held-out pairs, and those of the paper", columns);
+    let kinds =
+        Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
+    for one in measured {
+        for level in levels(one) {
+            for (rule, answer) in kinds.clone() {
+                let paper = Step::of_paper(one.setting.players).into_iter().find(|step| step.rule == rule);
+                let paper = paper.and_then(|step| {
+                    Some((step.size, curve(one, rule, step.size, answer)?.mean(level)?.value))
+                });
+                let best = best(one, rule, answer, level).map(|(size, _, mean)| (size, mean.value));
+                table.push(vec![
+                    Entry::from(title(one)),
+                    budget_title(one, level).into(),
+                    rule.title().into(),
+                    answer.title().into(),
+                    best.map_or(Entry::ABSENT, |best| best.0.to_string().into()),
+                    best.map(|best| best.1).into(),
+                    paper.map_or(Entry::ABSENT, |paper| paper.0.to_string().into()),
+                    paper.map(|paper| paper.1).into(),
+                    paper.zip(best).map(|(paper, best)| paper.1 / best.1).into(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// The look of a rule, that of its method in the figures.
+fn style(rule: Rule, answer: Answer) -> Style {
+    let constant = Method::Gradient(step(Rule::Constant, 1.0), Answer::Mean).style();
+    match (rule, answer) {
+        (Rule::Constant, Answer::Mean) => constant,
+        (Rule::Constant, Answer::Last) => Style { colour: palette::PURPLE, shape: Shape::Cross },
+        (Rule::SquareRoot, _) => Method::Gradient(step(rule, 1.0), Answer::Mean).style(),
+        (Rule::Inverse, _) => Style { colour: palette::GREEN, shape: Shape::Square },
+    }
+}
+
+fn drawn(measured: &[Measured]) -> Figure {
+    let kinds =
+        || Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
+    let panel = |one: &Measured, level: usize| {
+        let errors = |rule, answer| -> Vec<(f64, f64)> {
+            let point = |size| Some((size, curve(one, rule, size, answer)?.mean(level)?.value));
+            SIZES.into_iter().filter_map(point).collect()
+        };
+        let mut marks: Vec<Mark> = kinds()
+            .map(|(rule, answer)| Mark::Line { style: style(rule, answer), points: errors(rule, answer) })
+            .collect();
+        // Steps far too long would squeeze all others: what is worse than knowing nothing at all is drawn at the top.
+        let top = 10.0 * one.square();
+        for mark in &mut marks {
+            if let Mark::Line { points, .. } = mark {
+                points.iter_mut().for_each(|point| point.1 = point.1.min(top));
+            }
+        }
+        let ends: Vec<f64> = marks
+            .iter()
+            .filter_map(|mark| if let Mark::Line { points, .. } = mark { Some(points) } else { None })
+            .flatten()
+            .map(|point| point.1)
+            .collect();
+        let (low, high) =
+            ends.iter().fold((f64::INFINITY, 0.0f64), |(low, high), &end| (low.min(end), high.max(end)));
+        for step in Step::of_paper(one.setting.players) {
+            marks.push(Mark::Dashes {
+                colour: style(step.rule, Answer::Mean).colour,
+                points: vec![(step.size, low), (step.size, high)],
+            });
+        }
+        Panel {
+            title: case(one, level),
+            x: Axis::log("step size γ", f64::MIN_POSITIVE),
+            y: Axis::log("squared error", 1e-30),
+            marks,
+        }
+    };
+    Figure {
+        title: "Squared error against step size on held-out pairs".to_owned(),
+        panels: (0..2).flat_map(|level| measured.iter().map(move |one| (one, level))).map(|(o, l)| panel(o, l)).collect(),
+        columns: measured.len(),
+        legend: kinds()
+            .map(|(rule, answer)| (format!("{}, {}", rule.title(), answer.title()), style(rule, answer)))
+            .collect(),
+        note: "Dashes: the step of the paper with this rule. Errors above ten times the mean squared norm of φ are drawn there.".to_owned(),
+    }
+}
+
+/// Every number.
+fn data(measured: &[Measured]) -> Table {
+    let columns =
+        ["task", "d", "rule", "answer", "step", "T", "pairs", "mean_squared_error", "standard_error"];
+    let mut table = Table::new("data", columns);
+    for one in measured {
+        for curve in &one.curves {
+            let Method::Gradient(step, answer) = curve.method else { continue };
+            for (level, &passes) in curve.passes.iter().enumerate() {
+                let mean = curve.mean(level);
+                table.push(vec![
+                    one.setting.task.title().into(),
+                    one.setting.players.into(),
+                    step.rule.title().into(),
+                    answer.title().into(),
+                    step.size.into(),
+                    passes.into(),
+                    one.setting.count.into(),
+                    mean.map(|mean| mean.value).into(),
+                    mean.map(|mean| mean.error).filter(|error| error.is_finite()).into(),
+                ]);
+            }
+        }
+    }
+    table
+}

@@ -1,0 +1,254 @@
+//! The simulated tasks of section 5.1 and their games.
+//!
+//! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's value takes the sum of what
+//! its members bring in place of the reference's features, read from tables eight players at a time.
+
+use std::f64::consts::PI;
+
+use anyhow::{Context, Result};
+use apportion::games::{Coalitions, Game, GameError, Purpose, stream};
+use rand::distr::Distribution;
+use rand_distr::StandardNormal;
+use serde::Serialize;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use crate::reproduce::store::derive_seed;
+
+/// What is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Task {
+    /// Y = 1{Σ X_j² > median of χ²_d}; worth 1 if the class is that of x*, else 0. x* and r* are of different classes.
+    Classification,
+    /// Y = Π ρ(X_j), ρ(t) = √(π/2) exp(−t²/2); worth f(z) − f(r*).
+    Regression,
+    /// Not in the paper: the logistic function of (Σ X_j² − median) over a width, from classification (width 0) to a sum without
+    /// interactions (wide). Pairs as in classification.
+    Softened { width: u32 },
+}
+
+impl Task {
+    pub(super) fn title(self) -> String {
+        match self {
+            Self::Classification => "classification".to_owned(),
+            Self::Regression => "regression".to_owned(),
+            Self::Softened { width } => format!("softened classification, width {width}"),
+        }
+    }
+
+    /// What a feature of this value adds to the sum that the model is a function of.
+    fn term(self, x: f64) -> f64 {
+        match self {
+            Self::Classification | Self::Softened { .. } => x * x,
+            Self::Regression => 0.5 * (0.5 * PI).ln() - 0.5 * x * x,
+        }
+    }
+}
+
+/// Whether pairs are those that figures show, or others, on which step sizes are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Pairs {
+    Shown,
+    HeldOut,
+}
+
+/// What a coalition is worth, by its sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Reward {
+    /// 1 on the same side of the threshold as x*.
+    SameClass { threshold: f64, above: bool },
+    /// exp(sum) less that of the reference.
+    Product { reference: f64 },
+    /// The logistic function.
+    Softened { threshold: f64, width: f64 },
+}
+
+impl Reward {
+    fn of(self, sum: f64) -> f64 {
+        match self {
+            Self::SameClass { threshold, above } => f64::from((sum > threshold) == above),
+            Self::Product { reference } => sum.exp() - reference,
+            Self::Softened { threshold, width } => 1.0 / (1.0 + ((threshold - sum) / width).exp()),
+        }
+    }
+}
+
+/// The game of an individual x* against a reference r*.
+#[derive(Debug, Clone)]
+pub(super) struct PairGame {
+    /// What x* brings in place of r*, feature by feature.
+    differences: Vec<f64>,
+    /// The sum at the reference.
+    start: f64,
+    /// For each eight players, the sum of the differences of those whose bits are set.
+    tables: Vec<[f64; 256]>,
+    reward: Reward,
+}
+
+impl PairGame {
+    /// Pair number `index` of `players` features, a function of the seed.
+    pub(super) fn draw(task: Task, players: usize, pairs: Pairs, index: usize, seed: u64) -> Result<Self> {
+        let drawn_as = match task {
+            Task::Softened { .. } => Task::Classification,
+            other => other,
+        };
+        let seed = derive_seed(&("pair", drawn_as, players, pairs, index, seed))?;
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        let mut individual =
+            || -> Vec<f64> { (0..players).map(|_| StandardNormal.sample(&mut rng)).collect() };
+        let median = median(players)?;
+        let class = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>() > median;
+        loop {
+            let (explicand, reference) = (individual(), individual());
+            if drawn_as == Task::Regression || class(&explicand) != class(&reference) {
+                return Ok(Self::new(task, median, &explicand, &reference));
+            }
+        }
+    }
+
+    fn new(task: Task, median: f64, explicand: &[f64], reference: &[f64]) -> Self {
+        let sum = |row: &[f64]| row.iter().map(|&x| task.term(x)).sum::<f64>();
+        let differences: Vec<f64> =
+            explicand.iter().zip(reference).map(|(&x, &r)| task.term(x) - task.term(r)).collect();
+        let mut tables = vec![[0.0; 256]; differences.len().div_ceil(8)];
+        for (table, differences) in tables.iter_mut().zip(differences.chunks(8)) {
+            for (bit, difference) in differences.iter().enumerate() {
+                for byte in 1 << bit..2 << bit {
+                    table[byte] = table[byte - (1 << bit)] + difference;
+                }
+            }
+        }
+        let reward = match task {
+            Task::Classification => Reward::SameClass { threshold: median, above: sum(explicand) > median },
+            Task::Regression => Reward::Product { reference: sum(reference).exp() },
+            Task::Softened { width } => Reward::Softened { threshold: median, width: f64::from(width) },
+        };
+        Self { differences, start: sum(reference), tables, reward }
+    }
+
+    /// Adds the marginal contribution of each player to `out`, if they join in this order.
+    pub(super) fn walk(&self, order: impl Iterator<Item = usize>, out: &mut [f64]) {
+        let mut sum = self.start;
+        let mut before = self.reward.of(sum);
+        for player in order {
+            sum += self.differences[player];
+            let after = self.reward.of(sum);
+            out[player] += after - before;
+            before = after;
+        }
+    }
+}
+
+impl Game for PairGame {
+    fn players(&self) -> usize {
+        self.differences.len()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, coalition) in out.iter_mut().zip(batch.iter()) {
+            let bytes = coalition.words().iter().flat_map(|word| word.to_le_bytes());
+            let gained = self.tables.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]);
+            *value = self.reward.of(self.start + gained.sum::<f64>());
+        }
+        Ok(())
+    }
+}
+
+/// The median of a χ² law with `degrees` degrees of freedom: half of all individuals are of either class.
+fn median(degrees: usize) -> Result<f64> {
+    let law = ChiSquared::new(degrees as f64).context("the law of a sum of squares")?;
+    let (mut low, mut high) = (0.0, degrees as f64);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if law.cdf(middle) < 0.5 { low = middle } else { high = middle }
+    }
+    Ok(0.5 * (low + high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASKS: [Task; 3] = [Task::Classification, Task::Regression, Task::Softened { width: 4 }];
+
+    /// v(S) as section 5.1 writes it, on the features themselves.
+    fn by_definition(
+        task: Task,
+        median: f64,
+        explicand: &[f64],
+        reference: &[f64],
+        coalition: &[usize],
+    ) -> f64 {
+        let mut row = reference.to_vec();
+        coalition.iter().for_each(|&player| row[player] = explicand[player]);
+        let squares = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+        let product =
+            |row: &[f64]| row.iter().map(|x| (0.5 * PI).sqrt() * (-0.5 * x * x).exp()).product::<f64>();
+        match task {
+            Task::Classification => f64::from((squares(&row) > median) == (squares(explicand) > median)),
+            Task::Regression => product(&row) - product(reference),
+            Task::Softened { width } => 1.0 / (1.0 + (-(squares(&row) - median) / f64::from(width)).exp()),
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_definition() {
+        for players in [1, 2, 7, 16, 65, 130] {
+            let mut rng = stream(3, Purpose::Experiment, players as u64);
+            let mut normal =
+                || -> Vec<f64> { (0..players).map(|_| StandardNormal.sample(&mut rng)).collect() };
+            let (explicand, reference) = (normal(), normal());
+            let median = median(players).unwrap();
+            for task in TASKS {
+                let game = PairGame::new(task, median, &explicand, &reference);
+                let every = |step: usize| (0..players).step_by(step).collect::<Vec<usize>>();
+                for members in [vec![], every(1), every(2), every(3), vec![players - 1]] {
+                    let mut batch = Coalitions::new(players);
+                    batch.push_members(members.iter().copied());
+                    let mut value = [0.0];
+                    game.values(&batch, &mut value).unwrap();
+                    let wanted = by_definition(task, median, &explicand, &reference, &members);
+                    assert!((value[0] - wanted).abs() < 1e-12 * (1.0 + wanted.abs()), "{task:?} {members:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_adds_up_to_what_all_are_worth() {
+        for task in TASKS {
+            let game = PairGame::draw(task, 70, Pairs::Shown, 0, 5).unwrap();
+            let mut contributions = vec![0.0; 70];
+            game.walk((0..70).rev(), &mut contributions);
+            let mut batch = Coalitions::new(70);
+            batch.push_empty();
+            batch.push_full();
+            let mut ends = [0.0; 2];
+            game.values(&batch, &mut ends).unwrap();
+            let total = ends[1] - ends[0];
+            assert!(
+                (contributions.iter().sum::<f64>() - total).abs() < 1e-12 * (1.0 + total.abs()),
+                "{task:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn classes_differ_so_that_all_are_worth_one_and_none_nothing() {
+        for index in 0..20 {
+            let game = PairGame::draw(Task::Classification, 16, Pairs::HeldOut, index, 0).unwrap();
+            let mut ends = [0.0; 2];
+            let batch = Coalitions::from_masks(16, [0, 0xffff]);
+            game.values(&batch, &mut ends).unwrap();
+            assert_eq!(ends, [0.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn medians_of_two_degrees_and_of_many() {
+        assert!((median(2).unwrap() - 2.0 * 2f64.ln()).abs() < 1e-10);
+        // By the Wilson-Hilferty approximation, which is good to 1e-4 there.
+        assert!((median(300).unwrap() - 300.0 * (1.0f64 - 2.0 / 2700.0).powi(3)).abs() < 1e-2);
+    }
+}

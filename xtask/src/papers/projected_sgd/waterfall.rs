@@ -1,0 +1,399 @@
+//! Figure 1: what each attribute adds to one individual's prediction, against a reference group.
+
+use anyhow::{Context, Result, ensure};
+use apportion::estimators::{Estimator, OptimizedMonteCarlo, Orders, References, exact};
+use apportion::games::{Purpose, stream};
+use apportion::{Background, MarginalGame, Model, Semivalue};
+use rand::RngExt;
+
+use super::recidivism::{AGE, ATTRIBUTES, PRIORS, Quality, Recidivism, is_held_out};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::datasets::known;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
+
+/// Individuals of the reference group.
+const REFERENCES: usize = 200;
+
+/// Iterations of Algorithm 1, each with one reference.
+const ITERATIONS: usize = 1000;
+
+/// The probability of the paper's individual: of those like it, the nearest is explained.
+const PROBABILITY_OF_PAPER: f64 = 0.70;
+
+/// Standard errors that estimates may be off.
+const STANDARD_ERRORS: f64 = 4.0;
+
+/// Efficiency is a sum of some numbers: rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// One explanation, ready to be drawn.
+struct Waterfall {
+    title: String,
+    /// The label of the x axis.
+    quantity: &'static str,
+    percent: bool,
+    base: f64,
+    prediction: f64,
+    /// By attribute.
+    bars: Vec<Bar>,
+    /// Largest distance between these values and the means of those against single references.
+    single_games: f64,
+}
+
+struct Bar {
+    label: String,
+    /// The exact Shapley value.
+    value: f64,
+    /// By Algorithm 1, with its standard error.
+    estimate: f64,
+    error: f64,
+}
+
+/// COMPAS, where it is there, and diabetes.
+pub(super) fn fig1(session: &Session) -> Result<Made> {
+    let (mut waterfalls, mut notes, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+    let mut recidivist = None;
+    if let Some((waterfall, quality)) = compas(session)? {
+        notes.push(format!(
+            "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is a logistic regression of \
+             \"score Medium or High\" (with which individuals like the paper's come near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} by the more frequent class)",
+            quality.accuracy, quality.rows, quality.accuracy_of_majority
+        ));
+        notes.push(format!(
+            "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that whose probability is nearest \
+             to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows drawn from those trained on that are not predicted recidivist"
+        ));
+        tables.push(quality_table(&quality));
+        recidivist = Some(waterfalls.len());
+        waterfalls.push(waterfall);
+    }
+    waterfalls.push(diabetes(session)?);
+    notes.push(format!(
+        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the median, against {REFERENCES} drawn \
+         from those below"
+    ));
+    notes.push(format!(
+        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with {ITERATIONS} iterations, one \
+         reference drawn for each"
+    ));
+    tables.insert(0, table("Importance of each attribute", &waterfalls));
+    let mut claims = vec![adds_up(&waterfalls), single_games(&waterfalls), algorithm_1(&waterfalls)];
+    claims.extend(of_the_caption(recidivist.map(|at| &waterfalls[at])));
+    Ok(Made {
+        data: table("data", &waterfalls),
+        figure: Some(drawn(&waterfalls)),
+        tables,
+        claims,
+        notes,
+        datasets: vec!["compas", "diabetes"],
+    })
+}
+
+fn compas(session: &Session) -> Result<Option<(Waterfall, Quality)>> {
+    let Some(data) = session.library.data(known("compas"))? else { return Ok(None) };
+    let model = Recidivism::train(&data)?;
+    let probability = |row: usize| model.probability(data.row(row));
+    let alike = (0..data.rows())
+        .filter(|&row| is_held_out(row) && data.row(row)[AGE] == 21.0 && data.row(row)[PRIORS] == 0.0);
+    let distance = |row: usize| (probability(row) - PROBABILITY_OF_PAPER).abs();
+    let explicand = alike
+        .min_by(|&one, &other| distance(one).total_cmp(&distance(other)))
+        .context("no row held out is of age 21 without priors")?;
+    let group: Vec<&[f64]> = (0..data.rows())
+        .filter(|&row| !is_held_out(row) && probability(row) < 0.5)
+        .map(|row| data.row(row))
+        .collect();
+    let labels = data.row(explicand).iter().zip(ATTRIBUTES).map(|(&value, (name, levels))| {
+        let level = levels.get(value as usize).map_or_else(|| value.to_string(), |&level| level.to_owned());
+        format!("{name}: {level}")
+    });
+    let waterfall = Waterfall {
+        title: "COMPAS".to_owned(),
+        quantity: "probability of recidivism",
+        percent: true,
+        ..explained(&model, data.row(explicand), &group, labels.collect(), seed(session, "compas")?)?
+    };
+    Ok(Some((waterfall, model.quality(&data))))
+}
+
+fn diabetes(session: &Session) -> Result<Waterfall> {
+    let data = session.datasets(&["diabetes"])?.pop().context("diabetes is embedded")?;
+    let predictions = (0..data.rows())
+        .map(|row| {
+            let mut value = [0.0];
+            let background = Background::baseline(data.row(row))?;
+            data.model.predict(background.as_rows(), &mut value).map_err(anyhow::Error::from_boxed)?;
+            Ok(value[0])
+        })
+        .collect::<Result<Vec<f64>>>()?;
+    let mut sorted = predictions.clone();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    let (above, below): (Vec<usize>, Vec<usize>) =
+        (0..data.rows()).partition(|&row| predictions[row] > median);
+    let seed = seed(session, "diabetes")?;
+    let explicand = data.row(above[stream(seed, Purpose::Experiment, 1).random_range(0..above.len())]);
+    let group: Vec<&[f64]> = below.into_iter().map(|row| data.row(row)).collect();
+    let labels =
+        data.names.iter().zip(explicand).map(|(name, value)| format!("{name}: {value:.3}").replace('-', "−"));
+    Ok(Waterfall {
+        title: "Diabetes".to_owned(),
+        quantity: "predicted progression",
+        percent: false,
+        ..explained(&data.model, explicand, &group, labels.collect(), seed)?
+    })
+}
+
+fn seed(session: &Session, dataset: &str) -> Result<u64> {
+    derive_seed(&("fig1", dataset, session.seed))
+}
+
+/// The explanation of a row against references drawn from a group.
+fn explained<M: Model>(
+    model: &M,
+    explicand: &[f64],
+    group: &[&[f64]],
+    labels: Vec<String>,
+    seed: u64,
+) -> Result<Waterfall> {
+    ensure!(!group.is_empty(), "the reference group is empty");
+    let mut rng = stream(seed, Purpose::Experiment, 0);
+    let drawn: Vec<&[f64]> = (0..REFERENCES).map(|_| group[rng.random_range(0..group.len())]).collect();
+    let players = explicand.len();
+    let background = Background::rows(drawn.concat(), players)?;
+    let game = MarginalGame::new(model, explicand, &background)?;
+    let exactly = exact(&game, Semivalue::Shapley)?;
+
+    let mut means = vec![0.0; players];
+    for reference in &drawn {
+        let single = Background::baseline(*reference)?;
+        let values = exact(&MarginalGame::new(model, explicand, &single)?, Semivalue::Shapley)?.values;
+        means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value / REFERENCES as f64);
+    }
+    let distances = means.iter().zip(&exactly.values).map(|(mean, value)| (mean - value).abs());
+
+    let algorithm_1 = OptimizedMonteCarlo {
+        orders: Orders::Independent,
+        references: References::Drawn,
+        ..OptimizedMonteCarlo::default()
+    };
+    // An iteration takes d + 1 values against one reference, of which an evaluation is worth as many as there are references.
+    let budget = 2 + (ITERATIONS * (players + 1)).div_ceil(REFERENCES);
+    let estimated = algorithm_1.estimate(&game, budget, seed)?;
+    let errors = estimated.std_errors.context("an estimate without standard errors")?;
+
+    let bars = labels.into_iter().zip(&exactly.values).zip(estimated.values.iter().zip(errors));
+    Ok(Waterfall {
+        title: String::new(),
+        quantity: "",
+        percent: false,
+        base: exactly.base[0],
+        prediction: exactly.prediction[0],
+        single_games: distances.fold(0.0, f64::max),
+        bars: bars
+            .map(|((label, &value), (&estimate, error))| Bar { label, value, estimate, error })
+            .collect(),
+    })
+}
+
+fn adds_up(waterfalls: &[Waterfall]) -> Claim {
+    let cases = waterfalls.iter().map(|one| {
+        let sum: f64 = one.bars.iter().map(|bar| bar.value).sum();
+        let gap = (one.prediction - one.base - sum).abs();
+        (format!("{} ({gap:.1e})", one.title), gap <= ROUNDING * one.prediction.abs().max(1.0))
+    });
+    Claim::over_cases(
+        "importances add up to the difference between the prediction and the mean of the reference group",
+        "figure 1, section 2.2",
+        "a dataset; it agrees if the two are the same to rounding",
+        Needed::All,
+        cases,
+    )
+}
+
+fn single_games(waterfalls: &[Waterfall]) -> Claim {
+    let cases = waterfalls.iter().map(|one| {
+        (
+            format!("{} ({:.1e})", one.title, one.single_games),
+            one.single_games <= ROUNDING * one.prediction.abs().max(1.0),
+        )
+    });
+    Claim::over_cases(
+        "averaging the Shapley values against single references gives those against the group",
+        "section 2.2",
+        "a dataset; it agrees if all values are the same to rounding",
+        Needed::All,
+        cases,
+    )
+}
+
+fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
+    let cases = waterfalls.iter().flat_map(|one| {
+        one.bars.iter().map(|bar| {
+            let z = (bar.estimate - bar.value).abs() / bar.error;
+            // A null player has no error, and is estimated exactly.
+            let agrees = (bar.estimate - bar.value).abs() <= STANDARD_ERRORS * bar.error + ROUNDING;
+            (format!("{}, {} ({z:.1} standard errors)", one.title, bar.label), agrees)
+        })
+    });
+    Claim::over_cases(
+        "Algorithm 1 with a reference drawn for each iteration estimates these values",
+        "section 3",
+        &format!(
+            "an attribute; it agrees if {ITERATIONS} iterations are within {STANDARD_ERRORS} of their standard errors"
+        ),
+        Needed::All,
+        cases,
+    )
+}
+
+/// What the caption says of its individual. Not tested without the data.
+fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
+    let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
+    let claim = |claim: &str, rule: &str, attribute: usize, agrees: &dyn Fn(&Waterfall, &Bar) -> bool| {
+        let bar = compas.map(|one| (one, &one.bars[attribute]));
+        Claim {
+            claim: claim.to_owned(),
+            source: "figure 1, caption".to_owned(),
+            rule: format!("holds if {rule}; sizes are not judged: the paper's model is not published"),
+            verdict: bar.map_or(Verdict::NotTested, |(one, bar)| Verdict::of_truth(agrees(one, bar))),
+            evidence: bar.map_or("no data".to_owned(), |(one, bar)| {
+                format!(
+                    "{} of {:.1} % against {:.1} % of the group",
+                    points(bar),
+                    100.0 * one.prediction,
+                    100.0 * one.base
+                )
+            }),
+        }
+    };
+    [
+        claim(
+            "the age of the individual, 21 years, has increased the probability most (by 46 % in the paper)",
+            "its value is positive and the largest of all",
+            AGE,
+            &|one, bar| bar.value > 0.0 && one.bars.iter().all(|other| other.value <= bar.value),
+        ),
+        claim(
+            "the absence of prior crimes has reduced the probability (by 9 % in the paper)",
+            "its value is negative",
+            PRIORS,
+            &|_, bar| bar.value < 0.0,
+        ),
+    ]
+}
+
+fn quality_table(quality: &Quality) -> Table {
+    let mut table =
+        Table::new("The model of COMPAS on the rows held out", ["", "model", "the classes' shares alone"]);
+    table.push(vec!["accuracy".into(), quality.accuracy.into(), quality.accuracy_of_majority.into()]);
+    table.push(vec!["logarithmic loss".into(), quality.log_loss.into(), quality.log_loss_of_share.into()]);
+    table
+}
+
+fn table(caption: &str, waterfalls: &[Waterfall]) -> Table {
+    let columns = ["dataset", "attribute", "Shapley value", "Algorithm 1", "its standard error"];
+    let mut table = Table::new(caption, columns);
+    for one in waterfalls {
+        let end = |what: &str, value: f64| {
+            vec![Entry::from(one.title.clone()), what.into(), value.into(), Entry::ABSENT, Entry::ABSENT]
+        };
+        table.push(end("mean of the references", one.base));
+        for bar in one.sorted() {
+            table.push(vec![
+                one.title.clone().into(),
+                bar.label.clone().into(),
+                bar.value.into(),
+                bar.estimate.into(),
+                bar.error.into(),
+            ]);
+        }
+        table.push(end("prediction", one.prediction));
+    }
+    table
+}
+
+impl Waterfall {
+    /// By size, the largest first.
+    fn sorted(&self) -> Vec<&Bar> {
+        let mut bars: Vec<&Bar> = self.bars.iter().collect();
+        bars.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
+        bars
+    }
+
+    /// `46 %`, `152`.
+    fn in_words(&self, value: f64) -> String {
+        let text = if self.percent { format!("{:.0} %", 100.0 * value) } else { format!("{value:.0}") };
+        text.replace('-', "−")
+    }
+
+    /// `+46.1 %`, `−9.0`.
+    fn change_in_words(&self, value: f64) -> String {
+        let text = if self.percent { format!("{:+.1} %", 100.0 * value) } else { format!("{value:+.1}") };
+        text.replace('-', "−")
+    }
+
+    /// The axis around all ends of bars, with room for words on both sides.
+    fn axis(&self, ends: &[f64]) -> Axis {
+        let (low, high) = ends
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &end| (low.min(end), high.max(end)));
+        let room = 0.15 * (high - low).max(1e-9);
+        let (low, high) = (low - room, high + room);
+        let power = 10f64.powf(((high - low) / 5.0).log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|multiple| multiple * power)
+            .find(|step| (high - low) / step <= 6.0)
+            .unwrap_or(power);
+        let ticks = ((low / step).ceil() as i64..=(high / step).floor() as i64)
+            .map(|multiple| (multiple as f64 * step, self.in_words(multiple as f64 * step)));
+        Axis::linear(self.quantity).with_ticks(ticks.collect()).covering(low, high)
+    }
+
+    /// Bars from the mean of the references to the prediction, the largest on top.
+    fn panel(&self) -> Panel {
+        /// Half the height of a bar.
+        const HALF: f64 = 0.36;
+        let bars = self.sorted();
+        let top = (bars.len() + 1) as f64;
+        let mut rows = vec![(top, format!("reference mean: {}", self.in_words(self.base)))];
+        let (mut marks, mut at, mut ends) = (Vec::new(), self.base, vec![self.base, self.prediction]);
+        for (rank, bar) in bars.iter().enumerate() {
+            let y = top - 1.0 - rank as f64;
+            let next = at + bar.value;
+            let (colour, side): (Colour, Side) =
+                if bar.value < 0.0 { (palette::BLUE, Side::Left) } else { (palette::VERMILION, Side::Right) };
+            // From the row above to that below.
+            marks.push(Mark::Curve { colour: palette::BLACK, points: vec![(at, y + 1.0), (at, y)] });
+            marks.push(Mark::Bar { colour, from: (at, y - HALF), to: (next, y + HALF) });
+            marks.push(Mark::Words { text: self.change_in_words(bar.value), at: (next, y), side });
+            rows.push((y, bar.label.clone()));
+            ends.push(next);
+            at = next;
+        }
+        marks.push(Mark::Curve { colour: palette::BLACK, points: vec![(at, 1.0), (at, 0.0)] });
+        rows.push((0.0, format!("prediction: {}", self.in_words(self.prediction))));
+        let style = Style { colour: palette::BLACK, shape: Shape::Diamond };
+        marks.push(Mark::Points { style, points: vec![(self.base, top), (self.prediction, 0.0)] });
+        Panel { title: self.title.clone(), x: self.axis(&ends), y: Axis::linear("").with_ticks(rows), marks }
+    }
+}
+
+fn drawn(waterfalls: &[Waterfall]) -> Figure {
+    let look = |colour| Style { colour, shape: Shape::Square };
+    Figure {
+        title: "Figure 1: importance of attributes for one individual".to_owned(),
+        panels: waterfalls.iter().map(Waterfall::panel).collect(),
+        columns: waterfalls.len(),
+        legend: vec![
+            ("increases".to_owned(), look(palette::VERMILION)),
+            ("decreases".to_owned(), look(palette::BLUE)),
+        ],
+        note: String::new(),
+    }
+}
