@@ -25,7 +25,7 @@ fn drawn(orders: Orders) -> OptimizedMonteCarlo {
 fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).unwrap()
+    TabulatedGame::new(values, outputs).expect("a full table")
 }
 
 /// A game of several outputs for any number of players: an interaction game, its square, and an offset.
@@ -134,9 +134,9 @@ fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -> (Vec<f64>
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let explicand = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
     let background: Vec<f64> = (0..rows * players).map(|_| rng.random_range(-1.0..1.0)).collect();
-    let background = Background::rows(background, players).unwrap();
+    let background = Background::rows(background, players).expect("finite rows");
     let weights: Vec<f64> = (1..=rows).map(|row| if weighted { row as f64 } else { 1.0 }).collect();
-    (explicand, background.with_weights(&weights).unwrap())
+    (explicand, background.with_weights(&weights).expect("positive weights"))
 }
 
 fn model(row: &[f64]) -> f64 {
@@ -428,7 +428,7 @@ impl Game for Recording {
         self.game.players()
     }
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), apportion_games::GameError> {
-        self.asked.lock().unwrap().extend(batch.iter().map(|row| row.words().to_vec()));
+        self.asked.lock().expect("no thread panics").extend(batch.iter().map(|row| row.words().to_vec()));
         self.game.values(batch, out)
     }
 }

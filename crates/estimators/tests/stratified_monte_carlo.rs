@@ -25,15 +25,15 @@ fn values(players: usize) -> Vec<Semivalue> {
     vec![
         Semivalue::Shapley,
         Semivalue::Banzhaf,
-        Semivalue::beta_shapley(4.0, 1.0).unwrap(),
-        Semivalue::by_size_law(&by_size).unwrap(),
+        Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters"),
+        Semivalue::by_size_law(&by_size).expect("a law"),
     ]
 }
 
 fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| 10.0 + rng.random_range(-1.0..1.0f64).powi(5)).collect();
-    TabulatedGame::new(values, outputs).unwrap()
+    TabulatedGame::new(values, outputs).expect("a full table")
 }
 
 /// A game of three outputs for any number of players that remembers what it was asked, in order.
@@ -51,7 +51,7 @@ impl Recording {
         let mut batch = Coalitions::new(self.game.players());
         batch.push(coalition.view());
         let mut value = [0.0];
-        self.game.values(&batch, &mut value).unwrap();
+        self.game.values(&batch, &mut value).expect("games of these tests cannot fail");
         [value[0], value[0] * value[0], 10.0 - value[0]]
     }
 }
@@ -64,7 +64,7 @@ impl Game for Recording {
         3
     }
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().unwrap();
+        let mut asked = self.asked.lock().expect("no thread panics");
         for (row, out) in batch.iter().zip(out.chunks_exact_mut(3)) {
             out.copy_from_slice(&self.value(&row.to_coalition()));
             asked.push(row.to_coalition());
@@ -83,7 +83,7 @@ fn known(law: &[f64]) -> usize {
 /// all but each come draws; one of two coalitions is followed by the same with one player more.
 fn drawn(game: &Recording, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
     let players = game.players();
-    let asked = game.asked.lock().unwrap();
+    let asked = game.asked.lock().expect("no thread panics");
     let mut contributions: BTreeMap<_, Vec<[f64; 3]>> = BTreeMap::new();
     let mut at = known(law);
     let sizes: Vec<usize> = (1..players - 1).filter(|&size| law[size] >= 1e-18).collect();
@@ -93,7 +93,7 @@ fn drawn(game: &Recording, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]
     'rounds: loop {
         let before = at;
         for &(player, size) in &strata {
-            let population = apportion_samplers::choose(players - 1, size).unwrap();
+            let population = apportion_samplers::choose(players - 1, size).expect("few coalitions");
             let own: &mut Vec<[f64; 3]> = contributions.entry((player, size)).or_default();
             let is_small = population <= 64 || size == 1 || size == players - 2;
             if is_small && own.len() as u128 == population {
@@ -189,10 +189,13 @@ fn moments(runs: &[Explanation], at: usize) -> (f64, f64) {
 /// As skewed as can be: many contributions are zero, and a few are large.
 fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
     [
-        ("glove", Box::new(Glove::new(2, 8).unwrap())),
-        ("voting", Box::new(WeightedVoting::new(20, vec![12, 8, 5, 3, 3, 2, 2, 1, 1, 1]).unwrap())),
-        ("unanimity", Box::new(SumOfUnanimity::unanimity(10, 0..6).unwrap())),
-        ("airport", Box::new(Airport::new((0..10).map(|i| f64::from(1 << i)).collect::<Vec<_>>()).unwrap())),
+        ("glove", Box::new(Glove::new(2, 8).expect("a game"))),
+        ("voting", Box::new(WeightedVoting::new(20, vec![12, 8, 5, 3, 3, 2, 2, 1, 1, 1]).expect("a game"))),
+        ("unanimity", Box::new(SumOfUnanimity::unanimity(10, 0..6).expect("a game"))),
+        (
+            "airport",
+            Box::new(Airport::new((0..10).map(|i| f64::from(1 << i)).collect::<Vec<_>>()).expect("a game")),
+        ),
     ]
 }
 
