@@ -242,10 +242,11 @@ impl<'g> Anytime<'g> {
         }
     }
 
-    /// `budget`, or all coalitions where it would hold nearly all, or the most.
+    /// `budget`, or all coalitions where it would hold nearly all, or the most. Beyond all coalitions are those that go on sampling.
     fn rounded(&self, budget: usize, most: usize) -> usize {
         let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
-        if all <= most && budget as f64 >= NEARLY_ALL * all as f64 { all } else { budget.min(most) }
+        let is_nearly_all = (NEARLY_ALL * all as f64..all as f64).contains(&(budget as f64));
+        if is_nearly_all && all <= most { all } else { budget.min(most) }
     }
 
     fn estimate(
