@@ -39,8 +39,8 @@ use crate::regression::StandardErrors;
 ///
 /// The [growing](Estimator::growing) twin draws by the kernel from all sizes and passes over draws of enumerated ones, which leaves the law of
 /// a sample as it is. Where a larger budget enumerates the same sizes it asks for everything that a smaller one did; where it enumerates one
-/// size more, fewer of the larger sizes may be drawn than before: up to a fifth of what was asked for is left aside then in our tests, and
-/// 2 % on average.
+/// size more, fewer of the larger sizes may be drawn than before: up to 3 % of what was asked for is left aside then in our tests (8 to 13
+/// players, m from 2n to 39n, growing by factors of 1.2 to 3.7), and 0.2 % on average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OptimizedKernelShap;
 

@@ -2,6 +2,7 @@
 
 use apportion_values::Semivalue;
 
+use crate::error_law::ErrorLaw;
 use crate::estimator::Estimator;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::kernel_banzhaf::KernelBanzhaf;
@@ -55,7 +56,8 @@ impl Gathered {
         }
     }
 
-    /// Adds the diagnostics of a part: all are exact or the whole is not, ranks and unknowns add up, the worst condition number counts.
+    /// Adds the diagnostics of a part: all are exact or the whole is not, ranks and unknowns add up, the worst condition number and the
+    /// fewest degrees of freedom count.
     pub(super) fn note(&mut self, part: &Diagnostics) {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
@@ -63,6 +65,12 @@ impl Gathered {
         whole.rank = sum(whole.rank, part.rank);
         whole.unknowns = sum(whole.unknowns, part.unknowns);
         whole.permutations = sum(whole.permutations, part.permutations);
+        // The parts are independent; how the errors of all players go together is not put together from them.
+        let degrees = |law: &ErrorLaw| law.degrees_of_freedom;
+        let laws = whole.error_law.iter().chain(&part.error_law).map(degrees);
+        whole.error_law = laws
+            .reduce(f64::min)
+            .map(|degrees_of_freedom| ErrorLaw { degrees_of_freedom, ..ErrorLaw::default() });
         whole.condition_number =
             whole.condition_number.into_iter().chain(part.condition_number).reduce(f64::max);
     }
@@ -94,7 +102,11 @@ impl Gathered {
     }
 
     pub(super) fn finish(self) -> Estimate {
-        Estimate { values: self.values, variances: self.variances, diagnostics: self.diagnostics }
+        let mut diagnostics = self.diagnostics;
+        if self.variances.is_none() {
+            diagnostics.error_law = None;
+        }
+        Estimate { values: self.values, variances: self.variances, diagnostics }
     }
 }
 

@@ -25,6 +25,7 @@ use apportion_values::{SolutionConcept, ValueError};
 pub(crate) use self::averages::{Asked, Plan, ProductDraws, averages};
 pub(crate) use self::budget::{affordable_draws, explanation};
 pub(crate) use self::full_enumeration::exact_within;
+pub(crate) use self::moments::Moments;
 pub(crate) use self::scenarios::Scenarios;
 pub(crate) use self::strata::{Strata, finish_all};
 

@@ -63,6 +63,11 @@ impl Stratified {
         (self.stratum, self.current) = (stratum, samples);
     }
 
+    /// The moments of the samples of the last stratum.
+    pub(crate) fn into_moments(self) -> Moments {
+        self.current
+    }
+
     fn close(&mut self) {
         self.means.iter_mut().zip(self.current.mean()).for_each(|(sum, mean)| *sum += mean);
         let variances = self.current.variances();
