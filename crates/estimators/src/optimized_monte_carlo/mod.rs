@@ -90,7 +90,7 @@ pub enum References {
 /// use apportion_estimators::{Estimator, OptimizedMonteCarlo};
 /// use apportion_games::{Airport, ClosedForm};
 ///
-/// let game = Airport::new((1..=20).map(f64::from).collect())?;
+/// let game = Airport::new((1..=20).map(f64::from).collect::<Vec<_>>())?;
 /// let explanation = OptimizedMonteCarlo::default().estimate(&game, 2000, 7)?;
 /// assert_eq!(explanation.diagnostics.permutations, Some(2 * 52));
 /// let errors = explanation.std_errors.as_ref().unwrap();
