@@ -3,8 +3,8 @@
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
 //! | [`LeverageShap`] | pairs without replacement, every size alike | kernel over inclusion probability | yes | yes |
-//! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | no |
-//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | no |
+//! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | yes |
+//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
 //! | [`OptimizedMonteCarlo`] | orders: independent, with their reverses, or all rotations of one; streaming | equal | yes | yes |
 //! | [`ProjectedGradient`] | with replacement, pairs of nearly uniform sizes or any of the paper's laws | importance, one step each | with `FullBudget::Enumerate` | yes |

@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use all::all;
-use apportion_estimators::{Estimator, NestedPermutation, OptimizedKernelShap, ProductSpace, exact};
+use apportion_estimators::{
+    CoalitionalRegression, Estimator, NestedPermutation, OptimizedKernelShap, ProductSpace, exact,
+};
 use apportion_games::{
     Background, Coalition, Coalitions, Game, GameError, MarginalGame, Partition, SumOfUnanimity,
 };
@@ -205,5 +207,20 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
             let most = if budget < 22 { 1.0 } else { 0.99 };
             assert!((0.88..=most).contains(&coverage), "{budget} evaluations: {coverage}");
         }
+    }
+}
+
+#[test]
+fn regressions_of_groups_alone_grow() {
+    let game = SumOfUnanimity::random(9, 40, 3, 1);
+    let groups = (0..3).map(|group| vec![group, group + 3, group + 6]).collect();
+    let (three, alone) =
+        (Partition::new(9, groups), Partition::new(9, (0..9).map(|player| vec![player]).collect()));
+    let quotient = SolutionConcept::Quotient(Semivalue::Shapley);
+    for (value, partition) in [(quotient, three), (SolutionConcept::owen(), alone)] {
+        let estimator =
+            CoalitionalRegression::new(value, partition.expect("all players")).expect("a regression");
+        let budgets = [8, 20, 60, 130].map(|m| m.max(estimator.minimum_budget(9)));
+        assert_eq!(left_behind(&*estimator.growing(), &game, &budgets).0, 0.0);
     }
 }

@@ -136,6 +136,7 @@ use estimate::regression;
 pub struct CoalitionalRegression {
     value: SolutionConcept,
     partition: Partition,
+    grows: bool,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
 }
@@ -152,7 +153,7 @@ impl CoalitionalRegression {
     pub fn new(value: impl Into<SolutionConcept>, partition: Partition) -> Result<Self, EstimatorError> {
         let value = value.into();
         value.check(partition.players(), Some(&partition))?;
-        let estimator = Self { value, partition, standard_errors: StandardErrors::default() };
+        let estimator = Self { value, partition, grows: false, standard_errors: StandardErrors::default() };
         if estimator.task().is_some() { Ok(estimator) } else { Err(estimator.refusal()) }
     }
 
@@ -177,7 +178,10 @@ impl CoalitionalRegression {
     /// What is to be done; `None` for other values.
     fn task(&self) -> Option<Task> {
         let groups = self.partition.len();
-        let regression = |value: &Semivalue| regression(value, self.standard_errors);
+        let regression = |value: &Semivalue| {
+            let regression = regression(value, self.standard_errors)?;
+            Some(if self.grows { regression.growing() } else { regression })
+        };
         match &self.value {
             SolutionConcept::Quotient(value) => regression(value).map(Task::Quotient),
             SolutionConcept::TwoStepShapley if groups == 1 || groups == self.partition.players() => {
@@ -279,8 +283,10 @@ impl Estimator for CoalitionalRegression {
         })
     }
 
+    /// For values of players or groups alone, the same regression with samples that grow. Values of both, whose parts share a budget that
+    /// decides how each is drawn, are drawn anew for each budget; only v(∅), v(N) and what happens to be met again are not.
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(self.clone())
+        Box::new(Self { grows: true, ..self.clone() })
     }
 }
 
