@@ -21,7 +21,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Divide the predictions of rows among their features
-    Explain(Explain),
+    Explain(Box<Explain>),
     /// Find groups of features that depend on each other, and write their dendrogram
     Groups(FindGroups),
     /// Predict rows: raw margins, before any link

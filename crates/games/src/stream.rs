@@ -26,7 +26,7 @@ pub enum Purpose {
     Ties = 6,
     /// Draws of coalitions together with scenarios; the unit is the player, shifted by 28 bits, and the block of draws.
     ProductSpace = 7,
-    /// Draws of nested permutations together with scenarios; the unit is the block of draws.
+    /// Draws of permutations together with scenarios; the unit is the block of draws, or the draw.
     NestedPermutations = 8,
     /// Draws of absent features given the present ones; the unit is a hash of the coalition.
     Conditional = 9,
