@@ -3,7 +3,9 @@
 use anyhow::Result;
 
 use super::method::{Accounting, Method};
-use super::runs::{Compared, Curve, HIGH, LOW, Measured, Setting, compare, judge, measure, passes};
+use super::runs::{
+    Compared, Comparison, Curve, HIGH, LOW, Measured, Setting, compare, judge, measure, passes,
+};
 use super::task::{Pairs, Task};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
@@ -192,12 +194,12 @@ pub(super) fn panel(
 }
 
 /// Of two methods at each budget, by any accounting, on all pairs.
-pub(super) fn comparisons<'a>(
+fn comparisons<'a>(
     measured: &'a Measured,
     method: Method,
     with: Method,
     accounting: Accounting,
-) -> impl Iterator<Item = (f64, Compared)> + 'a {
+) -> impl Iterator<Item = Compared> + 'a {
     let noise = ABOVE_NOISE * measured.noise();
     let curves = measured.curve(method).zip(measured.curve(with));
     curves.into_iter().flat_map(move |(curve, other)| {
@@ -207,7 +209,7 @@ pub(super) fn comparisons<'a>(
             let evident = [errors, &others]
                 .iter()
                 .all(|errors| !errors.is_empty() && Measurement::mean(errors).value > noise);
-            evident.then(|| (cost, compare(errors, &others)))
+            evident.then(|| compare(errors, &others))
         })
     })
 }
@@ -235,14 +237,14 @@ pub(super) fn claim_of_comparisons(
     for one in measured {
         for &method in methods {
             for &other in others {
-                cases.extend(comparisons(one, method, other, accounting).map(|(cost, compared)| {
-                    let (task, method, other) = (one.setting.task.title(), method.title(), other.title());
-                    (format!("{task}, {method} against {other}, {cost} evaluations"), compared)
-                }));
+                let of =
+                    format!("{}, {} against {}", one.setting.task.title(), method.title(), other.title());
+                let compared = comparisons(one, method, other, accounting);
+                cases.extend(compared.map(|compared| Comparison { of: of.clone(), compared }));
             }
         }
     }
-    judge(claim, source, "a task, a proposed method and a budget", &cases)
+    judge(claim, source, "a proposed method on a task", &cases)
 }
 
 /// Section 3: half the evaluations of classical Monte Carlo do.

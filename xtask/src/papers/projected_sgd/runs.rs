@@ -12,7 +12,7 @@ use crate::reproduce::cli::Preset;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Verdict};
+use crate::reproduce::verdict::{Claim, Needed};
 
 /// Raised when the meaning of a cell changes (games, pairs, budgets), so that old checkpoints are not taken up.
 pub(super) const PROTOCOL: u32 = 1;
@@ -231,49 +231,52 @@ pub(super) fn compare(errors: &[f64], with: &[f64]) -> Compared {
     }
 }
 
-/// How comparisons are judged, in words.
-pub(super) const JUDGED: &str = "it is for the claim if the mean over the pairs of the difference of errors is below zero by more than two \
-                                 standard errors, against it if above, else undecided; holds: none against, half or more for; partly: \
-                                 more for than against; not tested: all undecided";
+/// A comparison of two methods at one budget.
+pub(super) struct Comparison {
+    /// What is to hold as a whole: a method on a task.
+    pub(super) of: String,
+    pub(super) compared: Compared,
+}
 
-/// A claim that one error is below another in all of some named cases.
-pub(super) fn judge(claim: &str, source: &str, case: &str, cases: &[(String, Compared)]) -> Claim {
-    let count = |what: Compared| cases.iter().filter(|case| case.1 == what).count();
-    let (lower, higher) = (count(Compared::Lower), count(Compared::Higher));
-    let verdict = if lower + higher == 0 {
-        Verdict::NotTested
-    } else if higher == 0 && 2 * lower >= cases.len() {
-        Verdict::Holds
-    } else if lower > higher {
-        Verdict::HoldsPartly
-    } else {
-        Verdict::DoesNotHold
-    };
-    let mut evidence = format!(
-        "{lower} of {} cases for, {higher} against, {} undecided",
-        cases.len(),
-        count(Compared::Alike)
-    );
-    let named: Vec<&str> =
-        cases.iter().filter(|case| case.1 == Compared::Higher).map(|case| case.0.as_str()).collect();
-    if !named.is_empty() {
-        evidence.push_str(&format!("; against: {}", named[..named.len().min(8)].join("; ")));
-        if named.len() > 8 {
-            evidence.push_str(&format!("; and {} more", named.len() - 8));
+/// A claim that errors are below others for all of what `case` names, each compared at many budgets.
+pub(super) fn judge(claim: &str, source: &str, case: &str, comparisons: &[Comparison]) -> Claim {
+    let mut groups: Vec<(&str, [usize; 3])> = Vec::new();
+    for comparison in comparisons {
+        if groups.last().is_none_or(|group| group.0 != comparison.of) {
+            groups.push((&comparison.of, [0; 3]));
+        }
+        if let Some((_, counts)) = groups.last_mut() {
+            counts[match comparison.compared {
+                Compared::Lower => 0,
+                Compared::Higher => 1,
+                Compared::Alike => 2,
+            }] += 1;
         }
     }
-    Claim {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        rule: format!("a case is {case}; {JUDGED}"),
-        verdict,
-        evidence,
-    }
+    let decided = comparisons.iter().any(|comparison| comparison.compared != Compared::Alike);
+    let cases = groups.iter().filter(|_| decided).map(|(of, [lower, higher, alike])| {
+        let name = format!("{of} (lower at {lower} budgets, higher at {higher}, undecided at {alike})");
+        (name, *higher == 0 && lower >= alike)
+    });
+    let case = format!(
+        "{case}; it agrees if the mean over the pairs of the difference of errors is below zero by more than two standard errors at half of the \
+         budgets or more, and above zero by more than two at none; not tested where all is undecided"
+    );
+    let mut claim = Claim::over_cases(claim, source, &case, Needed::All, cases);
+    let total = |which: usize| groups.iter().map(|(_, counts)| counts[which]).sum::<usize>();
+    claim.evidence.push_str(&format!(
+        "; of all comparisons {} lower, {} higher, {} undecided",
+        total(0),
+        total(1),
+        total(2)
+    ));
+    claim
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::verdict::Verdict;
 
     #[test]
     fn what_is_within_two_standard_errors_is_undecided() {
@@ -285,18 +288,24 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_count_cases_for_and_against() {
-        let verdict = |cases: &[Compared]| {
-            let cases: Vec<(String, Compared)> = cases.iter().map(|&case| (String::new(), case)).collect();
-            judge("", "", "", &cases).verdict
+    fn a_claim_is_about_every_method_on_every_task() {
+        let verdict = |groups: &[&[Compared]]| {
+            let comparisons: Vec<Comparison> = groups
+                .iter()
+                .enumerate()
+                .flat_map(|(of, group)| {
+                    group.iter().map(move |&compared| Comparison { of: of.to_string(), compared })
+                })
+                .collect();
+            judge("", "", "", &comparisons).verdict
         };
         use Compared::{Alike, Higher, Lower};
         assert_eq!(verdict(&[]), Verdict::NotTested);
-        assert_eq!(verdict(&[Alike, Alike]), Verdict::NotTested);
-        assert_eq!(verdict(&[Lower, Alike]), Verdict::Holds);
-        assert_eq!(verdict(&[Lower, Alike, Alike]), Verdict::HoldsPartly);
-        assert_eq!(verdict(&[Lower, Lower, Higher]), Verdict::HoldsPartly);
-        assert_eq!(verdict(&[Lower, Higher]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[&[Alike, Alike], &[Alike]]), Verdict::NotTested);
+        assert_eq!(verdict(&[&[Lower, Alike], &[Lower]]), Verdict::Holds);
+        assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Alike, Alike]]), Verdict::HoldsPartly);
+        assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Lower, Higher]]), Verdict::HoldsPartly);
+        assert_eq!(verdict(&[&[Lower], &[Alike]]), Verdict::DoesNotHold);
     }
 
     #[test]
