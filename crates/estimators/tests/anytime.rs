@@ -1,11 +1,14 @@
 //! Runs that are looked at, continued, interrupted, stored and resumed.
 
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_estimators::{
-    Anytime, Checkpoint, Estimator, EstimatorError, Guarantee, KernelBanzhaf, LeverageShap, Measure,
-    MonteCarlo, NestedPermutation, PermutationShap, ProductSpace, Scale, StopRule, Until,
+    Anytime, Checkpoint, Estimator, EstimatorError, FullBudget, Guarantee, KernelBanzhaf, LeverageShap,
+    Measure, MonteCarlo, NestedPermutation, PermutationShap, ProductSpace, Scale, StandardErrors, StopRule,
+    Until,
 };
 use apportion_games::{
     Additive, Background, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity,
@@ -89,9 +92,15 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
 #[test]
 fn one_sample_is_what_the_estimator_gives() {
     let game = SumOfUnanimity::random(15, 40, 3, 9);
-    for method in [LeverageShap::default()] {
-        let wanted = method.estimate(&game, 301, 4).unwrap();
-        let mut run = Anytime::of_one_sample(Box::new(method), &game, 4).unwrap();
+    let estimators: [fn() -> Box<dyn Estimator>; 4] = [
+        || Box::new(LeverageShap::default()),
+        || Box::new(PermutationShap::default()),
+        || Box::new(MonteCarlo::new(Semivalue::Banzhaf)),
+        || Box::new(ProductSpace::new(Semivalue::Shapley)),
+    ];
+    for estimator in estimators {
+        let wanted = estimator().estimate(&game, 301, 4).unwrap();
+        let mut run = Anytime::of_one_sample(estimator(), &game, 4).unwrap();
         assert_eq!(*run.run(301).unwrap(), wanted);
     }
 }
@@ -183,8 +192,7 @@ fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
     // Worth between 0 and 1.
     let game = SumOfUnanimity::new(6, 0.0, vec![(vec![0, 1], 0.5), (vec![2, 3, 4], 0.5)]).unwrap();
     let truth = game.shapley();
-    let mut sampling = PermutationShap::default();
-    sampling.full_budget = apportion_estimators::FullBudget::Sample;
+    let sampling = PermutationShap { full_budget: FullBudget::Sample };
     for seed in 0..20 {
         let until = Until { range: Some(1.0), budget: Some(100_000), ..Until::absolute(0.1) };
         let mut run = Anytime::new(&sampling, &game, seed).unwrap();
@@ -225,10 +233,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     };
     assert!(refused(&method, &game, 7).contains("another seed: it has 6, this run has 7"));
     assert!(refused(&PermutationShap::default(), &game, 6).contains("another method: it has leverage-shap"));
-    let no_errors = LeverageShap {
-        standard_errors: apportion_estimators::StandardErrors::Omitted,
-        ..LeverageShap::default()
-    };
+    let no_errors = LeverageShap { standard_errors: StandardErrors::Omitted, ..LeverageShap::default() };
     assert!(refused(&no_errors, &game, 6).contains("settings"));
     assert!(refused(&method, &SumOfUnanimity::random(12, 30, 3, 4), 6).contains("game (model"));
     assert!(refused(&method, &SumOfUnanimity::random(13, 30, 3, 2), 6).contains("number of players"));
