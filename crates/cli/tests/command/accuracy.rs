@@ -99,17 +99,10 @@ fn accuracies_that_mean_nothing_are_refused() {
     }
 }
 
-/// A run of a second or more: many rows against all of the background.
-const LONG: [&str; 10] =
-    ["--select", "0-29", "--method", "leverage-shap", "--until", "0.02", "--seed", "5", "--background", ""];
-
+/// A run of half a second or more: rows against many background rows.
 fn long(more: &[&str]) -> Vec<String> {
-    let rows = crate::support::fixture("diabetes.csv.gz");
-    let mut options = LONG.to_vec();
-    options.pop();
-    options.push(&rows);
-    options.extend_from_slice(more);
-    diabetes(&options)
+    let options = "--select 0-9 --method leverage-shap --until 0.02 --seed 5 --background-select 0-149";
+    diabetes(&options.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
 }
 
 fn stored(path: &Path) -> Option<Value> {
@@ -145,7 +138,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), wanted);
     // What is finished is not explained again.
     let stored = stored(&path).unwrap();
-    assert_eq!(stored["finished"].as_object().unwrap().len(), 30);
+    assert_eq!(stored["finished"].as_object().unwrap().len(), 10);
     assert_eq!(bytes(&long(&["--resume", file])), wanted);
 
     let refused = |arguments: &[String]| {
@@ -177,6 +170,30 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(refused(&long(&["--resume", file])).contains("was changed since it was written"));
     fs::write(&path, "{}").unwrap();
     assert!(refused(&long(&["--resume", file])).contains("is no checkpoint"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let file = path.to_str().unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_apportion"))
+        .args(long(&["--checkpoint", file, "--checkpoint-every", "0"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while stored(&path).is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains(&format!("error: interrupted; --resume {file} goes on from there")), "{stderr}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(bytes(&long(&["--resume", file])), bytes(&long(&[])));
 }
 
 #[test]
