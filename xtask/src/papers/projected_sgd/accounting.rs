@@ -97,12 +97,15 @@ fn of_paper(players: usize) -> Vec<Method> {
 }
 
 fn no_verdict_changes(claims: &[Claim]) -> Claim {
-    let cases = (0..2).map(|which| {
-        let verdicts: Vec<Verdict> =
-            claims.iter().skip(which).step_by(2).map(|claim| claim.verdict).collect();
+    let verdicts = |which: usize| -> Vec<Verdict> {
+        claims.iter().skip(which).step_by(2).map(|claim| claim.verdict).collect()
+    };
+    let cases = [(0, "figure 2"), (1, "figure 3")].into_iter().filter_map(|(which, figure)| {
+        let verdicts = verdicts(which);
         let words: Vec<&str> = verdicts.iter().map(|verdict| verdict.words()).collect();
-        let what = if which == 0 { "figure 2" } else { "figure 3" };
-        (format!("{what}: {}", words.join(", ")), verdicts.iter().all(|verdict| *verdict == verdicts[0]))
+        let alike = verdicts.iter().all(|verdict| *verdict == verdicts[0]);
+        let tested = verdicts.iter().any(|verdict| *verdict != Verdict::NotTested);
+        tested.then(|| (format!("{figure}: {}", words.join(", ")), alike))
     });
     Claim::over_cases(
         "how evaluations are counted changes no verdict",

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::method::{Accounting, Method};
 use super::runs::{
-    Compared, Comparison, Curve, HIGH, LOW, Measured, Setting, compare, judge, measure, passes,
+    Compared, Comparison, Curve, FEWEST_PAIRS, HIGH, LOW, Measured, Setting, compare, judge, measure, passes,
 };
 use super::task::{Pairs, Task};
 use super::truth::variance_of_paper;
@@ -250,7 +250,7 @@ pub(super) fn claim_of_comparisons(
 /// Section 3: half the evaluations of classical Monte Carlo do.
 fn halves(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured {
+    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
         let Some((curve, classical)) = one.curve(Method::Optimized).zip(one.curve(Method::Classical)) else {
             continue;
         };

@@ -12,7 +12,7 @@ use crate::reproduce::cli::Preset;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
 
 /// Raised when the meaning of a cell changes (games, pairs, budgets), so that old checkpoints are not taken up.
 pub(super) const PROTOCOL: u32 = 1;
@@ -218,8 +218,14 @@ pub(super) enum Compared {
     Higher,
 }
 
+/// Fewer pairs decide nothing: their standard errors are too uncertain.
+pub(super) const FEWEST_PAIRS: usize = 5;
+
 /// Compares the means over the pairs by the differences pair by pair.
 pub(super) fn compare(errors: &[f64], with: &[f64]) -> Compared {
+    if errors.len().min(with.len()) < FEWEST_PAIRS {
+        return Compared::Alike;
+    }
     let differences: Vec<f64> = errors.iter().zip(with).map(|(error, other)| error - other).collect();
     let mean = Measurement::mean(&differences);
     if mean.value < -2.0 * mean.error {
@@ -253,17 +259,21 @@ pub(super) fn judge(claim: &str, source: &str, case: &str, comparisons: &[Compar
             }] += 1;
         }
     }
-    let decided = comparisons.iter().any(|comparison| comparison.compared != Compared::Alike);
-    let cases = groups.iter().filter(|_| decided).map(|(of, [lower, higher, alike])| {
+    let cases = groups.iter().map(|(of, [lower, higher, alike])| {
         let name = format!("{of} (lower at {lower} budgets, higher at {higher}, undecided at {alike})");
         (name, *higher == 0 && lower >= alike)
     });
     let case = format!(
         "{case}; it agrees if the mean over the pairs of the difference of errors is below zero by more than two standard errors at half of the \
-         budgets or more, and above zero by more than two at none; not tested where all is undecided"
+         budgets or more, and above zero by more than two at none; not tested if neither more than half agree \
+         nor any comparison says the opposite"
     );
     let mut claim = Claim::over_cases(claim, source, &case, Needed::All, cases);
     let total = |which: usize| groups.iter().map(|(_, counts)| counts[which]).sum::<usize>();
+    // Too few pairs to tell are no evidence against a claim.
+    if claim.verdict == Verdict::DoesNotHold && total(1) == 0 {
+        claim.verdict = Verdict::NotTested;
+    }
     claim.evidence.push_str(&format!(
         "; of all comparisons {} lower, {} higher, {} undecided",
         total(0),
@@ -276,15 +286,14 @@ pub(super) fn judge(claim: &str, source: &str, case: &str, comparisons: &[Compar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::verdict::Verdict;
 
     #[test]
     fn what_is_within_two_standard_errors_is_undecided() {
-        assert_eq!(compare(&[1.0, 2.0, 3.0], &[2.0, 3.1, 3.9]), Compared::Lower);
-        assert_eq!(compare(&[2.0, 3.1, 3.9], &[1.0, 2.0, 3.0]), Compared::Higher);
-        assert_eq!(compare(&[1.0, 3.0, 3.0], &[2.0, 2.0, 3.0]), Compared::Alike);
-        // Of a single pair there is no standard error.
-        assert_eq!(compare(&[1.0], &[2.0]), Compared::Alike);
+        assert_eq!(compare(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 3.1, 3.9, 5.0, 6.1]), Compared::Lower);
+        assert_eq!(compare(&[2.0, 3.1, 3.9, 5.0, 6.1], &[1.0, 2.0, 3.0, 4.0, 5.0]), Compared::Higher);
+        assert_eq!(compare(&[1.0, 3.0, 3.0, 1.0, 3.0], &[2.0, 2.0, 3.0, 2.0, 2.0]), Compared::Alike);
+        // Four pairs are too few.
+        assert_eq!(compare(&[1.0; 4], &[2.0; 4]), Compared::Alike);
     }
 
     #[test]
@@ -305,7 +314,8 @@ mod tests {
         assert_eq!(verdict(&[&[Lower, Alike], &[Lower]]), Verdict::Holds);
         assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Alike, Alike]]), Verdict::HoldsPartly);
         assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Lower, Higher]]), Verdict::HoldsPartly);
-        assert_eq!(verdict(&[&[Lower], &[Alike]]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[&[Lower], &[Alike]]), Verdict::NotTested);
+        assert_eq!(verdict(&[&[Lower], &[Higher]]), Verdict::DoesNotHold);
     }
 
     #[test]

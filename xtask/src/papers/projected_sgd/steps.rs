@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::method::{Answer, Method, Rule, Step};
-use super::runs::{Compared, Curve, HIGH, LOW, Measured, Setting, compare, measure};
+use super::runs::{Compared, Curve, FEWEST_PAIRS, HIGH, LOW, Measured, Setting, compare, measure};
 use super::task::{Pairs, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
@@ -118,7 +118,7 @@ fn of_paper(measured: &Measured) -> impl Iterator<Item = (Step, &Curve)> {
 
 fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured {
+    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
         for (step, curve) in of_paper(one) {
             for level in levels(one) {
                 let (Some(mean), Some((size, best, least))) =
@@ -148,7 +148,7 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
 
 fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured {
+    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
         for level in levels(one) {
             let of = |rule| best(one, rule, Answer::Mean, level);
             if let (Some(root), Some(inverse)) = (of(Rule::SquareRoot), of(Rule::Inverse)) {
