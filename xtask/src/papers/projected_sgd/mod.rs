@@ -12,6 +12,7 @@
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`accounting`] | evaluations by three ways of counting them |
 //! | [`interactions`] | from no interactions to strong ones |
+//! | [`mod@until`] | runs until an accuracy |
 
 mod accounting;
 mod convergence;
@@ -22,6 +23,7 @@ mod runs;
 mod steps;
 mod task;
 mod truth;
+mod until;
 mod waterfall;
 
 use crate::reproduce::catalogue::{Artefact, Paper};
@@ -63,6 +65,11 @@ pub(crate) const PAPER: Paper = Paper {
             name: "interactions",
             shows: "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong ones",
             make: interactions::interactions,
+        },
+        Artefact {
+            name: "until",
+            shows: "runs until an accuracy: shares within the tolerance, evaluations over the least, bytes of resumed runs",
+            make: until::until,
         },
     ],
 };
