@@ -9,7 +9,7 @@ use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::runs::runs_on;
+use super::asked::runs_on;
 use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
 use crate::reproduce::session::Session;

@@ -3,12 +3,18 @@
 //! | file | holds |
 //! |---|---|
 //! | [`game`] | the games, with their exact values |
-//! | [`runs`] | runs until an accuracy and least budgets, kept as cells |
+//! | [`asked`] | what is asked of which method |
+//! | [`runs`] | runs until an accuracy, kept as cells |
+//! | [`resumed`] | a run that is stopped, stored and resumed |
+//! | [`least`] | the least budgets that reach a tolerance on average |
 //! | [`mod@price`] | what confidence costs, whatever the method |
 //! | [`shown`] | tables and figure |
 
+mod asked;
 mod game;
+mod least;
 mod price;
+mod resumed;
 mod runs;
 mod shown;
 
@@ -21,9 +27,10 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use asked::{DEFAULT, METHODS, confidence};
 use game::{DATASETS, Series};
 use price::price;
-use runs::{DEFAULT, METHODS, Measured, confidence, measure};
+use runs::{Measured, measure};
 
 /// What is wanted: this share of the runs within the tolerance at least, and so many times the least budget at most.
 const LEAST_SHARE: f64 = 0.93;
@@ -266,9 +273,9 @@ fn notes(session: &Session) -> Vec<String> {
             .to_owned(),
         format!(
             "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; {} runs on games of more than 30 \
-             players, where slow methods are asked for fewer tolerances; stratified Monte Carlo and gradients are asked for 0.1 on up to 30 \
-             players",
-            runs::runs_on(session, usize::MAX)
+             players; methods are not asked for tolerances that take them the whole budget nearly everywhere, and for fewer on games of \
+             more than 30 players and in the quick preset: which, the table says",
+            asked::runs_on(session, usize::MAX)
         ),
         "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values".to_owned(),
         "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted once; least budgets are found \

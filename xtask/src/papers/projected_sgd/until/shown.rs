@@ -4,8 +4,9 @@ use anyhow::Result;
 use apportion::Method;
 use apportion::estimators::{Guarantee, StopRule};
 
+use super::asked::{DEFAULT, METHODS, TOLERANCES, confidence};
 use super::price::price;
-use super::runs::{DEFAULT, METHODS, Measured, TOLERANCES, confidence};
+use super::runs::Measured;
 use super::{Counts, LEAST_SHARE, MOST_RATIO};
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table};
