@@ -1,0 +1,94 @@
+//! What is asked of which method on which games.
+
+use anyhow::{Context, Result};
+use apportion::estimators::{Anytime, Estimator};
+use apportion::games::SumOfUnanimity;
+use apportion::{Method, Semivalue, Until};
+
+use crate::reproduce::cli::Preset;
+use crate::reproduce::session::Session;
+use crate::reproduce::store::sha256;
+
+/// Relative errors in the Euclidean norm that are asked for.
+pub(super) const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
+
+/// The method that the target is about: the default for Shapley values.
+pub(super) const DEFAULT: Method = Method::LeverageShap;
+
+/// All methods that are run.
+pub(super) const METHODS: [Method; 8] = [
+    DEFAULT,
+    Method::KernelBanzhafWithoutReplacement,
+    Method::KernelShapPaired,
+    Method::OptimizedMonteCarlo,
+    Method::Permutation,
+    Method::MonteCarlo,
+    Method::Stratified,
+    Method::Sgd,
+];
+
+/// Games of more players are wide: their models take longest, so that there are fewer runs.
+const WIDE: usize = 30;
+
+/// Runs on a game of `players`.
+pub(super) fn runs_on(session: &Session, players: usize) -> usize {
+    if players > WIDE { session.runs.div_ceil(5) } else { session.runs }
+}
+
+/// The value that `method` estimates.
+pub(super) fn value(method: Method) -> Semivalue {
+    match method {
+        Method::KernelBanzhafWithoutReplacement => Semivalue::Banzhaf,
+        _ => Semivalue::Shapley,
+    }
+}
+
+/// What `method` is asked for on a game of `players`: less where it would take the budget, and that long.
+pub(super) fn tolerances(session: &Session, method: Method, players: usize) -> &'static [f64] {
+    let (is_wide, is_paper) = (players > WIDE, session.preset == Preset::Paper);
+    let count = match method {
+        Method::Stratified | Method::Sgd => usize::from(!is_wide),
+        DEFAULT if is_wide => 2 + usize::from(is_paper),
+        Method::KernelBanzhafWithoutReplacement if is_wide => 1 + usize::from(is_paper),
+        _ if is_wide => 1,
+        DEFAULT | Method::KernelBanzhafWithoutReplacement => 3,
+        Method::MonteCarlo => 1 + 2 * usize::from(is_paper),
+        _ => 2 + usize::from(is_paper),
+    };
+    &TOLERANCES[..count]
+}
+
+/// What is asked for.
+pub(super) fn until(tolerance: f64) -> Until {
+    Until::relative(tolerance)
+}
+
+/// The confidence that is asked for.
+pub(super) fn confidence() -> f64 {
+    until(1.0).confidence
+}
+
+/// A method with its estimator and its [`fingerprint`].
+pub(super) struct Contender {
+    pub(super) method: Method,
+    pub(super) estimator: Box<dyn Estimator>,
+    pub(super) fingerprint: String,
+}
+
+impl Contender {
+    pub(super) fn new(method: Method) -> Result<Self> {
+        let estimator = method
+            .estimator(&value(method).into(), None)
+            .with_context(|| format!("{method} does not estimate {}", value(method)))?;
+        let fingerprint = fingerprint(&*estimator)?;
+        Ok(Self { method, estimator, fingerprint })
+    }
+}
+
+/// A hash of what a run of the estimator answers once: it belongs to the key of every checkpoint, so that results of an estimator, or of
+/// rules for looks, that have changed since are not taken up again.
+fn fingerprint(estimator: &dyn Estimator) -> Result<String> {
+    let game = SumOfUnanimity::random(12, 30, 3, 1);
+    let mut run = Anytime::new(estimator, &game, 1)?;
+    Ok(sha256(&serde_json::to_vec(run.run_until(&until(0.1))?)?)[..16].to_owned())
+}
