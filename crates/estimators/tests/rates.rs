@@ -8,8 +8,7 @@ mod all;
 
 use all::all;
 use apportion_estimators::{
-    Allocation, Estimator, FullBudget, OptimizedMonteCarlo, Orders, ProjectedGradient, StratifiedMonteCarlo,
-    exact,
+    Allocation, Estimator, FullBudget, OptimizedMonteCarlo, Orders, StratifiedMonteCarlo, exact,
 };
 use apportion_games::{Airport, Coalitions, Game, Glove, SumOfUnanimity, TabulatedGame};
 use apportion_values::Semivalue;
@@ -54,7 +53,6 @@ fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
         full_budget: FullBudget::Sample,
         ..StratifiedMonteCarlo::new(Semivalue::Banzhaf)
     }));
-    estimators.push(Box::new(ProjectedGradient::default()));
     for (name, game) in games() {
         for estimator in &estimators {
             let value = estimator.value().semivalue().unwrap().clone();

@@ -3,7 +3,7 @@
 use apportion_estimators::{
     Accounting, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
     NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing, PermutationShap,
-    ProductSpace, SamplingLaw,
+    ProductSpace, ProjectedGradient, SamplingLaw,
 };
 use apportion_values::Semivalue;
 
@@ -56,5 +56,6 @@ pub(crate) fn all() -> Vec<Box<dyn Estimator>> {
         Box::new(nested.plain()),
         Box::new(OptimizedMonteCarlo::default()),
         Box::new(OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() }),
+        Box::new(ProjectedGradient::default()),
     ]
 }
