@@ -309,14 +309,13 @@ fn a_budget_below_what_the_method_needs_is_refused() {
 }
 
 #[test]
-fn names_that_are_not_known_or_not_known_yet_are_refused() {
+fn names_that_are_not_known_are_refused() {
     let bench = Bench::new();
     bench.refuses_options(
         2,
         &["unknown method \"treeshap\"", "leverage-shap", "permutation"],
         &["--method", "treeshap"],
     );
-    bench.refuses_options(2, &["\"sgd\" is not available yet", "leverage-shap"], &["--method", "sgd"]);
     bench.refuses_options(2, &["unknown value \"shap\"", "banzhaf"], &["--value", "shap"]);
     bench.refuses_options(2, &["unknown game \"normal\"", "path-dependent, gaussian"], &["--game", "normal"]);
     bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
