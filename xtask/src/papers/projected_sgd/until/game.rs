@@ -44,7 +44,7 @@ enum Textbook {
     Airport,
     /// 7 left gloves and 13 right ones.
     Glove,
-    /// 20 players with 1 to 20 votes; more than half of the votes win.
+    /// 14 players with 1 to 14 votes; more than half of the votes win.
     Voting,
     /// Two of 20 players are worth 5 together, beside two terms of 1: nearly all of the error of permutations is in one direction.
     StrongPair,
@@ -76,6 +76,7 @@ impl Textbook {
     fn players(self) -> usize {
         match self {
             Self::Unanimity { players, .. } => players,
+            Self::Voting => 14,
             _ => 20,
         }
     }
@@ -92,7 +93,7 @@ impl Textbook {
             }
             Self::Glove => Instance::textbook(Glove::new(7, 13)?),
             Self::Voting => {
-                let votes: Vec<u64> = (1..=20).collect();
+                let votes: Vec<u64> = (1..=14).collect();
                 Instance::textbook(WeightedVoting::new(votes.iter().sum::<u64>() / 2 + 1, votes)?)
             }
             Self::StrongPair => {
