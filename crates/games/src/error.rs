@@ -148,7 +148,9 @@ pub enum GameError {
         wanted: usize,
     },
     /// Whoever watched the evaluations asked to stop.
-    #[error("interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there")]
+    #[error(
+        "interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there"
+    )]
     Interrupted {
         /// Evaluations made so far.
         evaluations: usize,

@@ -73,6 +73,11 @@ impl Memory {
         &self.stored
     }
 
+    /// Coalitions remembered, with their scenarios.
+    pub(crate) fn rows(&self) -> usize {
+        self.places.len()
+    }
+
     /// Coalitions remembered without a scenario.
     pub(crate) fn averages(&self) -> usize {
         self.averages

@@ -195,12 +195,13 @@ impl<'g> Anytime<'g> {
     ///
     /// Looks at the error after 3n evaluations, or as many as the method needs, then where the error so far says that the accuracy may be
     /// reached, or at twice as many evaluations if that is less. Where a sample would hold most of the `2^n` coalitions, all are
-    /// evaluated. A look that is expected to be the last spends half of what is left of the probability `1 − confidence`, any other a
-    /// tenth; which it is, the look before it says, so that all looks together are wrong with that probability at most, as far as the
+    /// evaluated. A look that is expected to be the last spends three quarters of what is left of the probability `1 − confidence`, any other a
+    /// twenty-fifth; which it is, the look before it says, so that all looks together are wrong with that probability at most, as far as the
     /// bounds are right.
     ///
     /// The explanation's [`certificate`](Explanation::certificate) says why it stopped and what is guaranteed. A run that went further
-    /// before answers as if it had not: what it evaluated stays remembered, and counts.
+    /// before answers as if it had not: what it evaluated stays remembered, and counts. The budget ends where the memory of a run does, at
+    /// 1 GiB of coalitions, each with its scenario where a method draws those.
     ///
     /// # Errors
     ///
@@ -208,7 +209,7 @@ impl<'g> Anytime<'g> {
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
-        let most = until.most_evaluations(players);
+        let mut most = until.most_evaluations(players);
         check_budget(&*self.estimator, self.game.game(), most)?;
         let first = self.estimator.minimum_budget(players).max(FIRST_LOOK.saturating_mul(players) + 2);
         let mut budget = self.rounded(first, most);
@@ -217,6 +218,7 @@ impl<'g> Anytime<'g> {
         let mut looks: Vec<Look> = Vec::new();
         loop {
             let mut explanation = self.estimate(budget, most, looks.last())?;
+            most = most.min(self.memorable(explanation.evaluations));
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
             let bounds = Bounds::of(&explanation, until, spent);
             let error = bounds.ratio().filter(|error| error.is_finite());
@@ -247,6 +249,13 @@ impl<'g> Anytime<'g> {
         let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
         let is_nearly_all = (NEARLY_ALL * all as f64..all as f64).contains(&(budget as f64));
         if is_nearly_all && all <= most { all } else { budget.min(most) }
+    }
+
+    /// Evaluations that can be remembered, if all are like those so far: methods that draw scenarios remember many for each.
+    fn memorable(&self, evaluations: usize) -> usize {
+        let game = self.game.game();
+        let rows_each = self.game.memory().rows().div_ceil(evaluations.max(1)).max(1);
+        most_remembered(game.players(), game.outputs()) / rows_each
     }
 
     fn estimate(

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use apportion_games::{Coalitions, Game, GameError};
 
-use super::memory::Memory;
+use super::memory::{Memory, most_remembered};
 
 /// Coalitions that are evaluated between two reports, where a model has to predict rows for them: as many as take this many rows.
 const ROWS_BETWEEN_REPORTS: usize = 1 << 16;
@@ -66,6 +66,13 @@ impl<'g> Remembering<'g> {
         // A game of one scenario is that scenario.
         let scenarios = scenarios.filter(|_| self.game.scenarios() > 1);
         let (missing, their_scenarios) = self.memory().missing(batch, scenarios);
+        let most = most_remembered(batch.players(), outputs);
+        if self.memory().rows() + missing.len() > most {
+            let what = format!(
+                "a run remembers what it evaluates, at most {most} coalitions of this game, each with its scenario; give a smaller budget"
+            );
+            return Err(GameError::Parameter { what });
+        }
         for start in (0..missing.len()).step_by(self.chunk()) {
             let range = start..missing.len().min(start + self.chunk());
             let chunk = missing.slice(range.clone());
