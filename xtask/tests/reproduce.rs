@@ -102,7 +102,7 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
     let others =
         ["table1", "table2", "table3", "table4", "certificate"].map(|name| format!("leverage-shap/{name}"));
     let own = ["coverage", "unbiased", "nested", "partition"].map(|name| format!("group-explainers/{name}"));
-    let gradients = ["steps", "accounting", "interactions"].map(|name| format!("projected-sgd/{name}"));
+    let gradients = ["steps", "accounting", "interactions", "until"].map(|name| format!("projected-sgd/{name}"));
     let names = figures("leverage-shap", 11)
         .into_iter()
         .chain(figures("kernel-banzhaf", 10))
@@ -312,7 +312,7 @@ fn the_numbers_of_two_runs_on_the_embedded_datasets_are_known() {
         let name = format!("group-explainers-{artefact}");
         insta::assert_json_snapshot!(name, numbers(&format!("group-explainers/{artefact}")));
     }
-    for artefact in ["fig1", "fig2", "fig3", "steps", "accounting", "interactions"] {
+    for artefact in ["fig1", "fig2", "fig3", "steps", "accounting", "interactions", "until"] {
         let name = format!("projected-sgd-{artefact}");
         insta::assert_json_snapshot!(name, numbers(&format!("projected-sgd/{artefact}")));
     }

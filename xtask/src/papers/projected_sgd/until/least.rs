@@ -129,7 +129,7 @@ mod tests {
         // 9 / m = 0.04, and 9 (1/m − 1/400) = 0.04.
         assert!((least_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);
         assert!((least_evaluations(&levels(400.0), 0.2).unwrap() - 9.0 / 0.0625).abs() < 1e-9);
-        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.3), Some(100.0));
+        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.35), Some(100.0));
         assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.1), None);
     }
 }

@@ -142,7 +142,7 @@ fn within_by_method(measured: &[Measured]) -> Claim {
         (counts.reached > 0).then(|| (format!("{method}: {}", counts.words()), counts.is_enough()))
     });
     Claim::over_cases(
-        "so it is for every method",
+        "with every method the true error is within the tolerance in at least 93 % of the runs that stop for it",
         "target of this project",
         "a method; it agrees if its share pooled over games, tolerances and runs is 93 % or more, with and without the runs that ended exact",
         Needed::All,
@@ -233,7 +233,7 @@ fn spent_by_method(measured: &[Measured]) -> Result<Claim> {
         }
     }
     let mut claim = Claim::over_cases(
-        "so it is for every method",
+        "with every method evaluations spent are at most 3 times the least budget that reaches the tolerance on average",
         "target of this project",
         &format!("a method; it agrees if its ratio averaged over cells is at most {MOST_RATIO}"),
         Needed::All,
