@@ -12,9 +12,6 @@ use crate::comparison::relative_error;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Runs over which errors are averaged for the least budget.
-const LEAST_RUNS: usize = 10;
-
 /// The budgets between which the least one is found: each is so many times the one before.
 const STEP: f64 = std::f64::consts::SQRT_2;
 
@@ -67,7 +64,7 @@ pub(super) fn least(session: &Session, settings: &[Setting<'_>]) -> Result<Vec<V
             method: contender.method.name(),
             fingerprint: &contender.fingerprint,
             tolerance: tolerances.iter().copied().fold(f64::INFINITY, f64::min),
-            runs: series.instances.len().min(LEAST_RUNS),
+            runs: series.instances.len(),
             seed: session.seed,
             value: value(contender.method),
             estimator: &*contender.estimator,
@@ -81,10 +78,8 @@ pub(super) fn least(session: &Session, settings: &[Setting<'_>]) -> Result<Vec<V
 
 /// Mean evaluations and errors at growing budgets, up to one at which the tolerance is reached.
 fn levels(cell: &LeastCell<'_>) -> Result<Vec<Level>> {
-    let games = cell.series.instances[..cell.runs]
-        .iter()
-        .map(Instance::game)
-        .collect::<Result<Vec<Box<dyn Game + '_>>>>()?;
+    let games =
+        cell.series.instances.iter().map(Instance::game).collect::<Result<Vec<Box<dyn Game + '_>>>>()?;
     let mut runs = games
         .iter()
         .enumerate()
