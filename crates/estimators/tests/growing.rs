@@ -13,7 +13,7 @@ use apportion_estimators::{
 use apportion_games::{
     Background, Coalition, Coalitions, Game, GameError, MarginalGame, Partition, SumOfUnanimity,
 };
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A coalition, in a scenario where it was asked for in one.
@@ -222,5 +222,162 @@ fn regressions_of_groups_alone_grow() {
             CoalitionalRegression::new(value, partition.expect("all players")).expect("a regression");
         let budgets = [8, 20, 60, 130].map(|m| m.max(estimator.minimum_budget(9)));
         assert_eq!(left_behind(&*estimator.growing(), &game, &budgets).0, 0.0);
+    }
+}
+
+/// Coalitional values of each kind: along orders of the groups, by parts with and without the groups' values, one by one, in two steps.
+fn coalitional() -> Vec<SolutionConcept> {
+    let weighted = Semivalue::weighted_banzhaf(0.3).expect("a probability");
+    vec![
+        SolutionConcept::owen(),
+        SolutionConcept::banzhaf_owen(),
+        CoalitionalValue::symmetric_coalitional_banzhaf().into(),
+        CoalitionalValue { between: Semivalue::Shapley, within: Semivalue::Banzhaf }.into(),
+        CoalitionalValue { between: Semivalue::Shapley, within: weighted.clone() }.into(),
+        CoalitionalValue { between: weighted, within: Semivalue::Shapley }.into(),
+        SolutionConcept::TwoStepShapley,
+    ]
+}
+
+/// Groups of these sizes, their members far apart.
+fn groups(sizes: &[usize]) -> Partition {
+    let players: usize = sizes.iter().sum();
+    let step = (players / 2..).find(|&step| step > 1 && is_coprime(step, players));
+    let step = step.expect("one less is coprime");
+    let mut rest = (0..players).map(|place| place * step % players);
+    let groups = sizes.iter().map(|&size| rest.by_ref().take(size).collect()).collect();
+    Partition::new(players, groups).expect("all players")
+}
+
+fn is_coprime(a: usize, b: usize) -> bool {
+    if b == 0 { a == 1 } else { is_coprime(b, a % b) }
+}
+
+#[test]
+fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() {
+    let partitions: [&[usize]; 12] = [
+        &[2, 1],
+        &[4, 3],
+        &[1, 6],
+        &[2, 5, 1],
+        &[3, 3, 4, 2],
+        &[2, 2, 30],
+        &[5, 1, 1, 1, 2],
+        &[3, 2, 4, 2, 3],
+        &[1, 3, 2, 2, 3, 1],
+        &[20, 3, 11, 6],
+        &[20, 3, 11, 6, 1, 29],
+        &[3, 2, 1, 4, 2, 2, 3, 1],
+    ];
+    for sizes in partitions {
+        let partition = groups(sizes);
+        let players = partition.players();
+        let game = Recorded::new(SumOfUnanimity::random(players, 2 * players, 3, 1));
+        for value in coalitional() {
+            let estimator =
+                CoalitionalRegression::new(value.clone(), partition.clone()).expect("a regression");
+            let least = estimator.minimum_budget(players);
+            let estimator = estimator.growing();
+            // Every budget where plans change, and a few far from there.
+            let most = 2 * (1 << sizes.len()) + 8 * players;
+            let step = (most / 60).max(1);
+            let budgets = (least..most.max(least + 5)).step_by(step);
+            let budgets =
+                budgets.chain([5 * most, 20 * most, 100 * most].into_iter().filter(|_| players < 30));
+            let mut before = HashSet::new();
+            let mut last = 0;
+            for budget in budgets {
+                let estimate = estimator.estimate(&game, budget, 5).expect("a legal budget");
+                assert!(
+                    estimate.evaluations <= budget,
+                    "{value}, {sizes:?}: {} of {budget}",
+                    estimate.evaluations
+                );
+                let asked = game.take();
+                assert!(before.is_subset(&asked), "{value}, {sizes:?}: {last} to {budget}");
+                (before, last) = (asked, budget);
+            }
+        }
+    }
+}
+
+/// Over 120 seeds, the squared error relative to the squared norm, and the share of the values within 1.96 standard errors; and how often
+/// there were some.
+fn error_and_coverage(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    truth: &[f64],
+    budget: usize,
+) -> (f64, f64, usize) {
+    let norm: f64 = truth.iter().map(|value| value * value).sum();
+    let (mut error, mut covered, mut judged) = (0.0, 0, 0);
+    for seed in 0..120 {
+        let got = estimator.estimate(game, budget, seed).expect("a legal budget");
+        let differences = || got.values.iter().zip(truth).map(|(got, want)| (got - want).abs());
+        error += differences().map(|difference| difference * difference / norm).sum::<f64>();
+        if let Some(errors) = &got.std_errors {
+            let is_covered = |(difference, error): (f64, &f64)| difference <= 1.96 * error + 1e-12;
+            covered += differences().zip(errors).filter(|&pair| is_covered(pair)).count();
+            judged += 1;
+        }
+    }
+    (error / 120.0, covered as f64 / (judged * truth.len()) as f64, judged)
+}
+
+#[test]
+fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
+    // Of each value over all budgets and partitions 0.95 to 1.05 of the squared error, and as much coverage but for half a point.
+    for value in coalitional() {
+        let (mut ln_ratios, mut runs) = (0.0, 0.0);
+        let (mut lacking, mut judged_runs) = (0.0, 0.0);
+        for sizes in [&[4, 4, 4, 4][..], &[5, 4, 3, 3, 2], &[2, 7, 1, 6]] {
+            let partition = groups(sizes);
+            let players = partition.players();
+            let game = SumOfUnanimity::random(players, 6 * players, 4, 8);
+            let truth = value.enumerate(&game, Some(&partition)).expect("few players").values;
+            let fixed = CoalitionalRegression::new(value.clone(), partition).expect("a regression");
+            let growing = fixed.growing();
+            // Two-step values are exact soon.
+            let times = if value == SolutionConcept::TwoStepShapley { [3, 4, 5] } else { [8, 11, 15] };
+            for budget in times.map(|times| times * players) {
+                let of_fixed = error_and_coverage(&fixed, &game, &truth, budget);
+                let of_growing = error_and_coverage(&*growing, &game, &truth, budget);
+                ln_ratios += (of_growing.0 / of_fixed.0).max(f64::MIN_POSITIVE).ln();
+                runs += 1.0;
+                // Few evaluations do not always tell their errors.
+                if of_fixed.2 >= 100 {
+                    assert!(
+                        of_growing.2 + 12 >= of_fixed.2,
+                        "{value}, {sizes:?}, {budget}: {}",
+                        of_growing.2
+                    );
+                    lacking += of_fixed.1 - of_growing.1;
+                    judged_runs += 1.0;
+                }
+            }
+        }
+        let (ratio, lacking) = (f64::exp(ln_ratios / runs), lacking / judged_runs);
+        assert!(ratio <= 1.15, "{value}: {ratio} of the squared error");
+        assert!(judged_runs >= 4.0 && lacking <= 0.02, "{value}: {lacking} less coverage");
+    }
+}
+
+#[test]
+fn growing_coalitional_regressions_are_exact_where_everything_is_asked_for() {
+    for sizes in [&[2, 1][..], &[1, 4], &[3, 1, 2], &[4, 2, 3], &[2, 2, 2, 2], &[1, 2, 3, 2, 1]] {
+        let partition = groups(sizes);
+        let players = partition.players();
+        let game = SumOfUnanimity::random(players, 5 * players, 4, 8);
+        for value in coalitional() {
+            let truth = value.enumerate(&game, Some(&partition)).expect("few players").values;
+            let growing =
+                CoalitionalRegression::new(value.clone(), partition.clone()).expect("a regression").growing();
+            let got = growing.estimate(&game, 1 << 14, 3).expect("a legal budget");
+            assert!(got.diagnostics.exact, "{value}, {sizes:?}");
+            for (got, want) in got.values.iter().zip(&truth) {
+                assert!((got - want).abs() < 1e-10, "{value}, {sizes:?}: {got}, {want}");
+            }
+            assert!(got.std_errors.is_some_and(|errors| errors.iter().all(|&error| error == 0.0)));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use apportion_games::{Purpose, stream};
+use apportion_games::{Coalitions, Purpose, stream};
 
 use crate::allocation::{Allocation, shares};
 use crate::error::SamplerError;
@@ -59,6 +59,38 @@ impl Sampler for Growing {
 
     /// Exactly `evaluations` rows, or all there are; in pairs, one less where `evaluations` is odd.
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
+        self.draw(evaluations, seed).map(|(sample, _)| sample)
+    }
+}
+
+impl Growing {
+    /// As [`sample`](Sampler::sample), with the rows in the order in which they enter: those of a smaller sample come first.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
+    pub fn sample_in_order(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
+        let (mut sample, order) = self.draw(evaluations, seed)?;
+        let stride = self.pairing.rows_per_unit();
+        // Where the next unit of each class stands.
+        let mut next = vec![0; order.iter().max().map_or(0, |last| last + 1)];
+        order.iter().for_each(|&class| next[class] += stride);
+        let mut end = 0;
+        for start in &mut next {
+            end += *start;
+            *start = end - *start;
+        }
+        let mut coalitions = Coalitions::with_capacity(self.players(), end);
+        for class in order {
+            (0..stride).for_each(|row| coalitions.push(sample.coalitions.row(next[class] + row)));
+            next[class] += stride;
+        }
+        sample.coalitions = coalitions;
+        Ok(sample)
+    }
+
+    /// The sample, by class, and the class of each unit in the order in which they enter.
+    fn draw(&self, evaluations: usize, seed: u64) -> Result<(Sample, Vec<usize>), SamplerError> {
         let rows = match self.pairing {
             Pairing::Unpaired => evaluations,
             Pairing::Paired => evaluations - evaluations % 2,
@@ -80,7 +112,8 @@ impl Sampler for Growing {
             })
             .collect();
         let units = rows / self.pairing.rows_per_unit();
-        let counts = first_entries(&entries, units);
+        let mut counts = vec![0; entries.len()];
+        let order = next_entries(&entries, &mut counts, units);
         for (class, &count) in classes.iter().zip(&counts).filter(|(class, _)| class.expected >= 1.0) {
             let rows_of_size = if class.is_middle() { 2.0 } else { 1.0 };
             allocation.expected[class.size] = rows_of_size * count as f64;
@@ -93,7 +126,7 @@ impl Sampler for Growing {
             .zip(counts)
             .map(|(class, count)| (class, count, class.stream_of_order(seed)))
             .collect();
-        Ok(draw_classes(&allocation, self.pairing, wanted, draw_in_order))
+        Ok((draw_classes(&allocation, self.pairing, wanted, draw_in_order), order))
     }
 }
 
@@ -118,17 +151,21 @@ impl Entries {
     }
 }
 
-/// How many of the first `units` units by level are of each class; all, where there are fewer.
-pub(crate) fn first_entries(classes: &[Entries], units: usize) -> Vec<usize> {
-    let mut counts = vec![0; classes.len()];
+/// The classes of the next `units` units by level, of each class those after its first `counts`, which go up by as many; fewer, where
+/// there are fewer.
+pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usize) -> Vec<usize> {
     let next = |class: usize, index: usize| classes[class].level(index).map(|level| Next { level, class });
-    let mut heap: BinaryHeap<Next> = (0..classes.len()).filter_map(|class| next(class, 0)).collect();
-    for _ in 0..units {
-        let Some(Next { class, .. }) = heap.pop() else { break };
+    let mut heap: BinaryHeap<Next> =
+        counts.iter().enumerate().filter_map(|(class, &count)| next(class, count)).collect();
+    let mut order = Vec::new();
+    while order.len() < units
+        && let Some(Next { class, .. }) = heap.pop()
+    {
+        order.push(class);
         counts[class] += 1;
         heap.extend(next(class, counts[class]));
     }
-    counts
+    order
 }
 
 /// The next unit of a class. The greatest comes first from a heap: that of the least level, of equal ones that of the first class.
@@ -173,11 +210,40 @@ mod tests {
             .collect();
         levels.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for units in 0..50 {
+            let mut counts = [0; 4];
+            let order = next_entries(&classes, &mut counts, units);
+            assert!(levels[..units].iter().map(|&(_, class)| class).eq(order));
             let mut wanted = [0; 4];
             levels[..units].iter().for_each(|&(_, class)| wanted[class] += 1);
-            assert_eq!(first_entries(&classes, units), wanted, "{units} units");
+            assert_eq!(counts, wanted, "{units} units");
         }
-        // No more than there are.
-        assert_eq!(first_entries(&[classes[0], classes[2]], 9), [4, 1]);
+        // After those there are, whatever their levels; and no more than there are.
+        let mut counts = [3, 1];
+        assert_eq!(next_entries(&[classes[0], classes[2]], &mut counts, 9), [0]);
+        assert_eq!(counts, [4, 1]);
+    }
+
+    #[test]
+    fn a_smaller_sample_comes_first_and_all_are_those_of_the_sample_by_size() {
+        for players in [2, 5, 6, 9, 70] {
+            for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                let sampler = Growing { law: SizeLaw::leverage(players).unwrap(), pairing };
+                let most = if players < 10 { (1 << players) - 2 } else { 300 };
+                let whole = sampler.sample_in_order(most, 3).unwrap();
+                for rows in (0..=most).step_by(2) {
+                    let sample = sampler.sample_in_order(rows, 3).unwrap();
+                    assert!(whole.coalitions().words().starts_with(sample.coalitions().words()));
+                    let by_size = sampler.sample(rows, 3).unwrap();
+                    assert_eq!(sample.strata(), by_size.strata());
+                    let sorted = |sample: &Sample| {
+                        let mut rows: Vec<&[u64]> =
+                            sample.coalitions().iter().map(|row| row.words()).collect();
+                        rows.sort_unstable();
+                        rows.concat()
+                    };
+                    assert_eq!(sorted(&sample), sorted(&by_size));
+                }
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
 //! | [`Growing`], [`GrowingBernoulli`] | the same two designs, every sample being part of all larger ones |
-//! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
+//! | [`TwoBlocks`], [`GrowingTwoBlocks`] | as [`FixedCounts`] and [`Growing`], of players in two blocks with a size law each |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
@@ -50,6 +50,7 @@ mod error;
 mod fixed_counts;
 mod growing;
 mod growing_bernoulli;
+mod growing_two_blocks;
 mod joined_coalitions;
 mod nested_order;
 mod permutations;
@@ -73,6 +74,7 @@ pub use error::SamplerError;
 pub use fixed_counts::FixedCounts;
 pub use growing::Growing;
 pub use growing_bernoulli::GrowingBernoulli;
+pub use growing_two_blocks::{FirstUnits, GrowingTwoBlocks};
 pub use joined_coalitions::JoinedCoalitions;
 pub use nested_order::NestedOrder;
 pub use permutations::{Permutations, permutation};

@@ -18,7 +18,7 @@ use crate::sample::{Pairing, check_rows};
 use crate::size_law::SizeLaw;
 use crate::subset::UniformSubset;
 use crate::water_filling::water_fill;
-use crate::without_replacement::{Algorithm, cheaper};
+use crate::without_replacement::{Algorithm, Units, cheaper};
 
 /// Draws without replacement from the coalitions of two blocks of players, stratified by how many members come from each.
 ///
@@ -57,16 +57,16 @@ pub struct TwoBlocks {
     pub pairing: Pairing,
 }
 
-/// What [`TwoBlocks`] drew.
+/// What [`TwoBlocks`] or [`GrowingTwoBlocks`](crate::GrowingTwoBlocks) drew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlockSample {
-    coalitions: Coalitions,
-    pairing: Pairing,
-    blocks: [usize; 2],
+    pub(crate) coalitions: Coalitions,
+    pub(crate) pairing: Pairing,
+    pub(crate) blocks: [usize; 2],
     /// e(t, a) at t (n_2 + 1) + a; the population, to the bit, where a stratum is exhausted.
-    expected: Vec<f64>,
-    populations: Vec<f64>,
-    is_complete: bool,
+    pub(crate) expected: Vec<f64>,
+    pub(crate) populations: Vec<f64>,
+    pub(crate) is_complete: bool,
 }
 
 impl TwoBlockSample {
@@ -173,7 +173,8 @@ impl TwoBlocks {
         Ok(TwoBlockSample { coalitions, pairing: self.pairing, blocks, expected, populations, is_complete })
     }
 
-    fn weight(&self, t: usize, a: usize) -> f64 {
+    /// g_1(t) g_2(a), in pairs the mean with that of the complements; 0 where nothing is drawn.
+    pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
         let [first, second] = &self.laws;
         let (n_1, n_2) = (first.players(), second.players());
         if (t, a) == (0, 0) || (t, a) == (n_1, n_2) {
@@ -188,31 +189,31 @@ impl TwoBlocks {
 
     /// Whether the stratum is a class of its own, or names the class of its pairs: of the two members of a pair the one with fewer of the
     /// first block does, where that is a draw the one with fewer of the second.
-    fn names_a_class(&self, t: usize, a: usize) -> bool {
+    pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
         let (n_1, n_2) = (self.laws[0].players(), self.laws[1].players());
         self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
     }
 }
 
 /// Coalitions, or pairs of them, that are all alike to the design.
-struct Class {
+pub(crate) struct Class {
     /// Players of each block that are drawn from, and how many are drawn: those of the stratum, but without the last player of the first
     /// block where both members of a pair are of the stratum. It tells them apart, as the member that names the pair has it.
     blocks: [usize; 2],
     drawn: [usize; 2],
-    sizes: [usize; 2],
+    pub(crate) sizes: [usize; 2],
     /// Players of the first block.
     first: usize,
     players: usize,
     pairing: Pairing,
     /// Units in the class; infinite from 2^128 on.
-    population: f64,
+    pub(crate) population: f64,
     /// Units wanted in expectation.
-    expected: f64,
+    pub(crate) expected: f64,
 }
 
 impl Class {
-    fn new(
+    pub(crate) fn new(
         blocks: [usize; 2],
         (t, a): (usize, usize),
         pairing: Pairing,
@@ -234,11 +235,9 @@ impl Class {
         }
     }
 
-    fn rows_per_unit(&self) -> usize {
-        match self.pairing {
-            Pairing::Unpaired => 1,
-            Pairing::Paired => 2,
-        }
+    /// Whether both members of a pair are of the stratum.
+    pub(crate) fn is_middle(&self) -> bool {
+        self.drawn[0] < self.sizes[0]
     }
 
     /// Appends the rows of `wanted` distinct units, uniformly chosen among all sets of that many.
@@ -286,7 +285,7 @@ impl Class {
         let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
         let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
         let mut words = vec![0; words_for(self.players)];
-        let (width, stride) = (words.len(), self.rows_per_unit() * words.len());
+        let (width, stride) = (words.len(), self.pairing.rows_per_unit() * words.len());
         let start = coalitions.words().len();
         let mut met = RowSet::with_capacity(wanted);
         let mut kept = 0;
@@ -310,7 +309,7 @@ impl Class {
     fn join(&self, first: &[u64], second: &[u64], words: &mut [u64]) {
         words.fill(0);
         words[..first.len()].copy_from_slice(first);
-        if self.drawn[0] < self.sizes[0] {
+        if self.is_middle() {
             words[(self.first - 1) / 64] |= 1 << ((self.first - 1) % 64);
         }
         let (skip, shift) = (self.first / 64, self.first % 64);
@@ -325,11 +324,32 @@ impl Class {
         }
     }
 
-    fn push(&self, words: &[u64], coalitions: &mut Coalitions) {
+    pub(crate) fn push(&self, words: &[u64], coalitions: &mut Coalitions) {
         coalitions.push_words(words);
         if self.pairing == Pairing::Paired {
             coalitions.push_complement(coalitions.len() - 1);
         }
+    }
+}
+
+impl Units for Class {
+    fn players(&self) -> usize {
+        self.players
+    }
+    fn rows_per_unit(&self) -> usize {
+        self.pairing.rows_per_unit()
+    }
+    fn population(&self) -> f64 {
+        self.population
+    }
+    fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        self.reject(wanted, rng, coalitions);
+    }
+    fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        self.select(self.population as usize, rng, coalitions);
+    }
+    fn append(&self, words: &[u64], coalitions: &mut Coalitions) {
+        self.push(words, coalitions);
     }
 }
 

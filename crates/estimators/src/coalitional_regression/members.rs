@@ -6,13 +6,18 @@
 //! their worth, Q_A the union of the groups in A. D(A) = v(Q_A ∪ S_j) − v(Q_A), and φ_j its mean by the law `w^(1)` of A: the value of the
 //! group in the quotient game.
 
+use std::collections::HashSet;
+
 use apportion_games::{Coalitions, Game, Partition, QuotientGame};
-use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw, TwoBlocks};
+use apportion_samplers::{
+    FirstUnits, FixedCounts, Growing, GrowingTwoBlocks, Pairing, Sample, Sampler, SizeLaw, TwoBlocks,
+};
 use apportion_solvers::{Certificate, Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
 use super::parts::Part;
+use super::seed_of_part;
 use crate::error::EstimatorError;
 use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
@@ -30,6 +35,8 @@ pub(super) struct Members<'a> {
     pub(super) between: &'a Semivalue,
     /// The law of T.
     pub(super) within: LeastSquaresForm,
+    /// Whether samples grow.
+    pub(super) grows: bool,
 }
 
 /// What is regressed.
@@ -103,15 +110,24 @@ impl Members<'_> {
         }
     }
 
-    /// So many rows without replacement, stratified by (t, a), besides those that are known.
+    /// So many rows without replacement, stratified by (t, a), besides those that are known; samples that grow begin with the rows along
+    /// `orders`.
     pub(super) fn draw(
         &self,
         quotient_is_known: bool,
         evaluations: usize,
+        orders: &[Vec<usize>],
         seed: u64,
     ) -> Result<Rows, EstimatorError> {
         let (s, r) = (self.members(), self.others());
-        let sample = self.sampler(quotient_is_known)?.sample(evaluations, seed)?;
+        let sampler = self.sampler(quotient_is_known)?;
+        let sample = if self.grows {
+            let TwoBlocks { laws, pairing } = sampler;
+            let first = self.first_units(orders, seed)?;
+            GrowingTwoBlocks { laws, pairing }.sample_after(&first, evaluations, seed)?
+        } else {
+            sampler.sample(evaluations, seed)?
+        };
         let drawn = sample.coalitions().len();
         let has_columns_of_others = !quotient_is_known || drawn >= ROWS_PER_UNKNOWN * (s + r);
         let mut coalitions = sample.coalitions().clone();
@@ -136,13 +152,12 @@ impl Members<'_> {
     /// members; with their complements, A those after it. All T come equally often, but for a remainder that is drawn by leverage.
     pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows, EstimatorError> {
         let (s, r) = (self.members(), self.others());
-        let sampler = FixedCounts { law: SizeLaw::leverage(s)?, pairing: Pairing::Paired };
         let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
         let (rounds, rest) = (orders.len() / pairs_of_members, orders.len() % pairs_of_members);
-        let remainder = sampler.sample(2 * rest, seed)?;
+        let remainder = self.pairs_within(rest, seed)?;
         let mut of_members = Coalitions::with_capacity(s, 2 * orders.len());
         if rounds > 0 {
-            let all = sampler.sample(2 * pairs_of_members, seed)?.into_coalitions();
+            let all = self.pairs_within(pairs_of_members, seed)?.into_coalitions();
             (0..rounds).for_each(|_| of_members.extend(&all));
         }
         of_members.extend(remainder.coalitions());
@@ -169,6 +184,36 @@ impl Members<'_> {
             ln_weights,
             is_complete: false,
         })
+    }
+
+    /// So many pairs of coalitions T by leverage. Where samples grow, those of fewer come first.
+    fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample, EstimatorError> {
+        let (law, pairing) = (SizeLaw::leverage(self.members())?, Pairing::Paired);
+        Ok(if self.grows {
+            // Streams of their own, as strata of (T, A) grow, too.
+            Growing { law, pairing }.sample_in_order(2 * pairs, seed_of_part(seed, 0))?
+        } else {
+            FixedCounts { law, pairing }.sample(2 * pairs, seed)?
+        })
+    }
+
+    /// The different rows along `orders`, as [`draw_along`](Self::draw_along) gives them.
+    pub(super) fn first_units(&self, orders: &[Vec<usize>], seed: u64) -> Result<FirstUnits, EstimatorError> {
+        let mut first = FirstUnits::none(self.members() + self.others());
+        if orders.is_empty() {
+            return Ok(first);
+        }
+        let rows = self.draw_along(orders, seed)?.coalitions;
+        let mut met: HashSet<&[u64]> = HashSet::new();
+        for pair in (0..rows.len()).step_by(2) {
+            // Either of the two may have come as the other's complement.
+            let is_new = met.insert(rows.row(pair).words());
+            if met.insert(rows.row(pair + 1).words()) && is_new {
+                (pair..pair + 2).for_each(|row| first.coalitions.push(rows.row(row)));
+            }
+        }
+        first.draws = orders.len();
+        Ok(first)
     }
 
     /// The values of the members; where they share what the group gets ([`LeastSquaresForm::SumConstrained`]), what they get beyond equal

@@ -54,6 +54,7 @@
 
 mod coalitional;
 mod estimate;
+mod growing;
 mod members;
 mod parts;
 mod two_step;
@@ -196,7 +197,8 @@ impl CoalitionalRegression {
                     Some(Task::Players(of_groups))
                 } else {
                     let within = within.simplified().least_squares()?;
-                    Some(Task::Coalitional(Coalitional { between: between.simplified(), within, of_groups }))
+                    let (between, grows) = (between.simplified(), self.grows);
+                    Some(Task::Coalitional(Coalitional { between, within, of_groups, grows }))
                 }
             }
             _ => None,
@@ -262,7 +264,9 @@ impl Estimator for CoalitionalRegression {
         let ends = Evaluations::begin(&remembered)?;
         let (partition, standard_errors) = (&self.partition, self.standard_errors);
         let estimate = match of_groups {
-            None => two_step::estimate(&remembered, partition, budget - 2, standard_errors, seed)?,
+            None => {
+                two_step::estimate(&remembered, partition, budget - 2, standard_errors, self.grows, seed)?
+            }
             Some(task) => task.estimate(&remembered, partition, budget - 2, standard_errors, seed)?,
         };
         let evaluations = remembered.inner().evaluations() as usize;
@@ -283,8 +287,14 @@ impl Estimator for CoalitionalRegression {
         })
     }
 
-    /// For values of players or groups alone, the same regression with samples that grow. Values of both, whose parts share a budget that
-    /// decides how each is drawn, are drawn anew for each budget; only v(∅), v(N) and what happens to be met again are not.
+    /// The same regressions with samples that grow ([`Growing`](apportion_samplers::Growing),
+    /// [`GrowingTwoBlocks`](apportion_samplers::GrowingTwoBlocks)), and shares of the budget none of which ever shrinks: nothing is
+    /// evaluated twice.
+    ///
+    /// For values of both groups and members, the evaluations for tabulating the unions of groups are left over before: what is spent on
+    /// members waits until the unions are tabulated. With up to six groups that takes until the regressions are determined, and from 6n
+    /// evaluations on the squared error is 0.8 to 1.2 of that without growing. With eight groups of five Owen values keep to 1.1, but other
+    /// values stay where they are from 256 to 510 evaluations, with up to four times the error at that many.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { grows: true, ..self.clone() })
     }

@@ -46,9 +46,78 @@ pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
+/// As [`split`], but no share shrinks as `total` grows, and none is less than `at_least`, which sum to `total` at most.
+///
+/// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`, of equal levels that of the first part; so
+/// shares are those in proportion, rounded (Webster's method). At the [`least`] total a part has a pair for every two unknowns.
+pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) -> Vec<usize> {
+    let capacity = |index: usize| parts[index].capacity / 2.0;
+    let unknowns = |index: usize| parts[index].unknowns as f64;
+    let total = total / 2;
+    let counts_at = |level: f64| -> Vec<usize> {
+        (0..parts.len())
+            .map(|index| {
+                let by_level = (level * unknowns(index)).floor().min(capacity(index)) as usize;
+                by_level.max(at_least[index] / 2)
+            })
+            .collect()
+    };
+    let fits = |level: f64| counts_at(level).into_iter().fold(0, usize::saturating_add) <= total;
+    // A level that is reached for certain; from there on pairs enter one by one.
+    let (mut below, mut above) = (0.0, total as f64);
+    while above - below > 1e-9 * above {
+        let middle = 0.5 * (below + above);
+        if fits(middle) { below = middle } else { above = middle }
+    }
+    let mut pairs = counts_at((below - 1.0).max(0.0));
+    let mut left = total - pairs.iter().sum::<usize>();
+    let level = |index: usize, pairs: usize| (pairs as f64 + 0.5) / unknowns(index);
+    while left > 0 {
+        let next = (0..parts.len())
+            .filter(|&index| (pairs[index] as f64) < capacity(index))
+            .min_by(|&a, &b| level(a, pairs[a]).total_cmp(&level(b, pairs[b])));
+        let Some(next) = next else { break };
+        pairs[next] += 1;
+        left -= 1;
+    }
+    pairs.into_iter().map(|pairs| 2 * pairs).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn growing_shares_are_in_proportion_and_never_shrink() {
+        let cases: [(Vec<Part>, Vec<usize>); 4] = [
+            (vec![part(4, 14.0), part(7, f64::INFINITY), part(9, 960.0), part(5, f64::INFINITY)], vec![0; 4]),
+            (vec![part(2, 2.0)], vec![0]),
+            (vec![part(20, f64::INFINITY), part(2, 2.0), part(2, 6.0), part(2, 4.0)], vec![0; 4]),
+            (vec![part(20, f64::INFINITY), part(2, 40.0), part(3, 6.0)], vec![10, 14, 4]),
+        ];
+        for (parts, at_least) in cases {
+            let of_all = at_least.iter().sum::<usize>();
+            // Pairs by level, one by one.
+            let mut wanted = at_least.clone();
+            for total in of_all..of_all + 600 {
+                if total > of_all && total % 2 == 0 {
+                    let next = (0..parts.len())
+                        .filter(|&index| (wanted[index] as f64) < parts[index].capacity)
+                        .map(|index| ((wanted[index] + 1) as f64 / parts[index].unknowns as f64, index))
+                        .min_by(|a, b| a.0.total_cmp(&b.0));
+                    if let Some((_, index)) = next {
+                        wanted[index] += 2;
+                    }
+                }
+                assert_eq!(split_growing(&parts, &at_least, total), wanted, "{total} for {parts:?}");
+            }
+            let shares = split_growing(&parts, &vec![0; parts.len()], least(&parts));
+            for (&share, part) in shares.iter().zip(&parts) {
+                assert!(share as f64 >= part.capacity.min((part.unknowns - part.unknowns % 2) as f64));
+            }
+        }
+        assert_eq!(split_growing(&[part(4, 14.0), part(3, 30.0)], &[0, 0], usize::MAX), [14, 30]);
+    }
 
     fn part(unknowns: usize, capacity: f64) -> Part {
         Part { unknowns, capacity }

@@ -3,7 +3,7 @@
 use apportion_games::{Game, Partition, QuotientGame, SubGame};
 
 use super::estimate::{Estimate, Gathered};
-use super::parts::{Part, least, split};
+use super::parts::{Part, least, split, split_growing};
 use super::seed_of_part;
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
@@ -32,10 +32,16 @@ pub(super) fn estimate(
     partition: &Partition,
     total: usize,
     standard_errors: StandardErrors,
+    grows: bool,
     seed: u64,
 ) -> Result<Estimate, EstimatorError> {
     let regression = LeverageShap { standard_errors, ..LeverageShap::default() };
-    let shares = split(&parts(partition), total - large_groups(partition).count());
+    let (parts, total) = (parts(partition), total - large_groups(partition).count());
+    let (regression, shares) = if grows {
+        (regression.growing(), split_growing(&parts, &vec![0; parts.len()], total))
+    } else {
+        (Box::new(regression) as Box<dyn Estimator>, split(&parts, total))
+    };
     let quotient_game = QuotientGame::new(game, partition)?;
     let quotient =
         Estimate::from(regression.estimate(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);

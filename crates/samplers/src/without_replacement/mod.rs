@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::size_class::SizeClass;
 
-pub(crate) use self::order::draw_in_order;
+pub(crate) use self::order::{Units, draw_in_order};
 
 /// Appends the rows of so many distinct units of a class.
 pub(crate) type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);

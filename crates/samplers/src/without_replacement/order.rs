@@ -13,6 +13,41 @@ use super::{enumerate, reject};
 use crate::random::below;
 use crate::size_class::SizeClass;
 
+/// What is put in order: the units of a class, each of one row or of two.
+pub(crate) trait Units {
+    fn players(&self) -> usize;
+    fn rows_per_unit(&self) -> usize;
+    /// How many there are; may be infinite.
+    fn population(&self) -> f64;
+    /// Appends the rows of `wanted` distinct units one by one, each drawn again where it came before.
+    fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
+    /// Appends the rows of all units, always in the same order, for which nothing is drawn.
+    fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
+    /// Appends the rows of the unit that is named by the words of its first row.
+    fn append(&self, words: &[u64], coalitions: &mut Coalitions);
+}
+
+impl Units for SizeClass {
+    fn players(&self) -> usize {
+        self.players
+    }
+    fn rows_per_unit(&self) -> usize {
+        self.rows_per_unit()
+    }
+    fn population(&self) -> f64 {
+        self.population
+    }
+    fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        reject::draw(self, wanted, rng, coalitions);
+    }
+    fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        enumerate::draw(self, self.population as usize, rng, coalitions);
+    }
+    fn append(&self, words: &[u64], coalitions: &mut Coalitions) {
+        self.push(words, coalitions);
+    }
+}
+
 /// Appends the rows of the first `wanted` units of the order that `rng` gives the class.
 ///
 /// Takes at most 1.4 draws of a subset per unit in expectation up to half of the class, and visits the class once beyond.
@@ -20,23 +55,24 @@ use crate::size_class::SizeClass;
 /// # Panics
 ///
 /// If the class has fewer.
-pub(crate) fn draw_in_order(
-    class: &SizeClass,
+pub(crate) fn draw_in_order<U: Units>(
+    class: &U,
     wanted: usize,
     rng: &mut ChaCha8Rng,
     coalitions: &mut Coalitions,
 ) {
-    assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
-    let half = (0.5 * class.population).floor();
+    let population = class.population();
+    assert!(wanted as f64 <= population, "{wanted} of {population} coalitions");
+    let half = (0.5 * population).floor();
     if wanted as f64 <= half {
-        return reject::draw(class, wanted, rng, coalitions);
+        return class.append_random(wanted, rng, coalitions);
     }
-    let (population, half) = (class.population as usize, half as usize);
+    let (population, half) = (population as usize, half as usize);
     let stride = class.rows_per_unit();
     let first = coalitions.len();
-    reject::draw(class, half, rng, coalitions);
-    let mut all = Coalitions::with_capacity(class.players, population * stride);
-    enumerate::draw(class, population, rng, &mut all);
+    class.append_random(half, rng, coalitions);
+    let mut all = Coalitions::with_capacity(class.players(), population * stride);
+    class.append_all(rng, &mut all);
     let met: HashSet<&[u64]> =
         (first..coalitions.len()).step_by(stride).map(|row| coalitions.row(row).words()).collect();
     let mut left: Vec<usize> =
@@ -44,7 +80,7 @@ pub(crate) fn draw_in_order(
     for place in 0..wanted - half {
         let other = place + below(rng, (left.len() - place) as u64) as usize;
         left.swap(place, other);
-        class.push(all.row(left[place]).words(), coalitions);
+        class.append(all.row(left[place]).words(), coalitions);
     }
 }
 

@@ -1,0 +1,114 @@
+//! How the evaluations for coalitional values are spent where samples grow.
+//!
+//! # What stays
+//!
+//! Parts grow each by itself, and none's share of a larger budget is less ([`split_growing`]). What is left is where unions of groups come
+//! to be tabulated, at a number of evaluations F that depends on the partition alone. There 2^m − 2 less those asked for so far are asked
+//! at once. So as many evaluations have to be left over for them just before: what is spent on members then stays at what F leaves room
+//! for, and the groups' values alone get more. From F on
+//!
+//! - after orders of the groups, the members' samples begin with the coalitions met along them;
+//! - after regressions apart, strata of (T, A) go on in the orders they have, where T is neither ∅ nor all members; other rows are unions.
+//!
+//! Owen values are never estimated by regressions apart: these take a pair for every two unknowns at least, of which there are `s + m − 1`
+//! for the members of a group and m for the groups, which never is less than an order takes.
+
+use apportion_games::Partition;
+
+use super::coalitional::{Coalitional, Plan};
+use super::members::Members;
+use super::parts::{Part, split_growing};
+use crate::error::EstimatorError;
+
+impl Coalitional {
+    /// Of which everything that is asked for is asked for at every larger `total`, too.
+    pub(super) fn growing_plan(
+        &self,
+        partition: &Partition,
+        total: usize,
+        seed: u64,
+        seed_of_members: impl Fn(&Members) -> u64,
+    ) -> Result<Plan, EstimatorError> {
+        let least = self.least(partition);
+        let table = Part::of_players(partition.len()).capacity;
+        let from = self.tabulates_from(partition, least);
+        let before = |from: usize| from > least;
+        if self.is_of_orders() {
+            let Some(from) = from else {
+                let orders = self.orders(partition, total, usize::MAX, seed);
+                return Ok(Plan::Orders { with_members: orders.len(), orders });
+            };
+            let most = (from - table as usize) / (2 * self.members(partition).len());
+            if total < from {
+                let orders = self.orders(partition, total, most, seed);
+                return Ok(Plan::Orders { with_members: most.min(orders.len()), orders });
+            }
+            let mut orders =
+                if before(from) { self.orders(partition, from - 1, most, seed) } else { Vec::new() };
+            orders.truncate(most);
+            let of_first: Result<Vec<usize>, EstimatorError> = self
+                .members(partition)
+                .iter()
+                .map(|members| Ok(members.first_units(&orders, seed_of_members(members))?.coalitions.len()))
+                .collect();
+            let left = total - table as usize;
+            let of_members = split_growing(&self.parts(partition, true), &of_first?, left);
+            return Ok(Plan::Table { of_members, orders });
+        }
+
+        let parts = self.parts(partition, false);
+        let shares = |total: usize| split_growing(&parts, &vec![0; parts.len()], total);
+        let Some(from) = from else {
+            return Ok(self.apart(partition, shares(total)));
+        };
+        let (of_table, quotients) =
+            (self.parts(partition, true), usize::from(self.needs_quotient(partition)));
+        let room = from - table as usize;
+        // The last shares for which there is room when unions are tabulated.
+        let of_members = |total: usize| shares(total)[quotients..].iter().sum::<usize>();
+        let last = if before(from) { first_of(least..from, |total| of_members(total) > room) - 1 } else { 0 };
+        if total >= from {
+            let mut at_least =
+                if before(from) { shares(last)[quotients..].to_vec() } else { vec![0; of_table.len()] };
+            at_least.iter_mut().zip(&of_table).for_each(|(share, part)| {
+                *share = (*share as f64).min(part.capacity) as usize;
+            });
+            let of_members = split_growing(&of_table, &at_least, total - table as usize);
+            return Ok(Plan::Table { of_members, orders: Vec::new() });
+        }
+        let mut shares = shares(total.min(last));
+        if total > last && quotients == 1 {
+            let left = total - of_members(last);
+            shares[0] = table.min((left - left % 2) as f64) as usize;
+        }
+        Ok(self.apart(partition, shares))
+    }
+
+    /// F, at most `least` where unions are tabulated from the start: as without growing, but late enough that there is room for what members
+    /// need at least before.
+    fn tabulates_from(&self, partition: &Partition, least: usize) -> Option<usize> {
+        let by = self.tabulates_by(partition)?;
+        let from = first_of(0..by, |total| self.tabulates(partition, total));
+        if from <= least {
+            return Some(from);
+        }
+        let of_members = if self.is_of_orders() {
+            2 * self.members(partition).len()
+        } else {
+            let parts = self.parts(partition, false);
+            let shares = split_growing(&parts, &vec![0; parts.len()], least);
+            shares[usize::from(self.needs_quotient(partition))..].iter().sum()
+        };
+        Some(from.max(Part::of_players(partition.len()).capacity as usize + of_members))
+    }
+}
+
+/// The first of `range` from which on `holds`, or its end.
+fn first_of(range: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut start, mut end) = (range.start, range.end);
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if holds(middle) { end = middle } else { start = middle + 1 }
+    }
+    end
+}
