@@ -358,7 +358,7 @@ mod tests {
             sample.coalitions().words().to_vec()
         };
         assert_eq!(masks(Pairing::Paired), [2, 253, 36, 219, 12, 243]);
-        assert_eq!(masks(Pairing::Unpaired), []);
+        assert_eq!(masks(Pairing::Unpaired), [2, 36, 12, 227, 85, 158]);
     }
 
     #[test]
