@@ -20,6 +20,13 @@ pub trait Follow: Sync {
         None
     }
 
+    /// Asked before every row. [`ControlFlow::Break`] stops everything, as for [`progress`](Self::progress). The tree oracle, which explains
+    /// thousands of rows a second, does not ask.
+    fn begin(&self, row: usize) -> ControlFlow<()> {
+        let _ = row;
+        ControlFlow::Continue(())
+    }
+
     /// Called after every chunk of evaluations of a row. [`ControlFlow::Break`] stops everything, with an error that says so
     /// ([`GameError::Interrupted`](apportion_games::GameError::Interrupted)). Exact methods do not call it.
     fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {

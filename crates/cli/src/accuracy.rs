@@ -54,5 +54,6 @@ pub(crate) fn words(until: &Until) -> String {
         Measure::Euclidean => "Euclidean error",
         Measure::EveryPlayer => "error of every player",
     };
-    format!("{measure} {} {scale}, confidence {}", until.tolerance, until.confidence)
+    let range = until.range.map_or_else(String::new, |range| format!(", range {range}"));
+    format!("{measure} {} {scale}, confidence {}{range}", until.tolerance, until.confidence)
 }

@@ -72,19 +72,26 @@ impl<'a> Runs<'a> {
         let mut stored = Stored::new(request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        let now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None };
         let interrupted = Arc::new(AtomicBool::new(false));
-        if destination.is_some() {
+        if let Some(destination) = destination {
             let flag = Arc::clone(&interrupted);
-            ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-                .context("cannot listen for interruptions")?;
+            let interrupt = move || {
+                // Whoever asks twice does not want to wait.
+                if flag.swap(true, Ordering::Relaxed) {
+                    std::process::exit(1);
+                }
+            };
+            ctrlc::set_handler(interrupt).context("cannot listen for interruptions")?;
+            // A place that cannot be written to is to cost no work.
+            stored.write(destination)?;
         }
+        let now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None };
         Ok(Self { progress, destination, every, interrupted, before, now: Mutex::new(now) })
     }
 
-    /// Writes the checkpoint for the last time.
-    pub(crate) fn finish(self) -> Result<()> {
-        let mut now = self.now.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// Writes the checkpoint as it is by now.
+    pub(crate) fn keep(&self) -> Result<()> {
+        let mut now = self.now();
         if let Some(failed) = now.failed.take() {
             return Err(failed);
         }
@@ -128,6 +135,10 @@ impl Follow for Runs<'_> {
 
     fn begun(&self, row: usize) -> Option<Checkpoint> {
         self.before.begun.get(&row).cloned()
+    }
+
+    fn begin(&self, _: usize) -> ControlFlow<()> {
+        if self.was_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
@@ -193,10 +204,12 @@ fn read(path: &Path, request: &Request) -> Result<Stored> {
     let Ok(mut stored) = serde_json::from_slice::<Stored>(&text) else {
         bail!("--resume {name} is no checkpoint, or was cut off: start anew");
     };
-    if stored.apportion_checkpoint != FORM || stored.version != env!("CARGO_PKG_VERSION") {
+    let written = (stored.version.as_str(), stored.apportion_checkpoint);
+    if written != (env!("CARGO_PKG_VERSION"), FORM) {
         bail!(
-            "--resume {name} was written by version {} of this command, this is version {}: start anew",
-            stored.version,
+            "--resume {name} was written by version {} of this command in form {}, this is version {} and form {FORM}: start anew",
+            written.0,
+            written.1,
             env!("CARGO_PKG_VERSION")
         );
     }

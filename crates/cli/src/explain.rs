@@ -22,6 +22,7 @@ use crate::groups::Groups;
 use crate::input::Input;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
+use crate::select::Selection;
 use crate::threads;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let inputs =
         [Some(args.input.model.as_path()), Some(args.input.rows.as_path()), args.background.as_deref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
-    let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
+    let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
+    let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
     let until = accuracy::until(&args.accuracy)?;
     let input = Input::read(&args.input)?;
@@ -86,21 +88,28 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let rows = Rows::new(&explicands, input.table.columns);
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
+    let mut runs = None;
     let explanations = if is_followed {
         progress.set_style(style_of_runs()?);
-        let request = request(args, method, budget, partition.as_ref())?;
+        let request = request(args, &input, method, budget, partition.as_ref())?;
         let every = Duration::from_secs(args.checkpoint_every);
-        let runs = Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?;
-        let explanations = threads::run(&args.threads, || explainer.explain_rows_followed(rows, &runs))?;
+        let runs =
+            runs.insert(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?);
+        let explanations = threads::run(&args.threads, || explainer.explain_rows_followed(rows, runs))?;
         progress.finish_and_clear();
-        let was_interrupted = runs.was_interrupted();
-        runs.finish()?;
-        match (explanations, &args.checkpoint) {
-            (Err(_), Some(path)) if was_interrupted => {
-                let path = path.display();
-                bail!("interrupted; --resume {path} goes on from there, with all other options as they were")
+        match explanations {
+            Err(error) => {
+                let was_interrupted = runs.was_interrupted();
+                runs.keep()?;
+                match &args.checkpoint {
+                    Some(path) if was_interrupted => bail!(
+                        "interrupted; --resume {} goes on from there, with all other options as they were",
+                        path.display()
+                    ),
+                    _ => return Err(error.into()),
+                }
             }
-            (explanations, _) => explanations?,
+            Ok(explanations) => explanations,
         }
     } else {
         threads::run(&args.threads, || explainer.explain_rows_with_progress(rows, &|| progress.inc(1)))??
@@ -113,6 +122,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let mut results = attributions(args, &input, features, partition, method, budget, explanations);
     results.accuracy = until.as_ref().map(accuracy::words);
     destination.write(|out| results.write(args.output.format, out))?;
+    if let Some(runs) = &runs {
+        runs.keep()?;
+    }
 
     if args.timings {
         let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
@@ -143,31 +155,38 @@ fn checkpoint_destination(
 /// What a checkpoint has to agree on.
 fn request(
     args: &Explain,
+    input: &Input,
     method: Method,
     budget: Option<usize>,
     partition: Option<&Partition>,
 ) -> Result<Request> {
-    let mut request = Request::new();
-    let mut say = |what: &str, is: String| request.insert(what.to_owned(), is);
-    say("model", digest_of_file(&args.input.model)?);
-    say("file of rows", digest_of_file(&args.input.rows)?);
-    say("selection of rows", format!("{:?}", args.input.select));
-    say("target", format!("{:?}", args.input.target));
+    let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref() {
         Some(path) if path != Path::new("mean") => digest_of_file(path)?,
         _ => "mean".to_owned(),
     };
-    say("background", background);
-    say("selection of the background", format!("{:?}", args.background_select));
-    say("value", args.value.to_string());
-    say("partition", format!("{:?}", partition.map(Partition::groups)));
-    say("game", args.game.name().to_owned());
-    say("number of draws", format!("{:?}", args.draws));
-    say("method", method.to_string());
-    say("budget", format!("{budget:?}"));
-    say("accuracy", format!("{:?}", accuracy::until(&args.accuracy)?));
-    say("seed", args.seed.to_string());
-    Ok(request)
+    let groups = partition.map(|partition| {
+        let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
+    });
+    let background_rows = args.background_select.as_ref().map(ToString::to_string);
+    let said = [
+        ("model", digest_of_file(&args.input.model)?),
+        ("file of rows", digest_of_file(&args.input.rows)?),
+        ("selection of rows", Selection::of(&input.selected).to_string()),
+        ("target", or(args.input.target.clone(), "none")),
+        ("background", background),
+        ("selection of the background", or(background_rows, "all")),
+        ("value", args.value.to_string()),
+        ("partition", or(groups, "none")),
+        ("game", args.game.name().to_owned()),
+        ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
+        ("method", method.to_string()),
+        ("budget", or(budget.map(|budget| budget.to_string()), "none")),
+        ("accuracy", or(accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words), "none")),
+        ("seed", args.seed.to_string()),
+    ];
+    Ok(said.map(|(what, is)| (what.to_owned(), is)).into())
 }
 
 /// The bar of runs of which each may take long.

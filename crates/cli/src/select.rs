@@ -1,5 +1,6 @@
 //! Lists of rows as they are typed: `3,17` or `0,5-9`, both ends included, in the order given.
 
+use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
@@ -11,6 +12,18 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
+    /// These rows, in as few ranges as their order allows.
+    pub(crate) fn of(rows: &[usize]) -> Self {
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for &row in rows {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == row => *last = row,
+                _ => ranges.push((row, row)),
+            }
+        }
+        Self { ranges }
+    }
+
     /// The rows one by one, each checked to be below `count`, the rows of `what`.
     pub(crate) fn rows(&self, count: usize, option: &str, what: &str) -> Result<Vec<usize>> {
         for &(first, last) in &self.ranges {
@@ -23,6 +36,20 @@ impl Selection {
             }
         }
         Ok(self.ranges.iter().flat_map(|&(first, last)| first..=last).collect())
+    }
+}
+
+/// As it would be typed.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (first, last)) in self.ranges.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            match first == last {
+                true => write!(f, "{comma}{first}")?,
+                false => write!(f, "{comma}{first}-{last}")?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -51,6 +78,14 @@ mod tests {
 
     fn rows(text: &str, count: usize) -> Result<Vec<usize>> {
         text.parse::<Selection>().unwrap().rows(count, "--select", "rows.csv")
+    }
+
+    #[test]
+    fn rows_are_written_as_they_would_be_typed() {
+        let selection = Selection::of(&[0, 1, 2, 7, 5, 6]);
+        assert_eq!(selection.to_string(), "0-2,7,5-6");
+        assert_eq!(selection.to_string().parse::<Selection>().unwrap(), selection);
+        assert_eq!(Selection::of(&[]).to_string(), "");
     }
 
     #[test]

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 pub enum Guarantee {
     /// Every coalition was evaluated: there is no error but rounding.
     Exact,
-    /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil, *Empirical Bernstein Bounds
-    /// and Sample Variance Penalization*, COLT 2009, theorem 4).
+    /// An inequality that holds for every number of draws, few or many, given the range of the game (Maurer and Pontil, *Empirical
+    /// Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It is for a number fixed beforehand; that a run
+    /// chooses when to look from what it has seen is left out of account, and so is that a relative tolerance is estimated.
     EmpiricalBernstein,
     /// Standard errors estimated from the same evaluations: right in the limit of many, and as far as measured.
     Asymptotic,

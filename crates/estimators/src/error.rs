@@ -78,6 +78,16 @@ pub enum EstimatorError {
         /// What is possible.
         wanted: &'static str,
     },
+    /// A range that the game has left.
+    #[error(
+        "a range of {given} was given, but values of the game already differ by {seen}; give the largest value less the least"
+    )]
+    Range {
+        /// The range given.
+        given: f64,
+        /// The largest value seen less the least.
+        seen: f64,
+    },
     /// More evaluations than a run can remember.
     #[error(
         "a run remembers what it evaluates, at most {most} coalitions of this game; {given} evaluations were asked for"

@@ -11,7 +11,7 @@ use apportion_estimators::{
     Until,
 };
 use apportion_games::{
-    Additive, Background, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity,
+    Additive, Background, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity, WeightedVoting,
 };
 use apportion_values::Semivalue;
 
@@ -263,4 +263,49 @@ fn accuracies_that_mean_nothing_are_refused() {
     let budget = Until { budget: Some(1), ..Until::relative(0.1) };
     assert!(matches!(run.run_until(&budget), Err(EstimatorError::Budget { .. })));
     assert!(matches!(run.run(usize::MAX), Err(EstimatorError::TooManyEvaluations { .. })));
+}
+
+#[test]
+fn that_nothing_was_seen_is_no_proof() {
+    // Worth something where 18 of 20 players are together: samples hardly meet that.
+    let game = SumOfUnanimity::new(20, 0.0, [((0..18).collect(), 1.0)]).unwrap();
+    let method = KernelBanzhaf::default();
+    let mut run = Anytime::new(&method, &game, 0).unwrap();
+    let until = Until { budget: Some(3000), ..Until::relative(0.1) };
+    let explanation = run.run_until(&until).unwrap();
+    assert!(explanation.evaluations > 500, "{}", explanation.evaluations);
+    // One large voter, and small ones whose swings are rare.
+    let game = WeightedVoting::new(51, vec![40, 9, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1]).unwrap();
+    let truth = game.shapley();
+    let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let is_within = |&seed: &u64| {
+        let mut run = Anytime::new(&LeverageShap::default(), &game, seed).unwrap();
+        error(&run.run_until(&Until::relative(0.1)).unwrap().values, &truth) <= 0.1 * norm
+    };
+    let within = (0..100).filter(is_within).count();
+    assert!(within >= 92, "{within}");
+}
+
+#[test]
+fn enumeration_is_interrupted_as_sampling_is() {
+    for players in [1, 2, 3, 7] {
+        let game = SumOfUnanimity::random(players, 8, 2, 1);
+        for method in methods() {
+            let mut run = Anytime::new(&*method, &game, 0).unwrap().watched(|_| ControlFlow::Break(()));
+            let outcome = run.run(1 << players.max(3)).map(|_| ());
+            assert!(
+                matches!(outcome, Err(EstimatorError::Game(GameError::Interrupted { .. }))),
+                "{} of {players}: {outcome:?}",
+                method.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_range_that_the_game_leaves_is_refused() {
+    let game = SumOfUnanimity::random(9, 20, 3, 1);
+    let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
+    let until = Until { range: Some(1e-3), ..Until::relative(0.1) };
+    assert!(matches!(run.run_until(&until), Err(EstimatorError::Range { .. })));
 }

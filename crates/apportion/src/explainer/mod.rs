@@ -265,6 +265,9 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Vec<Result<Explanation, ExplainError>> {
         let explain = |row: usize| {
+            if follow.begin(row).is_break() {
+                return Err(GameError::Interrupted { evaluations: 0 }.into());
+            }
             let explanation = match follow.finished(row) {
                 Some(explanation) => explanation,
                 None => {

@@ -216,3 +216,63 @@ fn a_checkpoint_does_not_change_results_of_a_budget() {
     let same = ["--select", "0", "--out", path.to_str().unwrap(), "--checkpoint", path.to_str().unwrap()];
     assert_eq!(run(&diabetes(&same)).status.code(), Some(2));
 }
+
+#[test]
+fn a_range_that_the_values_leave_is_refused() {
+    let options = ["--select", "0", "--method", "permutation", "--until", "0.1", "--range", "0.001"];
+    let output = run(&diabetes(&options));
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains("a range of 0.001 was given, but values of the game already differ by"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn the_results_do_not_go_where_the_checkpoint_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let file = path.to_str().unwrap();
+    let options = ["--select", "0", "--method", "permutation", "--checkpoint", file];
+    bytes(&diabetes(&options));
+    let before = fs::read(&path).unwrap();
+    let output =
+        run(&diabetes(&["--select", "0", "--method", "permutation", "--resume", file, "--out", file]));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_known_before_any_work() {
+    let options = ["--method", "permutation", "--checkpoint", "/dev/full"];
+    let output = run(&diabetes(&options));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write /dev/full"));
+}
+
+#[cfg(unix)]
+#[test]
+fn exact_methods_stop_between_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let file = path.to_str().unwrap();
+    let options =
+        ["--method", "exact", "--background-select", "0-19", "--checkpoint", file, "--threads", "1"];
+    let child = Command::new(env!("CARGO_BIN_EXE_apportion"))
+        .args(diabetes(&options))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while stored(&path).is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("error: interrupted; --resume"), "{stderr}");
+}

@@ -11,6 +11,13 @@
 //! ```
 //!
 //! the second for means of T draws that lie in an interval of length R (Maurer and Pontil, COLT 2009, theorem 4, on both sides).
+//!
+//! # What was not seen
+//!
+//! Standard errors know of what the sample met. What is rare and large, such as a small voter's swing, may be missing in all of it, and the
+//! less there is of a sample the more. So asymptotic bounds count a quarter of a draw more of the size of the values: `tr Σ̂ + (‖φ̃‖ / 4f)²`,
+//! the same for each player. (Of 200 runs of a voting game with one large voter and six small ones, 85 % were within the tolerance without it, 98 %
+//! with it.) Where nothing varies at all, as in additive games, that would never end; there the sample has to be of some size instead.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
@@ -21,6 +28,14 @@ use crate::explanation::Explanation;
 
 /// Degrees of freedom beyond which Student's t is the normal law.
 const MOST_DEGREES: f64 = 1e6;
+
+/// Shares of the norm of the values below which standard errors are rounding errors.
+const ROUNDING: f64 = 1e-10;
+
+/// Degrees of freedom from which on a sample in which nothing varies is believed: for each player, and at least. More where all values are
+/// zero, and the sample may have missed everything.
+const BELIEVED: (f64, f64) = (0.25, 10.0);
+const BELIEVED_OF_NOTHING: (f64, f64) = (10.0, 500.0);
 
 /// What a look at an explanation finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +80,17 @@ impl Bounds {
             Some((range, draws)) => bernstein(variance, range, draws, wrong),
             None => student(degrees, wrong) * variance.sqrt(),
         };
-        let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
         let players = explanation.players() as f64;
+        let unseen: Vec<f64> = match bounded {
+            Some(_) => vec![0.0; outputs],
+            None => (0..outputs).map(|output| unseen(explanation, &variances, degrees, output)).collect(),
+        };
+        let variances: Vec<f64> = variances
+            .iter()
+            .enumerate()
+            .map(|(index, variance)| variance + unseen[index % outputs] / players)
+            .collect();
+        let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
         let error = |output: usize| match (until.measure, bounded) {
             (Measure::EveryPlayer, _) => of_output(output)
                 .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
@@ -88,7 +112,7 @@ impl Bounds {
         Self { guarantee, errors, tolerances, half_widths }
     }
 
-    /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without standard errors.
+    /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without bounds.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
         Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
@@ -123,6 +147,19 @@ pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64
 fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     let errors = explanation.std_errors.as_ref()?;
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
+}
+
+/// What is added to the squared error of `output` for what the sample may not have met: infinite where the sample is too small to believe
+/// that nothing varies.
+fn unseen(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
+    let values = explanation.output(output);
+    let square: f64 = values.iter().map(|value| value * value).sum();
+    let trace: f64 = variances.iter().skip(output).step_by(explanation.outputs()).sum();
+    if trace > ROUNDING * ROUNDING * square {
+        return square / (4.0 * degrees).powi(2);
+    }
+    let (each, least) = if square > 0.0 { BELIEVED } else { BELIEVED_OF_NOTHING };
+    if degrees >= least.max(each * values.len() as f64) { 0.0 } else { f64::INFINITY }
 }
 
 /// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.

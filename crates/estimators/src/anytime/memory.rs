@@ -88,6 +88,21 @@ impl Memory {
         self.places.len() - self.averages
     }
 
+    /// The largest value less the least, of the output where that is most; of averages over all scenarios.
+    pub(crate) fn range(&self) -> f64 {
+        let is_average =
+            |row: usize| self.stored.scenarios.get(row).is_none_or(|&scenario| scenario == AVERAGE);
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.outputs];
+        for (row, values) in self.stored.values.chunks_exact(self.outputs.max(1)).enumerate() {
+            if is_average(row) {
+                for ((least, most), value) in ends.iter_mut().zip(values) {
+                    (*least, *most) = (least.min(*value), most.max(*value));
+                }
+            }
+        }
+        ends.iter().map(|(least, most)| most - least).fold(0.0, f64::max)
+    }
+
     /// The values of a coalition, where it is known.
     pub(crate) fn get(&self, words: &[u64], scenario: Option<usize>) -> Option<&[f64]> {
         let scenario = code(scenario);

@@ -13,6 +13,7 @@ mod until;
 use std::ops::ControlFlow;
 
 use apportion_games::Game;
+use apportion_values::ValueError;
 
 use crate::certificate::{Certificate, Guarantee, Look, StopRule};
 use crate::error::EstimatorError;
@@ -83,7 +84,7 @@ pub struct Anytime<'g> {
 /// Evaluations at the first look, for each player. Below, regressions have no degrees of freedom to judge themselves by.
 const FIRST_LOOK: usize = 3;
 /// The most by which the evaluations grow from one look to the next where the accuracy is far off, and the least.
-const GROWTH: (f64, f64) = (2.0, 1.15);
+const GROWTH: (f64, f64) = (2.0, 1.25);
 /// What is added to the growth that seems to be needed, as half of the runs would miss it otherwise.
 const MARGIN: f64 = 1.08;
 /// A sample that is to hold this share of all coalitions may as well hold them all, and be exact.
@@ -218,13 +219,15 @@ impl<'g> Anytime<'g> {
         let mut looks: Vec<Look> = Vec::new();
         loop {
             let mut explanation = self.estimate(budget, most, looks.last())?;
-            most = most.min(self.memorable(explanation.evaluations));
+            most = most.min(self.memorable());
+            self.check_range(until)?;
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
             let bounds = Bounds::of(&explanation, until, spent);
             let error = bounds.ratio().filter(|error| error.is_finite());
-            looks.push(Look { budget, spent, error });
             // A look without standard errors could not have stopped the run.
-            left -= error.map_or(0.0, |_| spent);
+            let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
+            looks.push(Look { budget, spent, error });
+            left -= spent;
             let stopped_by = if error.is_some_and(|error| error <= 1.0) {
                 Some(StopRule::Tolerance)
             } else if budget >= most || bounds.guarantee == Guarantee::Exact {
@@ -251,11 +254,21 @@ impl<'g> Anytime<'g> {
         if is_nearly_all && all <= most { all } else { budget.min(most) }
     }
 
-    /// Evaluations that can be remembered, if all are like those so far: methods that draw scenarios remember many for each.
-    fn memorable(&self, evaluations: usize) -> usize {
+    /// Evaluations that can be remembered: methods that draw scenarios remember as many coalitions for each as there are scenarios.
+    fn memorable(&self) -> usize {
         let game = self.game.game();
-        let rows_each = self.game.memory().rows().div_ceil(evaluations.max(1)).max(1);
+        let rows_each = if self.game.memory().in_scenarios() > 0 { game.scenarios() } else { 1 };
         most_remembered(game.players(), game.outputs()) / rows_each
+    }
+
+    /// Refuses a range that the values of the game have left.
+    fn check_range(&self, until: &Until) -> Result<(), EstimatorError> {
+        let Some(given) = until.range else { return Ok(()) };
+        let seen = self.game.memory().range();
+        if seen > given * (1.0 + 1e-9) {
+            return Err(EstimatorError::Range { given, seen });
+        }
+        Ok(())
     }
 
     fn estimate(
@@ -276,7 +289,12 @@ impl<'g> Anytime<'g> {
             let evaluations = game.evaluations();
             watcher(&Progress { evaluations, next_look: budget, most, error, store: &store })
         };
-        let mut explanation = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed)?;
+        let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
+        let mut explanation = estimate.map_err(|error| match error {
+            // However deep the game was asked, its failure is the game's.
+            EstimatorError::Value(ValueError::Game(error)) => EstimatorError::Game(error),
+            error => error,
+        })?;
         if !self.grows {
             return Ok(explanation);
         }
