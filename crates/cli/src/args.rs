@@ -142,7 +142,7 @@ pub(crate) struct Accuracy {
     pub(crate) error: Option<Error>,
 
     /// The largest output of the model less its least, where it is known. Methods that take means of independent draws (permutation,
-    /// optimized-monte-carlo, product-space) then give bounds that hold for every number of draws
+    /// optimized-monte-carlo, monte-carlo) then give bounds that hold for few draws as for many
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(crate) range: Option<f64>,
 }
