@@ -13,6 +13,7 @@ use apportion_games::{
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// All values that the method estimates, of each kind of law.
 fn values() -> Vec<SolutionConcept> {
@@ -478,4 +479,49 @@ fn first_estimates_are_fixed() {
         two_step,
         [0.220376, 0.007197, 0.771686, 0.771686, 0.423742, 0.598606, -1.62715, -0.250108, 0.513924]
     );
+}
+
+/// ν = (tr Σ)² / tr Σ² of vectors, without what chance adds to the second.
+fn directions_of(errors: &[Vec<f64>]) -> f64 {
+    let (count, n) = (errors.len() as f64, errors[0].len());
+    let covariance = |i: usize, j: usize| errors.iter().map(|error| error[i] * error[j]).sum::<f64>() / count;
+    let trace: f64 = (0..n).map(|i| covariance(i, i)).sum();
+    let square_trace: f64 = (0..n * n).map(|at| covariance(at / n, at % n).powi(2)).sum();
+    trace * trace / (square_trace - trace * trace / count)
+}
+
+#[test]
+fn directions_are_those_in_which_errors_go() {
+    for (sizes, value, budget) in [
+        (&[4, 4, 4, 4][..], SolutionConcept::owen(), 200),
+        (&[2; 9], SolutionConcept::owen(), 400),
+        (&[5, 4, 3, 3, 2], SolutionConcept::owen(), 200),
+        (&[3, 5, 3, 4, 3], CoalitionalValue::symmetric_coalitional_banzhaf().into(), 300),
+        (&[6, 6, 6], SolutionConcept::TwoStepShapley, 90),
+    ] {
+        let partition = partition(sizes, 1);
+        let players = partition.players();
+        let game = SumOfUnanimity::random(players, 6 * players, 4, 8);
+        let truth = value.enumerate(&game, Some(&partition)).unwrap().values;
+        let estimator = estimator(&value, &partition);
+        let (mut errors, mut told, mut bounded) = (Vec::new(), Vec::new(), 0);
+        for seed in 0..400 {
+            let got = estimator.estimate(&game, budget, seed).unwrap();
+            let error: Vec<f64> = got.values.iter().zip(&truth).map(|(got, want)| got - want).collect();
+            if let Some((law, std_errors)) = got.diagnostics.error_law.zip(got.std_errors) {
+                let trace: f64 = std_errors.iter().map(|error| error * error).sum();
+                let fisher = FisherSnedecor::new(law.directions[0], law.degrees_of_freedom).unwrap();
+                let square: f64 = error.iter().map(|error| error * error).sum();
+                bounded += usize::from(square <= fisher.inverse_cdf(0.95) * trace);
+                told.push(law.directions[0]);
+            }
+            errors.push(error);
+        }
+        assert!(told.len() >= 380, "{value}, {sizes:?}: {}", told.len());
+        let mean = told.iter().sum::<f64>() / told.len() as f64;
+        let actual = directions_of(&errors);
+        let share = bounded as f64 / told.len() as f64;
+        assert!(share >= 0.92, "{value}, {sizes:?}: {share}");
+        assert!((0.6..=1.3).contains(&(mean / actual)), "{value}, {sizes:?}: {mean} told, {actual}");
+    }
 }

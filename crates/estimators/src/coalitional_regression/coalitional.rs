@@ -207,11 +207,11 @@ impl Coalitional {
         let mut gathered = Gathered::new(partition.players(), outputs);
         if let Some(quotient) = &quotient {
             gathered.note(&quotient.diagnostics);
-            for (group, members) in partition.groups().iter().enumerate() {
-                if members.len() == 1 || self.within == LeastSquaresForm::SumConstrained {
-                    gathered.share(quotient, group, members);
-                }
-            }
+            let shares = self.within == LeastSquaresForm::SumConstrained;
+            let groups = partition.groups().iter().map(Vec::as_slice).enumerate();
+            let groups: Vec<(usize, &[usize])> =
+                groups.filter(|(_, members)| shares || members.len() == 1).collect();
+            gathered.share(quotient, &groups);
         }
         for (index, members) in self.members(partition).iter().enumerate() {
             let seed = of_members(members);

@@ -263,8 +263,13 @@ impl Members<'_> {
             if shares { solution.certificate_of_deviations(0..s, free) } else { solution.certificate(free) }
         };
         let certificate = certified(standard_errors, solution.rank() == unknowns, certificate)?;
+        let mut error_law = certificate.as_ref().map(ErrorLaw::of_regression);
+        // With columns of other groups the directions are those of all coefficients, unless deviations are asked for.
+        if !shares && columns.players() > s {
+            error_law = error_law.map(|law| ErrorLaw { directions: Vec::new(), ..law });
+        }
         let diagnostics = Diagnostics {
-            error_law: certificate.as_ref().map(ErrorLaw::of_regression),
+            error_law,
             exact: rows.is_complete,
             rank: Some(solution.rank()),
             unknowns: Some(unknowns),

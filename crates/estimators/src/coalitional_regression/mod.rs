@@ -113,7 +113,9 @@ use estimate::regression;
 /// From the certificates of the regressions, whose variances add up. Where nearly all coalitions are drawn and few are left, what is left is
 /// small and its law far from normal: on tree models with three or four groups, ±1.96 covered the truth in 90 to 94 % of the cases, and
 /// single players had a bias of up to half a standard error. None where some regression is not determined or cannot do without some
-/// coalition. The diagnostics have the sums of ranks and unknowns over all regressions, and the worst condition number.
+/// coalition. The diagnostics have the sums of ranks and unknowns over all regressions, the worst condition number and the fewest degrees of
+/// freedom. The directions in which errors go are put together from those of the parts; they are not told for values with Banzhaf's law
+/// within groups as long as other groups have columns.
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and remembers every coalition that was asked for.
 ///

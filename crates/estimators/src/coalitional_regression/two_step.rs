@@ -48,9 +48,8 @@ pub(super) fn estimate(
 
     let mut gathered = Gathered::new(partition.players(), game.outputs());
     gathered.note(&quotient.diagnostics);
-    for (group, members) in partition.groups().iter().enumerate() {
-        gathered.share(&quotient, group, members);
-    }
+    let groups: Vec<(usize, &[usize])> = partition.groups().iter().map(Vec::as_slice).enumerate().collect();
+    gathered.share(&quotient, &groups);
     for (group, share) in large_groups(partition).zip(&shares[1..]) {
         let members = partition.group(group);
         let alone = SubGame::new(game, members)?;
