@@ -33,8 +33,8 @@ pub struct Certificate {
     /// The variances `V_i = Σ̂_ii`: n × k, row-major.
     pub variances: Vec<f64>,
     /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both traces without what a row has in
-    /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 128 players
-    /// from Σ̂ itself; beyond from `Σ̂ g` of 32 fixed random sign vectors g, with one of their standard errors added to tr Σ².
+    /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 32 players
+    /// from Σ̂ itself; beyond from `Σ̂ g` of 16 fixed random sign vectors g, with one of their standard errors added to tr Σ².
     pub directions: Vec<f64>,
     /// Degrees of freedom of `tr Σ̂ / tr Σ`, of the output where they are fewest, at least 1: `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with
     /// `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the draws less the hat values of their rows where that is less.
