@@ -102,7 +102,8 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
     let others =
         ["table1", "table2", "table3", "table4", "certificate"].map(|name| format!("leverage-shap/{name}"));
     let own = ["coverage", "unbiased", "nested", "partition"].map(|name| format!("group-explainers/{name}"));
-    let gradients = ["steps", "accounting", "interactions", "until"].map(|name| format!("projected-sgd/{name}"));
+    let gradients =
+        ["steps", "accounting", "interactions", "until"].map(|name| format!("projected-sgd/{name}"));
     let names = figures("leverage-shap", 11)
         .into_iter()
         .chain(figures("kernel-banzhaf", 10))
