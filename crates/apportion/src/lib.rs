@@ -26,12 +26,12 @@
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
-//! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions |
-//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse; of players in groups regressions, Monte Carlo on the product space, nested permutations |
+//! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; runs until an accuracy; of players in groups regressions, Monte Carlo on the product space, nested permutations |
 //! | [`trees`] | `apportion-trees` | tree ensembles, model files, the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
-//! on. This crate adds [`Explainer`], [`Method`] and [`Budget`].
+//! on. This crate adds [`Explainer`], [`Method`], [`Budget`] and [`Follow`].
 
 mod budget;
 mod draws;

@@ -228,7 +228,7 @@ impl<'a> Explainer<'a> {
     /// [`explain_rows`](Self::explain_rows) with someone who follows the runs: is told how far they are, may stop them, and brings back
     /// what was stored of them. The explanations have the same bits whether they are followed, interrupted and resumed, or not.
     ///
-    /// Evaluations are remembered while a row is explained, some 25 bytes for each coalition of up to 64 players.
+    /// Evaluations are remembered while a row is explained, some 24 bytes for each coalition of up to 64 players and a single output.
     ///
     /// # Errors
     ///

@@ -16,8 +16,7 @@
 //!
 //! Standard errors know of what the sample met. What is rare and large, such as a small voter's swing, may be missing in all of it, and the
 //! less there is of a sample the more. So asymptotic bounds count a quarter of a draw more of the size of the values: `tr Σ̂ + (‖φ̃‖ / 4f)²`,
-//! the same for each player. (Of 200 runs of a voting game with one large voter and six small ones, 85 % were within the tolerance without it, 98 %
-//! with it.) Where nothing varies at all, as in additive games, that would never end; there the sample has to be of some size instead, and
+//! the same for each player. (Of runs on a voting game with one large voter and six small ones 85 % were within the tolerance without it, 98 % with it.) Where nothing varies at all, as in additive games, that would never end; there the sample has to be of some size instead, and
 //! the values must add up.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};

@@ -17,8 +17,8 @@ const PROBES: usize = 5;
 /// A stored [`Anytime`](crate::Anytime) run, for serde: what was estimated and how, and every evaluation so far.
 ///
 /// Resumed anywhere with the same method, game and seed it goes on to the same bytes. It is refused where one of them is another, where it
-/// was written by another version of this crate, and where it was cut off or changed. In JSON some 25 bytes for each coalition of up to
-/// 64 players and each value.
+/// was written by another version of this crate, and where it was cut off or changed. In JSON up to 20 characters
+/// for every 64 players, and some 20 for each value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     form: u32,

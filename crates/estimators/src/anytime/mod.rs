@@ -55,7 +55,7 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 /// An estimation that can be looked at, continued, stopped and resumed.
 ///
 /// Takes the memory of its evaluations: `8 (⌈n/64⌉ + k)` bytes for each and some 8 more. At every look the estimator works through all of
-/// them again, which is about twice the work of a single estimate in all; nothing is evaluated twice.
+/// them again; nothing is evaluated twice.
 ///
 /// ```
 /// use apportion_estimators::{Anytime, LeverageShap, Until};
@@ -206,7 +206,7 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Until`], and as [`run`](Self::run).
+    /// [`EstimatorError::Until`], [`EstimatorError::Range`] where values of the game have left the range, and as [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();

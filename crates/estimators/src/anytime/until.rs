@@ -43,7 +43,7 @@ pub struct Until {
     pub measure: Measure,
     /// The probability with which the error is to be within the tolerance where the run stops for it; between 0 and 1, 0.95 by default.
     pub confidence: f64,
-    /// The most evaluations, v(∅) and v(N) included; by default all `2^n` or 1000 n, whichever is less, but 100 000 at least.
+    /// The most evaluations, v(∅) and v(N) included; by default 1000 n, 100 000 at least, and all `2^n` at most.
     pub budget: Option<usize>,
     /// The most looks at the error, 32 by default. The probability of being wrong is shared among them.
     pub looks: usize,
