@@ -27,6 +27,7 @@
 //! | [`Coalition`], [`CoalitionView`], [`Coalitions`] | one coalition as bits, and a batch of `m` of them as an m × n bit matrix |
 //! | [`Game`] | the value function `v : 2^N → R^k`, asked in batches |
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
+//! | [`NearReference`], [`Changes`] | models that predict rows near one that they know at less cost |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`ConditionalGame`] | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
 //! | [`ErrorsOfDraws`] | the errors that draws leave in its values, as a game |
@@ -53,6 +54,7 @@ mod error;
 mod game;
 mod marginal;
 mod model;
+mod near;
 mod partition;
 mod quotient;
 mod stream;
@@ -73,6 +75,7 @@ pub use error::{BoxError, GameError};
 pub use game::Game;
 pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
+pub use near::{Changes, NearReference};
 pub use partition::{Partition, PartitionProblem};
 pub use quotient::QuotientGame;
 pub use stream::{Purpose, stream};

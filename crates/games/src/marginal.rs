@@ -14,13 +14,15 @@
 //! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, 2017; also called the interventional game.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::background::{Background, refuse_infinite};
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
-use crate::game::Game;
+use crate::game::{Game, check_finite};
 use crate::model::Model;
+use crate::near::{Changes, NearReference};
 use crate::sub_game::SubGame;
 use crate::synthetic::{Averaged, SyntheticRows};
 
@@ -34,7 +36,7 @@ use crate::synthetic::{Averaged, SyntheticRows};
 /// weights w_b (Lundberg and Lee, 2017; also called the interventional game).
 ///
 /// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and `O(m · B · n)` time beside them;
-/// memory is one chunk per thread.
+/// memory is one chunk per thread. Against one baseline, a model that [knows it](Model::near) predicts small coalitions from there.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -53,7 +55,11 @@ pub struct MarginalGame<'a, M: ?Sized> {
     model: Averaged<'a, M>,
     explicand: Vec<f64>,
     background: &'a Background,
+    near: OnceLock<Option<Box<dyn NearReference>>>,
 }
+
+/// Coalitions near the baseline that one thread predicts at once.
+const NEAR_COALITIONS: usize = 256;
 
 impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     /// The game of `explicand` against `background`.
@@ -73,7 +79,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
             });
         }
         refuse_infinite(explicand, || "the explicand".to_owned())?;
-        Ok(Self { model, explicand: explicand.to_vec(), background })
+        Ok(Self { model, explicand: explicand.to_vec(), background, near: OnceLock::new() })
     }
 
     /// The row that is explained.
@@ -90,7 +96,6 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     ///
     /// Such a player changes no synthetic row, so every value that gives null players nothing is zero there.
     pub fn null_players(&self) -> Coalition {
-        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
         let mut null = Coalition::full(self.explicand.len());
         for row in self.background.as_rows().iter() {
             for (player, (&there, &here)) in row.iter().zip(&self.explicand).enumerate() {
@@ -109,10 +114,67 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         SubGame::without(self, self.null_players().view())
     }
 
+    /// The model about the baseline, where there is only one and the model can make use of it.
+    fn near(&self) -> Option<&dyn NearReference> {
+        let about = || match self.background.len() {
+            1 => self.model.near(self.background.row(0)),
+            _ => None,
+        };
+        self.near.get_or_init(about).as_deref()
+    }
+
+    /// The features of `coalition` in which the explicand is not the baseline, with its values.
+    fn changes<'b>(&'b self, coalition: CoalitionView<'b>) -> impl Iterator<Item = (usize, f64)> + 'b {
+        let baseline = self.background.row(0);
+        let members = coalition.members().map(|member| (member, self.explicand[member]));
+        members.filter(|&(member, value)| !same(value, baseline[member]))
+    }
+
+    /// Writes the values of `batch`: of coalitions near the baseline from there, of the others from their rows.
+    ///
+    /// Which of the two depends on the coalition alone.
+    fn values_about(
+        &self,
+        near: &dyn NearReference,
+        batch: &Coalitions,
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        let k = self.model.outputs();
+        let is_near = |index: &usize| {
+            let most = near.most_changes();
+            batch.sizes()[*index] as usize <= most
+                || self.changes(batch.row(*index)).take(most + 1).count() <= most
+        };
+        let (close, far): (Vec<usize>, Vec<usize>) = (0..batch.len()).partition(is_near);
+        let mut values = vec![f64::NAN; close.len() * k];
+        self.model.pieces(&mut values, NEAR_COALITIONS * k, |(piece, values)| {
+            let first = piece * NEAR_COALITIONS;
+            let mut rows = Changes::new();
+            let mine = &close[first..first + values.len() / k];
+            mine.iter().for_each(|&index| rows.push(self.changes(batch.row(index))));
+            near.predict(&rows, values).map_err(|source| GameError::from_model(source, batch.row(mine[0])))
+        })?;
+        let mut rest = Coalitions::with_capacity(batch.players(), far.len());
+        far.iter().for_each(|&index| rest.push(batch.row(index)));
+        let mut others = vec![0.0; far.len() * k];
+        self.model.values(&rest, 1, |coalition| Ok(self.rows_of(coalition)), &mut others)?;
+        for (indices, values) in [(close, values), (far, others)] {
+            for (index, value) in indices.into_iter().zip(values.chunks_exact(k)) {
+                out[index * k..(index + 1) * k].copy_from_slice(value);
+            }
+        }
+        check_finite(batch, k, out)
+    }
+
     /// The background rows with the explicand's values in `coalition`.
     fn rows_of<'b>(&'b self, coalition: CoalitionView<'b>) -> SubstitutedRows<'b> {
         SubstitutedRows { explicand: &self.explicand, background: self.background, coalition }
     }
+}
+
+/// Whether two values are the same to a model: bit by bit, or both missing.
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
 
 /// Background rows that have the explicand's values in a coalition.
@@ -185,6 +247,11 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.model.values(batch, self.background.len(), |coalition| Ok(self.rows_of(coalition)), out)
+        match self.near() {
+            Some(near) => self.values_about(near, batch, out),
+            None => {
+                self.model.values(batch, self.background.len(), |coalition| Ok(self.rows_of(coalition)), out)
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Models: functions from rows of features to outputs.
 
 use crate::error::{BoxError, GameError};
+use crate::near::NearReference;
 
 /// A borrowed matrix of rows, row-major.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,6 +106,14 @@ pub trait Model: Sync {
     /// busy; more where a call costs something beside its rows. Values of games do not depend on it.
     fn rows_per_call(&self) -> usize {
         64
+    }
+
+    /// This model about one row, where rows that differ from it in few features cost it less than others; none where they do not.
+    ///
+    /// Games of one baseline ask for it, and take it for small coalitions. Making it may cost as much as a few predictions.
+    fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
+        let _ = reference;
+        None
     }
 
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.

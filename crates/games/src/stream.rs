@@ -40,6 +40,10 @@ pub enum Purpose {
     Growth = 13,
     /// Random directions in which errors are measured; the unit is the direction.
     Directions = 14,
+    /// Draws of coalitions in the neighbourhood of a player; the unit is the player.
+    Neighbourhoods = 15,
+    /// Draws of coalitions for surrogate models; the unit is 0.
+    Surrogates = 16,
 }
 
 /// The units of a purpose: 2^48.

@@ -25,6 +25,7 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::check_finite;
 use crate::model::{Model, Rows};
+use crate::near::NearReference;
 
 /// Cells (f64 numbers) of one chunk of synthetic rows, half a MiB; a row with more columns than that is a chunk of its own.
 const CHUNK_CELLS: usize = 1 << 16;
@@ -85,6 +86,11 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
 
     pub(crate) fn parallel(&self) -> bool {
         self.model.parallel()
+    }
+
+    /// The model about one row, where it can make use of it.
+    pub(crate) fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
+        self.model.near(reference)
     }
 
     /// Writes v(S) for each coalition of `batch`, which `rows_of` gives its rows, `usual_rows` of them as a rule.

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
-    Background, BoxError, Coalition, Coalitions, Game, GameError, MarginalGame, Model, Purpose, Rows,
-    batch_model, stream,
+    Background, BoxError, Changes, Coalition, Coalitions, Game, GameError, MarginalGame, Model,
+    NearReference, Purpose, Rows, batch_model, stream,
 };
 use rand::Rng;
 
@@ -343,4 +343,70 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
     let refused = MarginalGame::new(&Wide, &[0.0, f64::INFINITY, 0.0], &three).unwrap_err();
     assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }), "{refused}");
     assert!(MarginalGame::new(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &three).is_err());
+}
+
+#[test]
+fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
+    /// The sum of products of neighbours; near a row by the terms that a change touches. Counts the rows that it predicts as a whole.
+    struct Neighbours(AtomicUsize);
+    struct Near(Vec<f64>, f64);
+
+    fn products(row: &[f64]) -> f64 {
+        row.windows(2).map(|pair| pair[0] * pair[1]).sum()
+    }
+
+    impl NearReference for Near {
+        fn most_changes(&self) -> usize {
+            2
+        }
+
+        fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError> {
+            for (out, changes) in out.iter_mut().zip(rows.iter()) {
+                assert!(changes.len() <= 2);
+                let mut row = self.0.clone();
+                changes.iter().for_each(|&(feature, value)| row[feature] = value);
+                *out = self.1 + (products(&row) - self.1);
+            }
+            Ok(())
+        }
+    }
+
+    impl Model for Neighbours {
+        fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
+            Some(Box::new(Near(reference.to_vec(), products(reference))))
+        }
+
+        fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+            self.0.fetch_add(rows.len(), Ordering::Relaxed);
+            rows.iter().zip(out).for_each(|(row, out)| *out = products(row));
+            Ok(())
+        }
+    }
+
+    let mut rng = stream(5, Purpose::Experiment, 0);
+    for columns in [1, 2, 5, 70, 130] {
+        let mut explicand = random_row(&mut rng, columns);
+        let baseline = random_row(&mut rng, columns);
+        // A feature that is as in the baseline changes nothing, and does not count.
+        explicand[0] = baseline[0];
+        let mut batch = random_coalitions(&mut rng, columns, 300);
+        (0..columns).for_each(|player| batch.push_members([0, player]));
+        let far = batch.iter().filter(|row| row.members().filter(|&member| member > 0).count() > 2).count();
+
+        let background = Background::baseline(baseline.clone()).unwrap();
+        let model = Neighbours(0.into());
+        let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+        let got = values(&game, &batch);
+        assert_eq!(model.0.load(Ordering::Relaxed), far, "{columns} columns");
+        for (value, row) in got.iter().zip(batch.iter()) {
+            let synthetic: Vec<f64> = (0..columns)
+                .map(|feature| if row.contains(feature) { explicand[feature] } else { baseline[feature] })
+                .collect();
+            assert!((value - products(&synthetic)).abs() < 1e-12);
+        }
+        // One by one, the same bits.
+        for (index, value) in got.iter().enumerate() {
+            assert_eq!(values(&game, &batch.slice(index..index + 1))[0].to_bits(), value.to_bits());
+        }
+    }
 }
