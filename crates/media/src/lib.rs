@@ -1,0 +1,39 @@
+//! Texts and images as cooperative games: tokens, pixels, patches and superpixels as players.
+//!
+//! A model takes rows of numbers: token ids, pixels. Here is what makes such rows of a text or an image, says which numbers of a row
+//! belong to which player, what stands in for players that are absent, and shows what every player got.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Masked`], [`MaskedGame`] | an explicand whose features are in the hands of players, a reference for those who are absent, and their game |
+//! | [`MediaError`] | what can go wrong |
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_games::{Background, Coalitions, Game};
+//! use apportion_media::Masked;
+//!
+//! // Two players with two features each, and a feature of none.
+//! let reference = Background::baseline(vec![0.0; 5])?;
+//! let masked = Masked::new(vec![1.0, 2.0, 3.0, 4.0, 5.0], reference, vec![vec![0, 1], vec![2, 3]])?;
+//! let model = |row: &[f64]| row.iter().sum::<f64>();
+//! let game = masked.game(&model)?;
+//! let mut values = [0.0; 4];
+//! game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
+//! assert_eq!(values, [5.0, 8.0, 12.0, 15.0]);
+//! # Ok::<(), apportion_media::MediaError>(())
+//! ```
+
+mod error;
+mod masked;
+
+pub use error::MediaError;
+pub use masked::{Masked, MaskedGame};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
