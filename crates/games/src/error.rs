@@ -98,6 +98,36 @@ pub enum GameError {
         /// The coalition asked for.
         coalition: Coalition,
     },
+    /// An edge to a node that a graph does not have.
+    #[error("the edge {}–{} names a node that is not there: the nodes are 0 to {}", edge.0, edge.1, *nodes as i64 - 1)]
+    NoSuchNode {
+        /// The edge given.
+        edge: (usize, usize),
+        /// Nodes of the graph.
+        nodes: usize,
+    },
+    /// An edge from a node to itself.
+    #[error(
+        "the edge {node}–{node} leads from a node to itself; leave it out: a player always works with itself"
+    )]
+    SelfLoop {
+        /// The node.
+        node: usize,
+    },
+    /// An edge that is given more than once.
+    #[error("the edge {}–{} is given more than once; give each edge once, in one direction", edge.0, edge.1)]
+    DuplicateEdge {
+        /// The edge, its lower node first.
+        edge: (usize, usize),
+    },
+    /// A graph on other players than the game's.
+    #[error("the graph has {nodes} nodes, but the game has {players} players; give one node for each player")]
+    GraphOfOthers {
+        /// Nodes of the graph.
+        nodes: usize,
+        /// Players of the game.
+        players: usize,
+    },
     /// A background set without rows.
     #[error("the background has no rows; give at least one")]
     EmptyBackground,

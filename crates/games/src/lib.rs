@@ -35,6 +35,7 @@
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
 //! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
+//! | [`Graph`], [`GraphRestrictedGame`] | who can speak to whom: lines, grids, any graph; neighbourhoods, connected sets ([`ConnectedSet`]), components; and the game in which only connected coalitions work together |
 //! | [`Counted`], [`Cached`], [`Noisy`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`] | random streams that make every result a function of its seed |
@@ -52,6 +53,7 @@ mod coalitions;
 mod conditional;
 mod error;
 mod game;
+mod graph;
 mod marginal;
 mod model;
 mod near;
@@ -73,6 +75,7 @@ pub use conditional::{
 };
 pub use error::{BoxError, GameError};
 pub use game::Game;
+pub use graph::{Adjacency, ConnectedSet, Graph, GraphRestrictedGame, GraphShape};
 pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};

@@ -1,0 +1,147 @@
+//! Distances and neighbourhoods.
+
+use super::{Adjacency, Graph, GraphShape};
+
+impl Graph {
+    /// The neighbourhood `N_k(i)`: the nodes at distance at most `order` of `node`, ascending, itself among them (Chen et al. 2019,
+    /// equation 4).
+    ///
+    /// `O(|N_k(i)|)` on lines and grids, else `O(edges in it)` and a bit per node.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    pub fn neighbourhood(&self, node: usize, order: usize) -> Vec<usize> {
+        assert!(node < self.nodes(), "node {node} of {}", self.nodes());
+        match self.shape() {
+            GraphShape::Line => {
+                (node.saturating_sub(order)..=node.saturating_add(order).min(self.nodes() - 1)).collect()
+            }
+            GraphShape::Grid { rows, columns, adjacency } => {
+                let (row, column) = (node / columns, node % columns);
+                let near = |at: usize, reach: usize, end: usize| {
+                    at.saturating_sub(reach)..at.saturating_add(reach).saturating_add(1).min(end)
+                };
+                let reach = |other: usize| match adjacency {
+                    Adjacency::Four => order - other.abs_diff(row),
+                    Adjacency::Eight => order,
+                };
+                near(row, order, rows)
+                    .flat_map(|other| near(column, reach(other), columns).map(move |at| other * columns + at))
+                    .collect()
+            }
+            GraphShape::General => {
+                let mut nodes: Vec<usize> = self.layers(node, order).into_iter().flatten().collect();
+                nodes.sort_unstable();
+                nodes
+            }
+        }
+    }
+
+    /// The largest distance from `node` to a node that it can reach.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    pub fn eccentricity(&self, node: usize) -> usize {
+        self.layers(node, usize::MAX).len() - 1
+    }
+
+    /// The largest distance of two nodes that can reach each other; 0 without nodes.
+    ///
+    /// From this order on `N_k(i)` is the whole component of i. `O(n · edges)` where the graph is no line or grid.
+    pub fn diameter(&self) -> usize {
+        match self.shape() {
+            GraphShape::Line => self.nodes().saturating_sub(1),
+            GraphShape::Grid { .. } if self.nodes() == 0 => 0,
+            GraphShape::Grid { rows, columns, adjacency: Adjacency::Four } => rows + columns - 2,
+            GraphShape::Grid { rows, columns, adjacency: Adjacency::Eight } => rows.max(columns) - 1,
+            GraphShape::General => (0..self.nodes()).map(|node| self.eccentricity(node)).max().unwrap_or(0),
+        }
+    }
+
+    /// The nodes at distance 0, 1, … of `node`, up to `order` and as far as there are any.
+    fn layers(&self, node: usize, order: usize) -> Vec<Vec<usize>> {
+        let mut seen = vec![false; self.nodes()];
+        seen[node] = true;
+        let mut layers = vec![vec![node]];
+        while layers.len() <= order {
+            let mut next = Vec::new();
+            for &from in layers.last().map_or(&[][..], Vec::as_slice) {
+                for &to in self.neighbours(from) {
+                    if !std::mem::replace(&mut seen[to], true) {
+                        next.push(to);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            layers.push(next);
+        }
+        layers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same graph, with nothing known of its shape.
+    fn plain(graph: &Graph) -> Graph {
+        let nodes = 0..graph.nodes();
+        let edges =
+            nodes.flat_map(|a| graph.neighbours(a).iter().map(move |&b| (a, b))).filter(|(a, b)| a < b);
+        Graph::from_edges(graph.nodes(), edges).unwrap()
+    }
+
+    /// All distances by relaxing every edge until nothing changes (Floyd and Warshall).
+    fn distances(graph: &Graph) -> Vec<Vec<usize>> {
+        let nodes = graph.nodes();
+        let mut apart = vec![vec![usize::MAX / 2; nodes]; nodes];
+        for a in 0..nodes {
+            apart[a][a] = 0;
+            graph.neighbours(a).iter().for_each(|&b| apart[a][b] = 1);
+        }
+        for by in 0..nodes {
+            for a in 0..nodes {
+                for b in 0..nodes {
+                    apart[a][b] = apart[a][b].min(apart[a][by] + apart[by][b]);
+                }
+            }
+        }
+        apart
+    }
+
+    #[test]
+    fn neighbourhoods_and_diameters_are_those_of_all_distances() {
+        let two_parts = Graph::from_edges(7, [(0, 1), (1, 2), (5, 3)]).unwrap();
+        let graphs = [
+            Graph::line(1),
+            Graph::line(2),
+            Graph::line(9),
+            Graph::grid(1, 1, Adjacency::Four),
+            Graph::grid(4, 6, Adjacency::Four),
+            Graph::grid(5, 3, Adjacency::Eight),
+            Graph::grid(9, 8, Adjacency::Eight),
+            Graph::complete(5),
+            two_parts,
+        ];
+        for graph in graphs {
+            for graph in [plain(&graph), graph] {
+                let apart = distances(&graph);
+                for node in 0..graph.nodes() {
+                    for order in [0, 1, 2, 3, 20, usize::MAX] {
+                        let wanted: Vec<usize> = (0..graph.nodes())
+                            .filter(|&other| apart[node][other] <= order.min(1000))
+                            .collect();
+                        assert_eq!(graph.neighbourhood(node, order), wanted, "{graph:?} {node} {order}");
+                    }
+                }
+                let wanted = apart.iter().flatten().filter(|&&far| far < 1000).max().copied();
+                assert_eq!(graph.diameter(), wanted.unwrap_or(0));
+            }
+        }
+        assert_eq!(Graph::line(0).diameter(), 0);
+    }
+}
