@@ -112,6 +112,11 @@ impl<'a> Design<'a> {
         self.intercept
     }
 
+    /// The weight of row `row`.
+    pub(crate) fn row_weight(&self, row: usize) -> f64 {
+        self.weights[if self.pairs == Pairs::Alike { row / 2 } else { row }]
+    }
+
     fn checked(self) -> Result<Self, SolverError> {
         let rows = self.coalitions.len();
         if self.is_paired() && !rows.is_multiple_of(2) {

@@ -90,6 +90,12 @@ pub enum SolverError {
         /// What it is.
         value: f64,
     },
+    /// A ridge penalty that is negative or not finite.
+    #[error("the ridge penalty is {value}; it must be finite and not negative")]
+    Penalty {
+        /// What was given.
+        value: f64,
+    },
     /// The numbers are so large that the solution is not finite.
     #[error("the solution of output {output} is not finite: the targets overflow; scale them down")]
     Overflow {

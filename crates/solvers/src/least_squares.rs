@@ -227,7 +227,7 @@ fn solve_and_refine(
     solution
 }
 
-fn check(
+pub(crate) fn check(
     design: &Design<'_>,
     targets: &[f64],
     outputs: usize,
@@ -264,7 +264,12 @@ fn check(
 }
 
 /// `Σ_k w_k a_k t_k`, the offset of the targets included.
-fn right_hand_side(rows: &Rows, origin: &[f64], targets: &Targets, drift: Option<&[f64]>) -> Vec<f64> {
+pub(crate) fn right_hand_side(
+    rows: &Rows,
+    origin: &[f64],
+    targets: &Targets,
+    drift: Option<&[f64]>,
+) -> Vec<f64> {
     let weighted: Vec<f64> =
         rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value).collect();
     let mut right = rows.bits.transposed_times(&weighted);
@@ -285,7 +290,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// `Σ_k w_k e_k²`, summed in blocks.
-fn weighted_squares(weights: &[f64], errors: &[f64]) -> f64 {
+pub(crate) fn weighted_squares(weights: &[f64], errors: &[f64]) -> f64 {
     const BLOCK: usize = 512;
     let block = |(weights, errors): (&[f64], &[f64])| -> f64 {
         weights.iter().zip(errors).map(|(weight, error)| weight * error * error).sum()

@@ -14,6 +14,7 @@
 //! | [`Constraint`] | nothing, or `Σφ = c` for each output |
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
+//! | [`ridge`], [`Ridge`] | the same with a penalty on the squares of the coefficients, and how much of the targets it explains |
 //! | [`Certificate`] | variances over the draw of the coalitions, and what is known of their law |
 //! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
@@ -69,6 +70,7 @@ mod gram;
 mod images;
 mod least_squares;
 mod projection;
+mod ridge;
 mod rows;
 
 pub use certificate::Certificate;
@@ -81,6 +83,7 @@ pub use projection::{
     Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, Projection, Stopping, Sweeps, dykstra,
     dykstra_on_hyperplane_and_ball, project_on_hyperplane_and_ball,
 };
+pub use ridge::{Ridge, ridge};
 
 /// The example of the README is a test.
 #[cfg(doctest)]
