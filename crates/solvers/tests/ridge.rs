@@ -10,7 +10,7 @@ fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {
         let pivot = (column..n).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        rows.swap(column, pivot.unwrap());
+        rows.swap(column, pivot.unwrap_or(column));
         let (upper, lower) = rows.split_at_mut(column + 1);
         for row in lower {
             let factor = row[column] / upper[column][column];
@@ -63,7 +63,7 @@ fn twin(
         left += weight * (target - fitted).powi(2);
         all += weight * (target - mean).powi(2);
     }
-    let beta = if intercept { solution.pop().unwrap() } else { 0.0 };
+    let beta = if intercept { solution.remove(n) } else { 0.0 };
     (solution, beta, 1.0 - left / all)
 }
 
