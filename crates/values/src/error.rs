@@ -13,7 +13,9 @@ pub enum ValueError {
     #[error(
         "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
          mixture=T:W,T:W,…; of players in groups owen, banzhaf-owen, symmetric-coalitional-banzhaf, two-step, \
-         coalitional=BETWEEN/WITHIN; of groups quotient-shapley, quotient-banzhaf, quotient-NAME"
+         coalitional=BETWEEN/WITHIN; of groups quotient-shapley, quotient-banzhaf, quotient-NAME; of players on a graph l-shapley=K, \
+         c-shapley=K (both also as K,present; the second as K,printed and K,graph), myerson, l-banzhaf=K, c-banzhaf=K, myerson-banzhaf, \
+         local=K/NAME, connected=K/NAME, graph-restricted/NAME"
     )]
     UnknownValue {
         /// The name given.
@@ -84,6 +86,12 @@ pub enum ValueError {
     /// A value of players in groups, or of groups, without them.
     #[error("{value} is a value of players in groups: say which players belong together")]
     NoPartition {
+        /// The value.
+        value: Box<SolutionConcept>,
+    },
+    /// A value of players on a graph, without it.
+    #[error("{value} is a value of players on a graph: say who is next to whom")]
+    NoGraph {
         /// The value.
         value: Box<SolutionConcept>,
     },

@@ -25,6 +25,7 @@
 //! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
 //! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
 //! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues; two-step Shapley |
+//! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
 //! | [`SolutionConcept`] | all of these under one name, and quotient values |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; of groups the quotient property and symmetry within groups, as predicates |
@@ -38,6 +39,7 @@ pub mod axioms;
 mod coalitional;
 mod enumeration;
 mod error;
+mod graph_value;
 mod least_squares;
 mod linear;
 mod quadrature;
@@ -48,6 +50,7 @@ pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::{ValueError, WeightsProblem};
+pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
 pub use least_squares::LeastSquaresForm;
 pub use linear::{CoalitionLaw, LawProblem, LinearValue};
 pub use quadrature::Rule;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
+use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 
@@ -16,7 +17,7 @@ use crate::semivalue::Semivalue;
 ///
 /// As text (on the command line, in results, in serde) it is its name: that of a [`Semivalue`] (`shapley`, `beta=4,1`, …), `owen`,
 /// `banzhaf-owen`, `symmetric-coalitional-banzhaf`, `coalitional=BETWEEN/WITHIN` with the names of two semivalues, `two-step`, or
-/// `quotient-` and the name of a semivalue. A linear value has no name to be read from; serde writes its laws.
+/// `quotient-` and the name of a semivalue, or that of a [`GraphValue`] (`l-shapley=2`, `c-shapley=2`, `myerson`). A linear value has no name to be read from; serde writes its laws.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
@@ -42,6 +43,8 @@ pub enum SolutionConcept {
     TwoStepShapley,
     /// A semivalue of the groups, in the quotient game (Definitions 2.1 and 2.2).
     Quotient(Semivalue),
+    /// A value of players on a graph: L-Shapley, C-Shapley, Myerson (Chen et al. 2019).
+    OnGraph(GraphValue),
 }
 
 impl SolutionConcept {
@@ -60,6 +63,11 @@ impl SolutionConcept {
         matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
     }
 
+    /// Whether it is of players on a graph.
+    pub fn needs_graph(&self) -> bool {
+        matches!(self, Self::OnGraph(_))
+    }
+
     /// The semivalue that this is, where it is one.
     pub fn semivalue(&self) -> Option<&Semivalue> {
         match self {
@@ -76,6 +84,7 @@ impl SolutionConcept {
             Self::Coalitional(CoalitionalValue { between, within }) => {
                 CoalitionalValue { between: between.simplified(), within: within.simplified() }.into()
             }
+            Self::OnGraph(value) => value.clone().of(value.semivalue.simplified()).into(),
             Self::Linear(_) | Self::TwoStepShapley => self.clone(),
         }
     }
@@ -84,7 +93,7 @@ impl SolutionConcept {
     pub fn is_efficient(&self) -> bool {
         match self {
             Self::Semivalue(semivalue) | Self::Quotient(semivalue) => semivalue.is_efficient(),
-            Self::Linear(_) => false,
+            Self::Linear(_) | Self::OnGraph(_) => false,
             Self::Coalitional(value) => value.between.is_efficient() && value.within.is_efficient(),
             Self::TwoStepShapley => true,
         }
@@ -96,7 +105,8 @@ impl SolutionConcept {
     /// # Errors
     ///
     /// [`ValueError::NoPartition`] where groups are missing (where they are not needed they are not looked at), [`ValueError::Game`] where they are of other players; [`ValueError::WeightsForOtherPlayers`] and
-    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group.
+    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group;
+    /// [`ValueError::NoGraph`] for values of players on a graph, which [`GraphValue::check`] is for.
     pub fn check(&self, players: usize, partition: Option<&Partition>) -> Result<usize, ValueError> {
         let partition = || match partition {
             None => Err(ValueError::NoPartition { value: Box::new(self.clone()) }),
@@ -107,6 +117,7 @@ impl SolutionConcept {
             Self::Linear(value) => value.check_players(players)?,
             Self::Coalitional(value) => value.check(partition()?)?,
             Self::TwoStepShapley => drop(partition()?),
+            Self::OnGraph(_) => return Err(ValueError::NoGraph { value: Box::new(self.clone()) }),
             Self::Quotient(semivalue) => {
                 let groups = partition()?.len();
                 semivalue.check_players(groups)?;
@@ -155,6 +166,7 @@ impl SolutionConcept {
             }
             Self::Quotient(_) => all(partition?.len()),
             Self::TwoStepShapley => Some(all(partition?.len())? + parts(partition?)?),
+            Self::OnGraph(_) => None,
             // All unions of groups, and those with a part of one group in its place.
             Self::Coalitional(_) => {
                 let (groups, largest) = (partition?.len(), partition?.largest());
@@ -193,6 +205,7 @@ impl SolutionConcept {
             }
             (Self::Semivalue(semivalue), _) => Ok(all(enumerate(game, semivalue.clone())?)),
             (Self::Linear(value), _) => value.enumerate(game),
+            (Self::OnGraph(_), _) => Err(ValueError::NoGraph { value: Box::new(self.clone()) }),
             (Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_), None) => {
                 Err(ValueError::NoPartition { value: Box::new(self.clone()) })
             }
@@ -218,6 +231,12 @@ impl From<CoalitionalValue> for SolutionConcept {
     }
 }
 
+impl From<GraphValue> for SolutionConcept {
+    fn from(value: GraphValue) -> Self {
+        Self::OnGraph(value)
+    }
+}
+
 impl PartialEq<Semivalue> for SolutionConcept {
     fn eq(&self, other: &Semivalue) -> bool {
         self.semivalue() == Some(other)
@@ -232,6 +251,7 @@ impl Display for SolutionConcept {
             Self::Coalitional(value) => value.fmt(f),
             Self::TwoStepShapley => f.write_str("two-step"),
             Self::Quotient(semivalue) => write!(f, "quotient-{semivalue}"),
+            Self::OnGraph(value) => value.fmt(f),
         }
     }
 }
@@ -272,6 +292,10 @@ impl FromStr for SolutionConcept {
             name.strip_prefix("coalitional=").and_then(|pair| pair.split_once('/'))
         {
             return Ok(CoalitionalValue { between: between.parse()?, within: within.parse()? }.into());
+        }
+        let is_on_graph = ["l-", "c-", "local=", "connected=", "myerson", "graph-restricted/"];
+        if is_on_graph.iter().any(|start| name.starts_with(start)) {
+            return Ok(Self::OnGraph(name.parse()?));
         }
         Ok(Self::Semivalue(name.parse()?))
     }
@@ -323,6 +347,9 @@ mod tests {
             "quotient-shapley",
             "quotient-banzhaf",
             "quotient-beta=4,1",
+            "l-shapley=2",
+            "c-shapley=1,printed",
+            "myerson",
         ] {
             let value: SolutionConcept = name.parse().unwrap();
             assert_eq!(value.to_string(), name);

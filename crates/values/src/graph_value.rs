@@ -1,0 +1,496 @@
+//! Values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
+//!
+//! # Notation
+//!
+//! G is the graph, `N_k(i)` the [neighbourhood](apportion_games::Graph::neighbourhood) of order k of player i, M(a, b) the
+//! [moment](Semivalue::moment) of the semivalue: the probability that a given players are present and b others are not. For Shapley
+//! M(a, b) = a! b! / (a + b + 1)!.
+//!
+//! # Source
+//!
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, Definitions 1
+//! and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with true boundaries are derived here: in a random order, the
+//! component of i among those who came before it is U \ i with U a connected set where all of U \ i come before i and its boundary after,
+//! which has the probability M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is that of two boundary nodes, which holds inside
+//! a line.
+
+use std::fmt::{Display, Formatter, Result as FormatResult};
+use std::str::FromStr;
+
+use apportion_games::{Coalition, CoalitionView, Game, Graph, GraphRestrictedGame, SubGame, TabulatedGame};
+
+use crate::coalitional::GroupedValues;
+use crate::enumeration::{MOST_PLAYERS, enumerate};
+use crate::error::ValueError;
+use crate::semivalue::Semivalue;
+
+/// A value of players on a graph.
+///
+/// As text it is its name, `l-shapley=2`, `c-shapley=3`, `myerson`; with `banzhaf` in place of `shapley` (`myerson-banzhaf`) the same of
+/// the Banzhaf value; of any other semivalue `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Choices that differ
+/// from the default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,graph,present`.
+///
+/// | order | L-Shapley | C-Shapley |
+/// |---|---|---|
+/// | 0 | v({i}) − v(∅) | v({i}) − v(∅), printed a third of it |
+/// | from the [diameter](apportion_games::Graph::diameter) on, connected graph | Shapley | Myerson |
+///
+/// ```
+/// use apportion_games::{Graph, SumOfUnanimity};
+/// use apportion_values::GraphValue;
+///
+/// // The ends of a line of three are worth 1 together, and need the middle to meet.
+/// let game = SumOfUnanimity::unanimity(3, [0, 2])?;
+/// let myerson: GraphValue = "myerson".parse()?;
+/// let values = myerson.enumerate(&game, &Graph::line(3))?.values;
+/// assert!(values.iter().all(|value| (value - 1.0 / 3.0).abs() < 1e-15));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphValue {
+    /// How coalitions are weighed by size.
+    pub semivalue: Semivalue,
+    /// Which coalitions count.
+    pub form: GraphForm,
+}
+
+/// Which coalitions count in a value of players on a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GraphForm {
+    /// All coalitions of the player's neighbourhood: the semivalue of the game restricted to it (L-Shapley, Definition 1, equation 5).
+    ///
+    /// ```text
+    /// φ_i = Σ_{T ∋ i, T ⊆ N_k(i)} M(|T| − 1, |N_k(i)| − |T|) [v(T) − v(T \ i)]
+    /// ```
+    Local {
+        /// The order k of neighbourhoods.
+        order: usize,
+        /// Players outside the neighbourhood.
+        outside: Outside,
+    },
+    /// The connected coalitions of the player's neighbourhood (C-Shapley, Definition 2, equation 6).
+    ///
+    /// ```text
+    /// φ_i = Σ_{U ∋ i connected, U ⊆ N_k(i)} M(|U| − 1, b(U)) m(U, i)
+    /// ```
+    ///
+    /// with b(U) and m(U, i) as [`Coefficients`] says.
+    Connected {
+        /// The order k of neighbourhoods.
+        order: usize,
+        /// How a connected coalition is weighed.
+        coefficients: Coefficients,
+        /// Players outside the neighbourhood.
+        outside: Outside,
+    },
+    /// All connected coalitions of the graph: the semivalue of the
+    /// [graph-restricted game](apportion_games::GraphRestrictedGame) (Myerson, 1977). `b(U)` is |B(U)|.
+    ///
+    /// ```text
+    /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),   w(C) = v(C) − v(∅)
+    /// ```
+    Myerson,
+}
+
+/// Where players are who are outside the neighbourhood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outside {
+    /// Absent, as in the definitions: T is worth v(T).
+    #[default]
+    Absent,
+    /// Present, as in the authors' code: T is worth v(T ∪ (N \ N_k(i))).
+    Present,
+}
+
+/// How a connected coalition U of a neighbourhood is weighed in C-Shapley values.
+///
+/// | | b(U) | m(U, i) |
+/// |---|---|---|
+/// | `Neighbourhood` | neighbours of U in N_k(i) | v(U) − v(∅) − Σ_{C ∈ components(U \ i)} (v(C) − v(∅)) |
+/// | `Graph` | all neighbours of U | the same |
+/// | `Printed` | 2 | v(U) − v(U \ i) |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Coefficients {
+    /// As the Myerson value of the neighbourhood: exact on games that are additive, and the Myerson value itself from the diameter on.
+    #[default]
+    Neighbourhood,
+    /// As the Myerson value of the graph, the sum cut off at the neighbourhood: weights sum to less than 1 below the diameter.
+    Graph,
+    /// As the paper prints them (equation 6). On an additive game they give back a share of it only: on a line 8/15 for k = 1, 9/14 for
+    /// k = 2 (inside; ends less).
+    Printed,
+}
+
+impl GraphValue {
+    /// The L-Shapley value of order `order`.
+    pub fn l_shapley(order: usize) -> Self {
+        let form = GraphForm::Local { order, outside: Outside::Absent };
+        Self { semivalue: Semivalue::Shapley, form }
+    }
+
+    /// The C-Shapley value of order `order`, its boundaries counted in neighbourhoods.
+    pub fn c_shapley(order: usize) -> Self {
+        let (coefficients, outside) = Default::default();
+        Self { semivalue: Semivalue::Shapley, form: GraphForm::Connected { order, coefficients, outside } }
+    }
+
+    /// The Myerson value.
+    pub fn myerson() -> Self {
+        Self { semivalue: Semivalue::Shapley, form: GraphForm::Myerson }
+    }
+
+    /// The same of another semivalue.
+    pub fn of(mut self, semivalue: Semivalue) -> Self {
+        self.semivalue = semivalue;
+        self
+    }
+
+    /// The same with other coefficients; only C-Shapley values have any.
+    pub fn with_coefficients(mut self, chosen: Coefficients) -> Self {
+        if let GraphForm::Connected { coefficients, .. } = &mut self.form {
+            *coefficients = chosen;
+        }
+        self
+    }
+
+    /// The same with players outside the neighbourhood present or absent; the Myerson value has no neighbourhoods.
+    pub fn with_outside(mut self, chosen: Outside) -> Self {
+        if let GraphForm::Local { outside, .. } | GraphForm::Connected { outside, .. } = &mut self.form {
+            *outside = chosen;
+        }
+        self
+    }
+
+    /// The order k of the neighbourhoods; none of the Myerson value.
+    pub fn order(&self) -> Option<usize> {
+        match self.form {
+            GraphForm::Local { order, .. } | GraphForm::Connected { order, .. } => Some(order),
+            GraphForm::Myerson => None,
+        }
+    }
+
+    /// Checks that it is defined for `players` on `graph`.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Game`] where the graph is of other players, [`ValueError::WeightsForOtherPlayers`] for weights by size that do not
+    /// fit.
+    pub fn check(&self, players: usize, graph: &Graph) -> Result<(), ValueError> {
+        graph.check_players(players)?;
+        self.semivalue.check_players(players)
+    }
+
+    /// The exact values by definition, from all 2^n coalitions: the slow twin of what estimators compute from few.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check); [`ValueError::Players`] for none or more than [`MOST_PLAYERS`]; or if the game fails.
+    pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<GroupedValues, ValueError> {
+        let players = game.players();
+        self.check(players, graph)?;
+        if players == 0 || players > MOST_PLAYERS {
+            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        }
+        let table = TabulatedGame::from_game(&game)?;
+        let k = table.outputs();
+        let all = table.values_in_order();
+        let (base, full) = (all[..k].to_vec(), all[all.len() - k..].to_vec());
+        let values = match self.form {
+            GraphForm::Myerson => {
+                let restricted = GraphRestrictedGame::new(&table, graph)?;
+                enumerate(&restricted, self.semivalue.clone())?.values().to_vec()
+            }
+            GraphForm::Local { order, outside } => {
+                let mut values = Vec::with_capacity(players * k);
+                for player in 0..players {
+                    let around = graph.neighbourhood(player, order);
+                    let mine = around.iter().position(|&node| node == player).unwrap_or_default();
+                    let local = self.semivalue.without_null_players(around.len());
+                    let game = SubGame::new(&table, &around)?;
+                    let game = if outside == Outside::Present { game.with_others_present() } else { game };
+                    values.extend(enumerate(&game, local)?.value(mine));
+                }
+                values
+            }
+            GraphForm::Connected { order, coefficients, outside } => (0..players)
+                .flat_map(|player| {
+                    let around = Coalition::from_members(players, graph.neighbourhood(player, order));
+                    self.connected(all, k, graph, player, around.view(), coefficients, outside)
+                })
+                .collect(),
+        };
+        Ok(GroupedValues { values, base, full })
+    }
+
+    /// Definition 2, with the coalitions of the neighbourhood `around` tried one by one.
+    #[expect(clippy::too_many_arguments, reason = "a definition written out")]
+    fn connected(
+        &self,
+        table: &[f64],
+        k: usize,
+        graph: &Graph,
+        player: usize,
+        around: CoalitionView<'_>,
+        coefficients: Coefficients,
+        outside: Outside,
+    ) -> Vec<f64> {
+        let players = graph.nodes();
+        let word = |set: CoalitionView<'_>| set.words()[0] as usize;
+        let others = if outside == Outside::Present { word(around.complement().view()) } else { 0 };
+        let value = |set: usize, output: usize| table[(set | others) * k + output];
+        let mut sums = vec![0.0; k];
+        for mask in 0..1usize << players {
+            if mask >> player & 1 == 0 || mask & !word(around) != 0 {
+                continue;
+            }
+            let set = Coalition::from_members(players, (0..players).filter(|node| mask >> node & 1 == 1));
+            if !graph.is_connected(set.view()) {
+                continue;
+            }
+            let boundary = graph.boundary(set.view());
+            let without = mask & !(1 << player);
+            let rest = Coalition::from_members(players, (0..players).filter(|node| without >> node & 1 == 1));
+            let boundary = match coefficients {
+                Coefficients::Printed => 2,
+                Coefficients::Graph => boundary.view().size(),
+                Coefficients::Neighbourhood => {
+                    boundary.view().members().filter(|&node| around.contains(node)).count()
+                }
+            };
+            let weight = self.semivalue.moment(set.view().size() - 1, boundary);
+            for (output, sum) in sums.iter_mut().enumerate() {
+                let contribution = match coefficients {
+                    Coefficients::Printed => value(mask, output) - value(without, output),
+                    _ => {
+                        let worth = |set: usize| value(set, output) - value(0, output);
+                        let parts = graph.components(rest.view());
+                        worth(mask) - parts.iter().map(|part| worth(word(part.view()))).sum::<f64>()
+                    }
+                };
+                *sum += weight * contribution;
+            }
+        }
+        sums
+    }
+}
+
+impl Display for GraphValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> FormatResult {
+        let known = match self.semivalue.simplified() {
+            Semivalue::Shapley => Some("shapley"),
+            Semivalue::Banzhaf => Some("banzhaf"),
+            _ => None,
+        };
+        let (letter, word, order) = match self.form {
+            GraphForm::Local { order, .. } => ("l", "local", order),
+            GraphForm::Connected { order, .. } => ("c", "connected", order),
+            GraphForm::Myerson => {
+                return match known {
+                    Some("shapley") => f.write_str("myerson"),
+                    Some(name) => write!(f, "myerson-{name}"),
+                    None => write!(f, "graph-restricted/{}", self.semivalue),
+                };
+            }
+        };
+        match known {
+            Some(name) => write!(f, "{letter}-{name}={order}")?,
+            None => write!(f, "{word}={order}")?,
+        }
+        if let GraphForm::Connected { coefficients, .. } = self.form {
+            f.write_str(match coefficients {
+                Coefficients::Neighbourhood => "",
+                Coefficients::Graph => ",graph",
+                Coefficients::Printed => ",printed",
+            })?;
+        }
+        if let GraphForm::Local { outside, .. } | GraphForm::Connected { outside, .. } = self.form {
+            f.write_str(if outside == Outside::Present { ",present" } else { "" })?;
+        }
+        if known.is_none() {
+            write!(f, "/{}", self.semivalue)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for GraphValue {
+    type Err = ValueError;
+
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let unknown = || ValueError::UnknownValue { given: name.to_owned() };
+        match name {
+            "myerson" => return Ok(Self::myerson()),
+            "myerson-banzhaf" => return Ok(Self::myerson().of(Semivalue::Banzhaf)),
+            _ => {}
+        }
+        if let Some(semivalue) = name.strip_prefix("graph-restricted/") {
+            return Ok(Self::myerson().of(semivalue.parse()?));
+        }
+        let (head, rest) = name.split_once('=').ok_or_else(unknown)?;
+        let (choices, semivalue) = match (head, rest.split_once('/')) {
+            ("l-shapley" | "c-shapley", None) => (rest, Semivalue::Shapley),
+            ("l-banzhaf" | "c-banzhaf", None) => (rest, Semivalue::Banzhaf),
+            ("local" | "connected", Some((choices, semivalue))) => (choices, semivalue.parse()?),
+            _ => return Err(unknown()),
+        };
+        let mut choices = choices.split(',');
+        let order = choices.next().and_then(|order| order.parse().ok()).ok_or_else(unknown)?;
+        let is_local = head.starts_with('l');
+        let mut value = if is_local { Self::l_shapley(order) } else { Self::c_shapley(order) }.of(semivalue);
+        for choice in choices {
+            value = match choice {
+                "present" => value.with_outside(Outside::Present),
+                "printed" if !is_local => value.with_coefficients(Coefficients::Printed),
+                "graph" if !is_local => value.with_coefficients(Coefficients::Graph),
+                _ => return Err(unknown()),
+            };
+        }
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Additive, Adjacency, Purpose, SumOfUnanimity, stream};
+    use rand::RngExt;
+
+    fn close(got: &[f64], wanted: &[f64]) {
+        assert_eq!(got.len(), wanted.len());
+        for (got, wanted) in got.iter().zip(wanted) {
+            assert!((got - wanted).abs() < 1e-12, "{got} for {wanted}");
+        }
+    }
+
+    /// The definition of the Shapley value over all orders of `players`, of the game restricted to them by `worth`.
+    fn over_orders(players: &[usize], player: usize, worth: &dyn Fn(u64) -> f64) -> f64 {
+        fn walk(left: &mut Vec<usize>, before: u64, player: usize, worth: &dyn Fn(u64) -> f64) -> (f64, f64) {
+            let (mut sum, mut count) = (0.0, 0.0);
+            for at in 0..left.len() {
+                let next = left.remove(at);
+                if next == player {
+                    let orders = (1..=left.len()).map(|k| k as f64).product::<f64>();
+                    sum += orders * (worth(before | 1 << player) - worth(before));
+                    count += orders;
+                } else {
+                    let (more, orders) = walk(left, before | 1 << next, player, worth);
+                    sum += more;
+                    count += orders;
+                }
+                left.insert(at, next);
+            }
+            (sum, count)
+        }
+        let (sum, count) = walk(&mut players.to_vec(), 0, player, worth);
+        sum / count
+    }
+
+    #[test]
+    fn values_on_graphs_are_averages_over_orders_of_the_neighbourhood() {
+        let mut rng = stream(2, Purpose::Experiment, 0);
+        let graphs = [
+            Graph::line(1),
+            Graph::line(2),
+            Graph::line(6),
+            Graph::grid(2, 3, Adjacency::Four),
+            Graph::from_edges(6, [(0, 1), (1, 2), (2, 0), (4, 5)]).unwrap(),
+        ];
+        for graph in graphs {
+            let nodes = graph.nodes();
+            let table: Vec<f64> = (0..1 << nodes).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let game = TabulatedGame::new(table.clone(), 1).unwrap();
+            let restricted = |mask: u64| {
+                let set = Coalition::from_members(nodes, (0..nodes).filter(|node| mask >> node & 1 == 1));
+                let parts = graph.components(set.view());
+                parts.iter().map(|part| table[part.view().words()[0] as usize] - table[0]).sum::<f64>()
+            };
+            for order in [0, 1, 2, 10] {
+                for player in 0..nodes {
+                    let around = graph.neighbourhood(player, order);
+                    let outside = (0..nodes)
+                        .filter(|node| !around.contains(node))
+                        .fold(0, |set, node| set | 1u64 << node);
+                    let one = |value: GraphValue| value.enumerate(&game, &graph).unwrap().values[player];
+                    let local = over_orders(&around, player, &|mask| table[mask as usize]);
+                    close(&[one(GraphValue::l_shapley(order))], &[local]);
+                    let present = over_orders(&around, player, &|mask| table[(mask | outside) as usize]);
+                    close(&[one(GraphValue::l_shapley(order).with_outside(Outside::Present))], &[present]);
+                    close(&[one(GraphValue::c_shapley(order))], &[over_orders(&around, player, &restricted)]);
+                }
+            }
+            let all: Vec<usize> = (0..nodes).collect();
+            let myerson = GraphValue::myerson().enumerate(&game, &graph).unwrap().values;
+            for (player, value) in myerson.iter().enumerate() {
+                close(&[*value], &[over_orders(&all, player, &restricted)]);
+            }
+        }
+    }
+
+    #[test]
+    fn from_the_diameter_on_l_is_the_semivalue_and_c_that_of_the_restricted_game() {
+        let game = SumOfUnanimity::random(7, 30, 4, 5);
+        let graph = Graph::from_edges(7, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (4, 6)]).unwrap();
+        for semivalue in
+            ["shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "size-law=0.1,0.1,0.1,0.1,0.2,0.2,0.2"]
+        {
+            let semivalue: Semivalue = semivalue.parse().unwrap();
+            let values =
+                |value: GraphValue| value.of(semivalue.clone()).enumerate(&game, &graph).unwrap().values;
+            let order = graph.diameter();
+            close(
+                &values(GraphValue::l_shapley(order)),
+                enumerate(&game, semivalue.clone()).unwrap().values(),
+            );
+            let myerson = values(GraphValue::myerson());
+            close(&values(GraphValue::c_shapley(order)), &myerson);
+            close(&values(GraphValue::c_shapley(order).with_coefficients(Coefficients::Graph)), &myerson);
+        }
+    }
+
+    #[test]
+    fn an_additive_game_comes_back_whole_or_by_the_share_of_the_printed_weights() {
+        let weights: Vec<f64> = (0..13).map(|player| f64::from(player) - 4.5).collect();
+        let game = Additive::new(weights.clone()).unwrap();
+        let line = Graph::line(13);
+        for (order, share) in [(0, 1.0 / 3.0), (1, 8.0 / 15.0), (2, 9.0 / 14.0)] {
+            close(&GraphValue::c_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
+            close(&GraphValue::l_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
+            let printed = GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
+            let values = printed.enumerate(&game, &line).unwrap().values;
+            close(&[values[6]], &[share * weights[6]]);
+        }
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for name in [
+            "myerson",
+            "myerson-banzhaf",
+            "graph-restricted/beta=4,1",
+            "l-shapley=0",
+            "l-shapley=3,present",
+            "l-banzhaf=1",
+            "c-shapley=2",
+            "c-shapley=2,printed",
+            "c-shapley=2,graph,present",
+            "c-banzhaf=4,printed,present",
+            "local=2,present/weighted-banzhaf=0.3",
+            "connected=1,graph/beta=4,1",
+        ] {
+            assert_eq!(name.parse::<GraphValue>().unwrap().to_string(), name);
+        }
+        for name in [
+            "l-shapley",
+            "l-shapley=",
+            "l-shapley=-1",
+            "l-shapley=1,printed",
+            "c-shapley=x",
+            "local=2",
+            "c-shapley=1/banzhaf",
+        ] {
+            let message = name.parse::<GraphValue>().unwrap_err().to_string();
+            assert!(message.contains("c-shapley=K"), "{message}");
+        }
+    }
+}
