@@ -148,6 +148,12 @@ pub enum EstimatorError {
         /// Which output.
         output: usize,
     },
+    /// A kernel that no coalition is near in.
+    #[error("the kernel width is {given}; it must be positive and finite, in units of the cosine distance")]
+    KernelWidth {
+        /// What was given.
+        given: f64,
+    },
     /// Stochastic gradients whose steps are too long.
     #[error(
         "step {step} of the stochastic gradient led {norm} away from the start, which no Shapley value is: the steps are too long; give \

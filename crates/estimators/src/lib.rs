@@ -27,6 +27,9 @@
 //! [`Anytime`] runs any of them on growing samples, [`Until`] an accuracy is reached, through interruptions ([`Checkpoint`]), and certifies
 //! the error ([`Certificate`]).
 //!
+//! [`Lime`] is no estimator: it fits a linear surrogate of a game near the coalition of all players, which is no value of it, and is here
+//! to be compared with.
+//!
 //! # Example
 //!
 //! ```
@@ -56,6 +59,7 @@ mod full_budget;
 mod kernel_banzhaf;
 mod kernel_shap;
 mod leverage_shap;
+mod lime;
 mod maximum_sample_reuse;
 mod monte_carlo;
 mod nested_permutation;
@@ -82,6 +86,7 @@ pub use full_budget::FullBudget;
 pub use kernel_banzhaf::KernelBanzhaf;
 pub use kernel_shap::KernelShap;
 pub use leverage_shap::LeverageShap;
+pub use lime::{Lime, LimeExplanation, LimeSampling};
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
 pub use nested_permutation::NestedPermutation;
