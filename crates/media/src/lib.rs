@@ -8,6 +8,8 @@
 //! | | |
 //! |---|---|
 //! | [`Masked`], [`MaskedGame`] | an explicand whose features are in the hands of players, a reference for those who are absent, and their game |
+//! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens that a model knows, and where they are in a text: [`Splitting`], [`Case`] |
+//! | [`Text`] | a text whose tokens, words or groups of tokens are players; coloured by their scores |
 //! | [`MediaError`] | what can go wrong |
 //!
 //! # Example
@@ -29,9 +31,11 @@
 
 mod error;
 mod masked;
+mod text;
 
 pub use error::MediaError;
 pub use masked::{Masked, MaskedGame};
+pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
 /// The example of the README is a test.
 #[cfg(doctest)]
