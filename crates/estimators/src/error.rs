@@ -154,6 +154,49 @@ pub enum EstimatorError {
         /// What was given.
         given: f64,
     },
+    /// Neighbourhoods with more coalitions than may be evaluated.
+    #[error(
+        "{value} takes more than the {limit} coalitions that are allowed: the neighbourhood of player {player}, of {size} players, has at \
+         least {coalitions} of its own; take a smaller order, fewer players (patches, words, groups), {instead}, or a higher limit"
+    )]
+    Neighbourhood {
+        /// The value.
+        value: Box<SolutionConcept>,
+        /// The player whose neighbourhood has the most.
+        player: usize,
+        /// Players of the neighbourhood.
+        size: usize,
+        /// Coalitions that this player takes, or where counting stopped.
+        coalitions: usize,
+        /// The most of all players together.
+        limit: usize,
+        /// What comes near it at less cost.
+        instead: &'static str,
+    },
+    /// More connected coalitions than may be evaluated.
+    #[error(
+        "the graph has at least {at_least} connected coalitions, more than the {limit} that are allowed; take a C-Shapley value of small \
+         order, fewer players (patches, words, groups), {instead}, or a higher limit"
+    )]
+    ConnectedCoalitions {
+        /// Where counting stopped.
+        at_least: usize,
+        /// The most.
+        limit: usize,
+        /// What comes near it at less cost.
+        instead: &'static str,
+    },
+    /// Printed coefficients of weights by size that do not reach far enough.
+    #[error(
+        "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \
+         less among {players} players, so that weights by size do not tell them; take those of the neighbourhood"
+    )]
+    PrintedWeights {
+        /// The player.
+        player: usize,
+        /// Players of the game.
+        players: usize,
+    },
     /// Stochastic gradients whose steps are too long.
     #[error(
         "step {step} of the stochastic gradient led {norm} away from the start, which no Shapley value is: the steps are too long; give \
