@@ -173,6 +173,22 @@ pub enum EstimatorError {
         /// What comes near it at less cost.
         instead: &'static str,
     },
+    /// Neighbourhoods with more coalitions than may be evaluated, all taken together.
+    #[error(
+        "neighbourhoods of order {order} have at least {coalitions} coalitions in all, more than the {limit} that are allowed; that of player          {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, groups),          C-Shapley, whose coalitions are connected, local sampling, or a higher limit"
+    )]
+    LocalCoalitions {
+        /// The order of the neighbourhoods.
+        order: usize,
+        /// The first player whose neighbourhood is as large as any.
+        player: usize,
+        /// Players of that neighbourhood.
+        nodes: usize,
+        /// Different coalitions of all neighbourhoods, or where counting stopped.
+        coalitions: f64,
+        /// The most.
+        limit: usize,
+    },
     /// More connected coalitions than may be evaluated.
     #[error(
         "the graph has at least {at_least} connected coalitions, more than the {limit} that are allowed; take a C-Shapley value of small \

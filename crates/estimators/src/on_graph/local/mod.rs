@@ -1,0 +1,277 @@
+//! L-Shapley exactly, and the same of any semivalue: each coalition once for all players.
+//!
+//! # Notation
+//!
+//! `N_k(i)` is the neighbourhood of order k of player i, m_i its size; M are the moments of the semivalue. A *piece* is a set P of nodes
+//! that lies in some neighbourhood. With the players outside absent the coalition of a piece is P itself; with them present it is N \ P, as
+//! T ∪ (N \ N_k(i)) is the complement of N_k(i) \ T. Either way two players ask for the same coalition where their pieces are the same.
+//!
+//! # How
+//!
+//! The definition, sorted by the coalitions, is a sum over the pieces of the neighbourhood:
+//!
+//! ```text
+//! φ_i = Σ_{P ⊆ N_k(i)} c_i(P) (v_P − v_∅)
+//! absent:   c_i(P) =  M(|P| − 1, m_i − |P|)  if i ∈ P,   −M(|P|, m_i − 1 − |P|)  if not
+//! present:  c_i(P) = −M(m_i − |P|, |P| − 1)  if i ∈ P,    M(m_i − 1 − |P|, |P|)  if not
+//! ```
+//!
+//! (v_P is the value of the piece's coalition; the c_i(P) of a player sum to zero, so that a constant does no harm.) So every piece is met
+//! once, and its value goes to all players whose neighbourhood it lies in; nothing is kept but sums.
+
+mod pieces;
+
+use std::sync::Arc;
+
+use apportion_games::{Coalitions, Game, Graph};
+use apportion_values::{Outside, Semivalue, ValueError};
+use rayon::prelude::*;
+
+use self::pieces::{MOST_NODES, Owner};
+use super::{BATCH, Found};
+use crate::error::EstimatorError;
+use crate::evaluations::Evaluations;
+
+/// Pieces whose sums are one unit of work: the order of adding up does not depend on threads.
+const SEGMENT: usize = 1 << 12;
+
+/// Steps that are spent on counting once it is known that there are too many.
+const STEPS_BEYOND: usize = 1 << 22;
+
+/// The exact values of all players, n × k: of each the `semivalue` of the game restricted to its neighbourhood of order `order` (Chen et al.
+/// 2019, Definition 1), and what was asked of the game.
+///
+/// Asks for each of the [`count`] coalitions once, in batches of about 2^16. Beside the game's it takes time in proportion to Σ_i 2^{m_i} k, and
+/// the memory of a batch. The values have the same bits for any number of threads.
+///
+/// # Errors
+///
+/// [`EstimatorError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
+/// weights of other players, values too large to be summed, and whatever the game reports.
+pub(in crate::on_graph) fn local(
+    game: &dyn Game,
+    graph: &Graph,
+    semivalue: &Semivalue,
+    order: usize,
+    outside: Outside,
+    limit: usize,
+) -> Result<Found, EstimatorError> {
+    let players = game.players();
+    graph.check_players(players)?;
+    semivalue.check_players(players)?;
+    let neighbourhoods = neighbourhoods(graph, order);
+    check_count(&neighbourhoods, order, limit)?;
+
+    let mut evaluations = Evaluations::begin(game)?;
+    let weights = Weights::of(&neighbourhoods, semivalue, outside);
+    let mut values = vec![0.0; players * game.outputs()];
+    let mut batch = Batch::new(players, outside);
+    for node in 0..players {
+        let owner = Arc::new(Owner::of(&neighbourhoods, node));
+        owner.visit(|mask, common| {
+            batch.push(&owner, mask, common);
+            match batch.is_full() {
+                true => batch.settle(&mut evaluations, &weights, &mut values),
+                false => Ok(()),
+            }
+        })?;
+    }
+    batch.settle(&mut evaluations, &weights, &mut values)?;
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(at) => {
+            let (player, output) = (at / game.outputs(), at % game.outputs());
+            Err(ValueError::Overflow { player, output }.into())
+        }
+        None => Ok(Found::new(values, evaluations)),
+    }
+}
+
+/// How many different coalitions the neighbourhoods of order `order` have, v(∅) and v(N) included; as many with the players outside
+/// present as absent.
+///
+/// On a line of n > 2k players `(n − 2k + 1) 2^{2k} + 1`, or 2^n where n = 2k + 1: 2^{2k} for the least member of each, less at the end.
+///
+/// # Errors
+///
+/// [`EstimatorError::LocalCoalitions`] for more than `limit`.
+pub(in crate::on_graph) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize, EstimatorError> {
+    check_count(&neighbourhoods(graph, order), order, limit)
+}
+
+/// The neighbourhoods of all nodes.
+pub(in crate::on_graph) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Vec<usize>> {
+    (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect()
+}
+
+/// [`count`] of neighbourhoods.
+pub(in crate::on_graph) fn check_count(
+    neighbourhoods: &[Vec<usize>],
+    order: usize,
+    limit: usize,
+) -> Result<usize, EstimatorError> {
+    let players = neighbourhoods.len();
+    // The first of the largest.
+    let sizes = neighbourhoods.iter().map(Vec::len).enumerate();
+    let (player, nodes) = sizes.rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default();
+    let too_many =
+        |coalitions: f64| Err(EstimatorError::LocalCoalitions { order, player, nodes, coalitions, limit });
+    let largest = (nodes as f64).exp2().min(f64::MAX);
+    if nodes > MOST_NODES {
+        return too_many(largest);
+    }
+    // ∅ and N are not counted as pieces.
+    let (mut pieces, trivial) = (0.0, 2.0);
+    let ends = if nodes == players { 1.0 } else { 0.0 };
+    let mut steps = STEPS_BEYOND;
+    for node in 0..players {
+        let is_beyond = largest.max(pieces) > limit as f64;
+        let owner = Owner::of(neighbourhoods, node);
+        let budget = if is_beyond { Some(&mut steps) } else { None };
+        match owner.count(budget) {
+            Some(own) => pieces += own,
+            None => return too_many(largest.max(pieces)),
+        }
+    }
+    let coalitions = pieces - ends + trivial;
+    // Below 2^53 for any number that fits a limit worth the name, so that the sum is exact.
+    if coalitions <= limit as f64 { Ok(coalitions as usize) } else { too_many(coalitions) }
+}
+
+/// c_i(P) by the size of the neighbourhood, and of the piece.
+struct Weights {
+    /// Of each size m of neighbourhoods that there is: for each size of piece, of players in it and not in it.
+    by_nodes: Vec<Vec<[f64; 2]>>,
+}
+
+impl Weights {
+    fn of(neighbourhoods: &[Vec<usize>], semivalue: &Semivalue, outside: Outside) -> Self {
+        let largest = neighbourhoods.iter().map(Vec::len).max().unwrap_or(0);
+        let mut by_nodes = vec![Vec::new(); largest + 1];
+        for nodes in neighbourhoods.iter().map(Vec::len) {
+            if !by_nodes[nodes].is_empty() {
+                continue;
+            }
+            let semivalue = semivalue.without_null_players(nodes);
+            let moment = |present: usize, absent: usize| match outside {
+                Outside::Absent => semivalue.moment(present, absent),
+                Outside::Present => -semivalue.moment(absent, present),
+            };
+            let pair = |size: usize| {
+                let inside = if size > 0 { moment(size - 1, nodes - size) } else { 0.0 };
+                let beside = if size < nodes { -moment(size, nodes - 1 - size) } else { 0.0 };
+                [inside, beside]
+            };
+            by_nodes[nodes] = (0..=nodes).map(pair).collect();
+        }
+        Self { by_nodes }
+    }
+}
+
+/// Pieces that wait for the value of their coalitions.
+struct Batch {
+    outside: Outside,
+    coalitions: Coalitions,
+    segments: Vec<Segment>,
+    words: Vec<u64>,
+}
+
+/// Some pieces of one owner.
+struct Segment {
+    owner: Arc<Owner>,
+    /// The row of the first one in the batch.
+    first: usize,
+    masks: Vec<u64>,
+    /// The common sets of the pieces, one after the other.
+    common: Vec<u64>,
+}
+
+impl Batch {
+    fn new(players: usize, outside: Outside) -> Self {
+        let coalitions = Coalitions::new(players);
+        let words = vec![0; coalitions.words_per_row()];
+        Self { outside, coalitions, segments: Vec::new(), words }
+    }
+
+    fn is_full(&self) -> bool {
+        self.coalitions.len() >= BATCH
+    }
+
+    fn push(&mut self, owner: &Arc<Owner>, mask: u64, common: &[u64]) {
+        let is_open = |last: &Segment| Arc::ptr_eq(&last.owner, owner) && last.masks.len() < SEGMENT;
+        if !self.segments.last().is_some_and(is_open) {
+            let first = self.coalitions.len();
+            let owner = Arc::clone(owner);
+            self.segments.push(Segment { owner, first, masks: Vec::new(), common: Vec::new() });
+        }
+        if let Some(segment) = self.segments.last_mut() {
+            segment.masks.push(mask);
+            segment.common.extend_from_slice(common);
+        }
+        self.words.fill(0);
+        owner.nodes_of(mask).for_each(|node| self.words[node / 64] |= 1 << (node % 64));
+        if self.outside == Outside::Present {
+            self.words.iter_mut().for_each(|word| *word = !*word);
+            let used = self.coalitions.players() % 64;
+            if let Some(last) = self.words.last_mut().filter(|_| used > 0) {
+                *last &= (1 << used) - 1;
+            }
+        }
+        self.coalitions.push_words(&self.words);
+    }
+
+    /// Asks for the values of all pieces, gives them to the players, and is empty.
+    fn settle(
+        &mut self,
+        evaluations: &mut Evaluations<'_>,
+        weights: &Weights,
+        values: &mut [f64],
+    ) -> Result<(), EstimatorError> {
+        let outputs = evaluations.empty.len();
+        let mut gains = evaluations.values(&self.coalitions)?;
+        let base = match self.outside {
+            Outside::Absent => &evaluations.empty,
+            Outside::Present => &evaluations.full,
+        };
+        for row in gains.chunks_exact_mut(outputs) {
+            row.iter_mut().zip(base).for_each(|(value, base)| *value -= base);
+        }
+        let sums: Vec<Vec<f64>> =
+            self.segments.par_iter().map(|segment| segment.sums(&gains, outputs, weights)).collect();
+        for (segment, sums) in self.segments.iter().zip(sums) {
+            for (&player, sums) in segment.owner.candidates().iter().zip(sums.chunks_exact(outputs)) {
+                let own = &mut values[player * outputs..(player + 1) * outputs];
+                own.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
+            }
+        }
+        self.coalitions.clear();
+        self.segments.clear();
+        Ok(())
+    }
+}
+
+impl Segment {
+    /// What its pieces are worth to the candidates of the owner, candidates × k.
+    fn sums(&self, gains: &[f64], outputs: usize, weights: &Weights) -> Vec<f64> {
+        let owner = &self.owner;
+        let mut sums = vec![0.0; owner.candidates().len() * outputs];
+        let weights: Vec<&[[f64; 2]]> =
+            owner.sizes().iter().map(|&nodes| weights.by_nodes[nodes].as_slice()).collect();
+        let gains = gains[self.first * outputs..].chunks_exact(outputs);
+        let common = self.common.chunks_exact(owner.words());
+        for ((&mask, common), gains) in self.masks.iter().zip(common).zip(gains) {
+            let size = mask.count_ones() as usize;
+            for (index, &word) in common.iter().enumerate() {
+                let mut left = word;
+                while left != 0 {
+                    let candidate = index * 64 + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let [inside, beside] = weights[candidate][size];
+                    let weight = if owner.is_in(candidate, mask) { inside } else { beside };
+                    let own = &mut sums[candidate * outputs..(candidate + 1) * outputs];
+                    own.iter_mut().zip(gains).for_each(|(sum, gain)| *sum += weight * gain);
+                }
+            }
+        }
+        sums
+    }
+}

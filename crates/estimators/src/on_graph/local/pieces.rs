@@ -1,0 +1,169 @@
+//! The sets of nodes that lie in some neighbourhood, each once.
+//!
+//! # How
+//!
+//! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), since t ∈ N_k(j) is j ∈ N_k(t). The
+//! least of these nodes *owns* it. A node's own pieces are found by taking its neighbours in or leaving them out, one by one: a branch
+//! ends where some earlier node has the piece and all neighbours that are still to come, as that node then has all pieces of the branch.
+
+/// The most nodes of a neighbourhood whose pieces are masks of 64 bits, one of which is never set.
+pub(super) const MOST_NODES: usize = 63;
+
+/// The bit that no mask has.
+const NOWHERE: u32 = MOST_NODES as u32;
+
+/// A node, and who shares pieces of its neighbourhood.
+pub(super) struct Owner {
+    /// Its neighbourhood: bit b of a mask is `nodes[b]`. Those in few earlier neighbourhoods come first, so that branches end early.
+    nodes: Vec<usize>,
+    /// The nodes, ascending, whose neighbourhoods have some piece in common with it.
+    candidates: Vec<usize>,
+    /// How many nodes the neighbourhood of each candidate has.
+    sizes: Vec<usize>,
+    /// The bit of each candidate in masks.
+    bits: Vec<u32>,
+    /// Words of a set of candidates.
+    words: usize,
+    /// For each bit the candidates whose neighbourhood the node is in.
+    with: Vec<u64>,
+    /// For each bit the candidates who have the nodes of this and all further bits; after the last all of them.
+    with_rest: Vec<u64>,
+    /// The candidates that are before the owner.
+    earlier: Vec<u64>,
+}
+
+impl Owner {
+    /// The owner `node`, whose neighbourhood has at most [`MOST_NODES`] nodes.
+    pub(super) fn of(neighbourhoods: &[Vec<usize>], node: usize) -> Self {
+        let around = &neighbourhoods[node];
+        let mut candidates: Vec<usize> =
+            around.iter().flat_map(|&near| neighbourhoods[near].iter().copied()).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let place = |of: &usize| candidates.binary_search(of).unwrap_or(candidates.len());
+
+        let mut nodes = around.clone();
+        nodes.sort_by_key(|&near| neighbourhoods[near].partition_point(|&other| other < node));
+        let words = candidates.len().div_ceil(64).max(1);
+        let set = |members: &mut dyn Iterator<Item = usize>| {
+            let mut set = vec![0; words];
+            members.for_each(|member| set[member / 64] |= 1u64 << (member % 64));
+            set
+        };
+        let with: Vec<u64> =
+            nodes.iter().flat_map(|&near| set(&mut neighbourhoods[near].iter().map(place))).collect();
+        let mut with_rest = vec![0; with.len()];
+        with_rest.extend(set(&mut (0..candidates.len())));
+        for at in (0..with.len()).rev() {
+            with_rest[at] = with[at] & with_rest[at + words];
+        }
+        let mut bits = vec![NOWHERE; candidates.len()];
+        nodes.iter().zip(0..).for_each(|(near, bit)| bits[place(near)] = bit);
+        Self {
+            earlier: set(&mut (0..place(&node))),
+            sizes: candidates.iter().map(|&candidate| neighbourhoods[candidate].len()).collect(),
+            nodes,
+            candidates,
+            bits,
+            words,
+            with,
+            with_rest,
+        }
+    }
+
+    /// Calls `visit` with the mask and the common set of every piece that is the owner's, but the empty one.
+    pub(super) fn visit<E>(&self, mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>) -> Result<(), E> {
+        let last = self.nodes.len() * self.words;
+        // Where nodes 0..b are decided on, the common set of those taken in is in row b.
+        let mut common = vec![0; last + self.words];
+        common[..self.words].copy_from_slice(&self.with_rest[last..]);
+        self.branch(0, 0, &mut common, &mut visit)
+    }
+
+    fn branch<E>(
+        &self,
+        bit: usize,
+        mask: u64,
+        common: &mut [u64],
+        visit: &mut impl FnMut(u64, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (now, next) = common.split_at_mut(self.words);
+        if self.is_others(bit, now) {
+            return Ok(());
+        }
+        if bit == self.nodes.len() {
+            return if mask == 0 { Ok(()) } else { visit(mask, now) };
+        }
+        next[..self.words].copy_from_slice(now);
+        self.branch(bit + 1, mask, next, visit)?;
+        self.take(bit, now, next);
+        self.branch(bit + 1, mask | 1 << bit, next, visit)
+    }
+
+    /// How many pieces are the owner's, the empty one not counted; none where counting takes more than `steps`.
+    pub(super) fn count(&self, steps: Option<&mut usize>) -> Option<f64> {
+        let last = self.nodes.len() * self.words;
+        let mut common = vec![0; last + self.words];
+        common[..self.words].copy_from_slice(&self.with_rest[last..]);
+        let mut unbounded = usize::MAX;
+        let all = self.count_branch(0, &mut common, steps.unwrap_or(&mut unbounded))?;
+        let is_first = self.earlier.iter().all(|&word| word == 0);
+        Some(if is_first { all - 1.0 } else { all })
+    }
+
+    fn count_branch(&self, bit: usize, common: &mut [u64], steps: &mut usize) -> Option<f64> {
+        *steps = steps.checked_sub(1)?;
+        let (now, next) = common.split_at_mut(self.words);
+        if self.is_others(bit, now) {
+            return Some(0.0);
+        }
+        if now.iter().zip(&self.earlier).all(|(now, earlier)| now & earlier == 0) {
+            return Some(((self.nodes.len() - bit) as f64).exp2());
+        }
+        next[..self.words].copy_from_slice(now);
+        let without = self.count_branch(bit + 1, next, steps)?;
+        self.take(bit, now, next);
+        Some(without + self.count_branch(bit + 1, next, steps)?)
+    }
+
+    /// Whether a node before the owner has what was taken in and all nodes from `bit` on.
+    fn is_others(&self, bit: usize, common: &[u64]) -> bool {
+        let rest = &self.with_rest[bit * self.words..];
+        common
+            .iter()
+            .zip(rest)
+            .zip(&self.earlier)
+            .any(|((common, rest), earlier)| common & rest & earlier != 0)
+    }
+
+    /// Writes what `now` is once the node of `bit` is taken in.
+    fn take(&self, bit: usize, now: &[u64], next: &mut [u64]) {
+        let with = &self.with[bit * self.words..];
+        next.iter_mut().zip(now).zip(with).for_each(|((next, now), with)| *next = now & with);
+    }
+
+    /// The nodes of a mask.
+    pub(super) fn nodes_of(&self, mask: u64) -> impl Iterator<Item = usize> {
+        self.nodes.iter().enumerate().filter(move |(bit, _)| mask >> bit & 1 == 1).map(|(_, &node)| node)
+    }
+
+    /// The nodes, ascending, whose neighbourhoods have some piece in common with it.
+    pub(super) fn candidates(&self) -> &[usize] {
+        &self.candidates
+    }
+
+    /// How many nodes the neighbourhood of each candidate has.
+    pub(super) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// Words of a common set.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Whether the candidate is in the piece.
+    pub(super) fn is_in(&self, candidate: usize, mask: u64) -> bool {
+        mask >> self.bits[candidate] & 1 == 1
+    }
+}
