@@ -124,11 +124,11 @@ pub enum MediaError {
         width: usize,
     },
     /// Scores to be shown of another number of players.
-    #[error("{given} scores were given for a text of {players} players; give one per player")]
+    #[error("{given} scores were given for {players} players; give one per player")]
     ScoreCount {
         /// Scores given.
         given: usize,
-        /// Players of the text.
+        /// Players that there are.
         players: usize,
     },
     /// A score that has no colour.

@@ -10,6 +10,12 @@
 //! | [`Masked`], [`MaskedGame`] | an explicand whose features are in the hands of players, a reference for those who are absent, and their game |
 //! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens that a model knows, and where they are in a text: [`Splitting`], [`Case`] |
 //! | [`Text`] | a text whose tokens, words or groups of tokens are players; coloured by their scores |
+//! | [`Image`], [`Layout`], [`PixelScale`] | images from PNG files and to them, and where their pixels are in a model's rows |
+//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players and the graph of their borders; what stands in for absent ones |
+//! | [`overlay`], [`masked_picture`] | pictures of what players got |
+//! | [`Saliency`] | derivatives by the features of each player, by differences |
+//! | [`Score`], [`ScoredGame`], [`Outputs`] | what a coalition is worth by the outputs of a classifier: log-probabilities, log-odds |
+//! | [`Probabilities`] | a classifier's probabilities as a model |
 //! | [`MediaError`] | what can go wrong |
 //!
 //! # Example
@@ -30,11 +36,19 @@
 //! ```
 
 mod error;
+mod image;
 mod masked;
+mod saliency;
+mod score;
 mod text;
 
 pub use error::MediaError;
+pub use image::{
+    ChannelOrder, Image, Layout, OverlayOptions, PixelScale, Reference, Segmentation, masked_picture, overlay,
+};
 pub use masked::{Masked, MaskedGame};
+pub use saliency::Saliency;
+pub use score::{Outputs, Probabilities, Score, ScoredGame};
 pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
 /// The example of the README is a test.

@@ -1,0 +1,236 @@
+//! Where the pixels of an image are in a model's row.
+
+use super::scale::PixelScale;
+use super::{Image, check_channels, check_size};
+use crate::error::MediaError;
+
+/// In which order a row has the numbers of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelOrder {
+    /// All of the first channel row by row, then all of the second: shape \[channels, height, width\].
+    First,
+    /// Pixel by pixel, the channels of a pixel side by side: shape \[height, width, channels\].
+    Last,
+}
+
+/// The images that a model takes, and where their pixels are in its rows.
+///
+/// ```
+/// use apportion_media::{ChannelOrder, Layout};
+///
+/// let layout = Layout::from_shape(&[3, 32, 32])?;
+/// assert_eq!((layout.height(), layout.width(), layout.channels()), (32, 32, 3));
+/// assert_eq!(layout.order(), ChannelOrder::First);
+/// // Green of the pixel in row 1, column 2.
+/// assert_eq!(layout.feature(1, 2, 1), 32 * 32 + 32 + 2);
+/// # Ok::<(), apportion_media::MediaError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    height: usize,
+    width: usize,
+    channels: usize,
+    order: ChannelOrder,
+}
+
+impl Layout {
+    /// Images of `height` × `width` pixels of `channels` numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`MediaError::EmptyImage`], [`MediaError::TooManyPixels`], [`MediaError::ChannelCount`].
+    pub fn new(
+        height: usize,
+        width: usize,
+        channels: usize,
+        order: ChannelOrder,
+    ) -> Result<Self, MediaError> {
+        check_size(height, width)?;
+        check_channels(channels)?;
+        Ok(Self { height, width, channels, order })
+    }
+
+    /// The layout that the shape of a row means: \[28, 28\] is grey; \[1, 28, 28\] and \[3, 32, 32\] have their channels first,
+    /// \[28, 28, 1\] and \[32, 32, 3\] last. The shape is of one row: without the batch.
+    ///
+    /// # Errors
+    ///
+    /// [`MediaError::Shape`] if it is no shape of images, or that of several: a flat row (see [`flat_square`](Self::flat_square)), or
+    /// 1 or 3 at both ends; [`MediaError::EmptyImage`] and [`MediaError::TooManyPixels`].
+    pub fn from_shape(shape: &[usize]) -> Result<Self, MediaError> {
+        let refuse = |problem| Err(MediaError::Shape { shape: shape.to_vec(), problem });
+        let is_channels = |size: usize| size == 1 || size == 3;
+        match *shape {
+            [_] => {
+                refuse("a flat row does not say where a row of pixels ends; say height, width and channels")
+            }
+            [height, width] => Self::new(height, width, 1, ChannelOrder::Last),
+            [first, _, last] if is_channels(first) && is_channels(last) => {
+                refuse("either end may be the channels; say height, width and channels")
+            }
+            [channels, height, width] if is_channels(channels) => {
+                Self::new(height, width, channels, ChannelOrder::First)
+            }
+            [height, width, channels] if is_channels(channels) => {
+                Self::new(height, width, channels, ChannelOrder::Last)
+            }
+            [_, _, _] => refuse("an image has 1 or 3 channels, first or last"),
+            _ => refuse("an image has a height, a width and channels"),
+        }
+    }
+
+    /// Square grey images in flat rows of `features` numbers, row by row: 784 are 28 × 28.
+    ///
+    /// # Errors
+    ///
+    /// [`MediaError::Shape`] if the number is not a square, otherwise as [`new`](Self::new).
+    pub fn flat_square(features: usize) -> Result<Self, MediaError> {
+        let side = features.isqrt();
+        match side * side == features {
+            true => Self::new(side, side, 1, ChannelOrder::Last),
+            false => Err(MediaError::Shape { shape: vec![features], problem: "that is no square of pixels" }),
+        }
+    }
+
+    /// Rows of pixels.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Pixels of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Numbers of a pixel: 1 or 3.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// In which order the numbers are.
+    pub fn order(&self) -> ChannelOrder {
+        self.order
+    }
+
+    /// Numbers of a row.
+    pub fn features(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+
+    /// The column of a row in which `channel` of a pixel is.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such pixel or channel.
+    pub fn feature(&self, row: usize, column: usize, channel: usize) -> usize {
+        let is_inside = row < self.height && column < self.width && channel < self.channels;
+        assert!(is_inside, "channel {channel} of pixel {row}, {column} of another layout");
+        self.feature_at(row * self.width + column, channel)
+    }
+
+    /// The column of `channel` of the pixel that comes at `pixel`, row by row.
+    pub(super) fn feature_at(&self, pixel: usize, channel: usize) -> usize {
+        match self.order {
+            ChannelOrder::First => channel * self.height * self.width + pixel,
+            ChannelOrder::Last => pixel * self.channels + channel,
+        }
+    }
+
+    /// The row of `image`, its pixels on the model's `scale`.
+    ///
+    /// # Errors
+    ///
+    /// [`MediaError::ImageMismatch`] if the image has another size or other channels, [`MediaError::ScaleMismatch`] if the scale has.
+    pub fn row(&self, image: &Image, scale: &PixelScale) -> Result<Vec<f64>, MediaError> {
+        self.row_of("the image", image, scale)
+    }
+
+    /// The row of `image`, which an error calls `what`.
+    pub(super) fn row_of(
+        &self,
+        what: &'static str,
+        image: &Image,
+        scale: &PixelScale,
+    ) -> Result<Vec<f64>, MediaError> {
+        let given = (image.height(), image.width(), image.channels());
+        let wanted = (self.height, self.width, self.channels);
+        if given != wanted {
+            return Err(MediaError::ImageMismatch { what, given, wanted });
+        }
+        if let Some(given) = scale.channels().filter(|&given| given != self.channels) {
+            return Err(MediaError::ScaleMismatch { given, wanted: self.channels });
+        }
+        let mut row = vec![0.0; self.features()];
+        for (pixel, numbers) in image.pixels().chunks_exact(self.channels).enumerate() {
+            for (channel, &number) in numbers.iter().enumerate() {
+                row[self.feature_at(pixel, channel)] = scale.value(channel, number);
+            }
+        }
+        Ok(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(shape: &[usize]) -> (usize, usize, usize, ChannelOrder) {
+        let layout = Layout::from_shape(shape).unwrap();
+        assert_eq!(layout.features(), shape.iter().product());
+        (layout.height(), layout.width(), layout.channels(), layout.order())
+    }
+
+    #[test]
+    fn shapes_of_images_are_told_apart() {
+        assert_eq!(of(&[1, 28, 27]), (28, 27, 1, ChannelOrder::First));
+        assert_eq!(of(&[3, 32, 31]), (32, 31, 3, ChannelOrder::First));
+        assert_eq!(of(&[28, 27, 1]), (28, 27, 1, ChannelOrder::Last));
+        assert_eq!(of(&[32, 31, 3]), (32, 31, 3, ChannelOrder::Last));
+        assert_eq!(of(&[28, 27]), (28, 27, 1, ChannelOrder::Last));
+    }
+
+    #[test]
+    fn shapes_of_several_kinds_of_images_or_none_are_refused() {
+        for shape in [&[784][..], &[1, 28, 3], &[3, 3, 3], &[4, 28, 28], &[1, 3, 28, 28], &[]] {
+            let refused = Layout::from_shape(shape).unwrap_err();
+            assert!(
+                matches!(&refused, MediaError::Shape { shape: given, .. } if given == shape),
+                "{refused}"
+            );
+        }
+        assert!(matches!(Layout::from_shape(&[1, 0, 28]), Err(MediaError::EmptyImage { .. })));
+        let square = Layout::flat_square(784).unwrap();
+        assert_eq!((square.height(), square.width(), square.channels()), (28, 28, 1));
+        assert!(matches!(Layout::flat_square(785), Err(MediaError::Shape { .. })));
+        assert!(matches!(Layout::flat_square(0), Err(MediaError::EmptyImage { .. })));
+    }
+
+    #[test]
+    fn a_row_has_its_channels_first_or_last() {
+        let image = Image::new(1, 2, 3, [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
+        let scale = PixelScale::per_channel([(0.0, 1.0), (0.0, 10.0), (1.0, 2.0)]).unwrap();
+        let row = |order| Layout::new(1, 2, 3, order).unwrap().row(&image, &scale).unwrap();
+        assert_eq!(row(ChannelOrder::Last), [0.0, 1.0, 1.2, 0.3, 4.0, 1.5]);
+        assert_eq!(row(ChannelOrder::First), [0.0, 0.3, 1.0, 4.0, 1.2, 1.5]);
+        for order in [ChannelOrder::First, ChannelOrder::Last] {
+            let layout = Layout::new(1, 2, 3, order).unwrap();
+            let row = layout.row(&image, &PixelScale::default()).unwrap();
+            for (column, channel) in (0..2).flat_map(|column| (0..3).map(move |channel| (column, channel))) {
+                assert_eq!(row[layout.feature(0, column, channel)], image.pixel(0, column)[channel]);
+            }
+        }
+    }
+
+    #[test]
+    fn images_and_scales_of_another_shape_are_refused() {
+        let layout = Layout::from_shape(&[1, 2, 3]).unwrap_err();
+        assert!(layout.to_string().contains("[1, 2, 3]"), "{layout}");
+        let layout = Layout::from_shape(&[1, 2, 2]).unwrap();
+        let image = Image::new(2, 1, 3, [0.0; 6]).unwrap();
+        let refused = layout.row(&image, &PixelScale::default()).unwrap_err();
+        assert!(matches!(refused, MediaError::ImageMismatch { given: (2, 1, 3), wanted: (2, 2, 1), .. }));
+        let scale = PixelScale::per_channel([(0.0, 1.0); 3]).unwrap();
+        let refused = layout.row(&Image::new(2, 2, 1, [0.0; 4]).unwrap(), &scale).unwrap_err();
+        assert!(matches!(refused, MediaError::ScaleMismatch { given: 3, wanted: 1 }));
+    }
+}
