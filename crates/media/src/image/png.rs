@@ -181,6 +181,24 @@ mod tests {
     }
 
     #[test]
+    fn a_palette_with_a_colour_to_see_through_is_refused_where_it_is_used() {
+        let of = |data: u8| {
+            let mut file = Vec::new();
+            let mut encoder = Encoder::new(&mut file, 2, 1);
+            encoder.set_color(ColorType::Indexed);
+            encoder.set_depth(BitDepth::Four);
+            encoder.set_palette(vec![255, 0, 0, 0, 255, 0, 0, 0, 255]);
+            encoder.set_trns(vec![255, 128]);
+            let mut writer = encoder.write_header().unwrap();
+            writer.write_image_data(&[data]).unwrap();
+            writer.finish().unwrap();
+            Image::from_png(&file)
+        };
+        assert_eq!(of(0x20).unwrap().pixels(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
+        assert!(matches!(of(0x21), Err(MediaError::Transparent { row: 0, column: 1 })));
+    }
+
+    #[test]
     fn what_is_written_is_read_again() {
         for channels in [1, 3] {
             let bytes: Vec<u8> = (0..5 * 7 * channels).map(|at| (at * 37 % 256) as u8).collect();
