@@ -44,6 +44,14 @@ pub enum ExplainError {
         /// The value.
         value: SolutionConcept,
     },
+    /// A graph for a value that does not look at one.
+    #[error(
+        "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
+    )]
+    NeedlessGraph {
+        /// The value.
+        value: SolutionConcept,
+    },
     /// The tree oracle was asked for a model that is not a tree ensemble.
     #[error(
         "method tree needs a tree ensemble; for any other model use auto, exact or a method that samples"

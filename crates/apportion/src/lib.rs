@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, textbook games |
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
+//! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
@@ -31,19 +32,21 @@
 //! | [`trees`] | `apportion-trees` | tree ensembles, model files, the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
-//! on. This crate adds [`Explainer`], [`Method`], [`Budget`] and [`Follow`].
+//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`] and [`Follow`].
 
 mod budget;
 mod draws;
 mod error;
 mod explainer;
 mod follow;
+mod game_explainer;
 mod method;
 mod oracle;
 mod source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;
+pub use apportion_media as media;
 pub use apportion_partitions as partitions;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
@@ -60,6 +63,7 @@ pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};
 pub use follow::Follow;
+pub use game_explainer::GameExplainer;
 pub use method::Method;
 
 /// The example of the README is a test.

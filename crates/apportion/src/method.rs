@@ -2,11 +2,12 @@
 
 use apportion_estimators::{
     Allocation, CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap,
-    MaximumSampleReuse, MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders,
-    Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw, StratifiedMonteCarlo,
+    MaximumSampleReuse, MonteCarlo, NestedPermutation, OnGraph, OptimizedKernelShap, OptimizedMonteCarlo,
+    Orders, Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw,
+    StratifiedMonteCarlo,
 };
-use apportion_games::Partition;
-use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
+use apportion_games::{Graph, Partition};
+use apportion_values::{GraphValue, LeastSquaresForm, Semivalue, SolutionConcept};
 
 use crate::error::ExplainError;
 
@@ -157,12 +158,23 @@ impl Method {
         value: &SolutionConcept,
         partition: Option<&Partition>,
     ) -> Option<Box<dyn Estimator>> {
+        if value.needs_graph() {
+            return None;
+        }
         let value = value.simplified();
         let estimator = match value.semivalue() {
             Some(semivalue) => self.of_semivalue(semivalue).or_else(|| self.of_any(&value, None))?,
             None => self.of_any(&value, partition)?,
         };
         (estimator.value() == value).then_some(estimator)
+    }
+
+    /// The estimator of values of players on `graph` behind the name; none where the method cannot compute them.
+    pub fn on_graph(self, value: &GraphValue, graph: &Graph) -> Option<Box<dyn Estimator>> {
+        match self {
+            Self::Auto | Self::Exact => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
+            _ => None,
+        }
     }
 
     /// The estimators that know semivalues alone.
@@ -262,6 +274,10 @@ impl Method {
 
     /// Whether the method can compute `value`.
     pub fn computes(self, value: &SolutionConcept) -> bool {
+        if let SolutionConcept::OnGraph(value) = value {
+            // Which graph it is makes no difference.
+            return self.on_graph(value, &Graph::line(1)).is_some();
+        }
         match self {
             Self::Auto | Self::Exact => true,
             Self::Tree => !matches!(value, SolutionConcept::Linear(_)),

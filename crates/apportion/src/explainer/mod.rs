@@ -7,18 +7,18 @@ mod left;
 use std::sync::OnceLock;
 
 use apportion_estimators::{Diagnostics, Explanation, Until};
-use apportion_games::{Background, ConditionalLaw, GameError, Model, Partition, Rows};
+use apportion_games::{Background, ConditionalLaw, GameError, Graph, Model, Partition, Rows};
 use apportion_trees::Ensemble;
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_values::SolutionConcept;
 use rayon::prelude::*;
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::follow::{CountRows, Follow};
+use crate::game_explainer::{Followed, GameExplainer};
 use crate::method::Method;
 use crate::oracle::Oracle;
 use crate::source::Source;
-use by_game::Followed;
 
 /// What is done with players that cannot matter: features whose explicand value is that of every background row, or that no tree splits
 /// on.
@@ -58,12 +58,7 @@ pub enum NullPlayers {
 /// ```
 pub struct Explainer<'a> {
     source: Source<'a>,
-    value: SolutionConcept,
-    partition: Option<Partition>,
-    method: Method,
-    budget: Budget,
-    until: Option<Until>,
-    seed: u64,
+    asked: GameExplainer,
     null_players: NullPlayers,
     oracle: OnceLock<Oracle<'a>>,
 }
@@ -97,12 +92,7 @@ impl<'a> Explainer<'a> {
     fn of(source: Source<'a>) -> Self {
         Self {
             source,
-            value: Semivalue::Shapley.into(),
-            partition: None,
-            method: Method::default(),
-            budget: Budget::default(),
-            until: None,
-            seed: 0,
+            asked: GameExplainer::new(),
             null_players: NullPlayers::default(),
             oracle: OnceLock::new(),
         }
@@ -110,7 +100,7 @@ impl<'a> Explainer<'a> {
 
     /// Which value to compute; Shapley by default.
     pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
-        self.value = value.into();
+        self.asked = self.asked.value(value);
         self
     }
 
@@ -130,19 +120,40 @@ impl<'a> Explainer<'a> {
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
     pub fn groups(mut self, partition: Partition) -> Self {
-        self.partition = Some(partition);
+        self.asked = self.asked.groups(partition);
+        self
+    }
+
+    /// Who is next to whom, for values of features on a graph: L-Shapley, C-Shapley, Myerson.
+    ///
+    /// ```
+    /// use apportion::games::Graph;
+    /// use apportion::values::GraphValue;
+    /// use apportion::{Background, Explainer};
+    ///
+    /// // A time series of 50 steps, of which neighbours interact.
+    /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+    /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 50])?)
+    ///     .value(GraphValue::c_shapley(3))
+    ///     .graph(Graph::line(50))
+    ///     .explain(&[1.0; 50])?;
+    /// assert!((explanation.values[25] - 1.0).abs() < 1e-12);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn graph(mut self, graph: Graph) -> Self {
+        self.asked = self.asked.graph(graph);
         self
     }
 
     /// How to compute it; [`Method::Auto`] by default.
     pub fn method(mut self, method: Method) -> Self {
-        self.method = method;
+        self.asked = self.asked.method(method);
         self
     }
 
     /// How many evaluations per explicand a sampled method may use; [`Budget::Auto`] by default.
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
+        self.asked = self.asked.budget(budget);
         self
     }
 
@@ -167,13 +178,13 @@ impl<'a> Explainer<'a> {
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
     pub fn until(mut self, until: Until) -> Self {
-        self.until = Some(until);
+        self.asked = self.asked.until(until);
         self
     }
 
     /// The seed of all draws; 0 by default. The same seed gives the same explanation.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.asked = self.asked.seed(seed);
         self
     }
 
@@ -293,16 +304,8 @@ impl<'a> Explainer<'a> {
 
     /// Refuses a method that cannot do what was asked, before any work.
     fn check_method(&self) -> Result<(), ExplainError> {
-        if let Some(until) = &self.until {
-            until.check()?;
-        }
-        if !self.method.computes(&self.value) {
-            return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
-        }
-        if self.partition.is_some() && !self.value.needs_partition() {
-            return Err(ExplainError::NeedlessGroups { value: self.value.clone() });
-        }
-        match (self.method, self.source.ensemble()) {
+        self.asked.check_method()?;
+        match (self.asked.method, self.source.ensemble()) {
             (Method::Tree, None) => Err(ExplainError::NotTrees),
             _ => Ok(()),
         }
@@ -310,7 +313,9 @@ impl<'a> Explainer<'a> {
 
     /// The ensemble, where its oracle is to be used.
     fn ensemble_for_oracle(&self) -> Option<&'a Ensemble> {
-        match self.method {
+        match self.asked.method {
+            // No oracle knows of graphs.
+            Method::Auto if self.asked.value.needs_graph() => None,
             Method::Auto | Method::Tree => self.source.ensemble(),
             _ => None,
         }
@@ -336,13 +341,13 @@ impl<'a> Explainer<'a> {
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        let players = self.value.check(ensemble.feature_count(), self.partition.as_ref())?;
-        let attributions = oracle.values(&self.value, self.partition.as_ref(), explicands)?;
+        let players = self.asked.results(ensemble.feature_count())?;
+        let attributions = oracle.values(&self.asked.value, self.asked.partition.as_ref(), explicands)?;
         let outputs = ensemble.output_count();
         let per_row = players * outputs;
         let explanations = (0..explicands.len()).map(|row| {
-            self.certified(Explanation {
-                value: self.value.clone(),
+            self.asked.certified(Explanation {
+                value: self.asked.value.clone(),
                 method: Method::Tree.name().to_owned(),
                 values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
                 base: attributions.base.clone(),
@@ -357,13 +362,5 @@ impl<'a> Explainer<'a> {
             })
         });
         Ok(explanations.collect())
-    }
-
-    /// With the certificate of exact values, where an accuracy was asked for.
-    fn certified(&self, mut explanation: Explanation) -> Explanation {
-        if let Some(until) = &self.until {
-            explanation.certify(until);
-        }
-        explanation
     }
 }

@@ -1,0 +1,267 @@
+//! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
+
+use apportion_estimators::{Anytime, Explanation, OnGraph, Progress, Until, exact_in_groups};
+use apportion_games::{Game, Graph, Partition};
+use apportion_values::{Semivalue, SolutionConcept};
+
+use crate::budget::Budget;
+use crate::error::ExplainError;
+use crate::follow::Follow;
+use crate::method::Method;
+
+/// Divides what a game is worth among its players: which value, by which method, from how many evaluations.
+///
+/// For games that are no rows of a model: of words, pixels, training rows, anything that implements [`Game`].
+/// [`Explainer`](crate::Explainer) makes games of rows, and explains them in the same way.
+///
+/// ```
+/// use apportion::games::{Graph, SumOfUnanimity};
+/// use apportion::values::GraphValue;
+/// use apportion::GameExplainer;
+///
+/// // A hundred players in a row, of whom neighbours interact.
+/// let terms = (0..99).map(|player| (vec![player, player + 1], 1.0));
+/// let game = SumOfUnanimity::new(100, 0.0, terms)?;
+/// let explanation = GameExplainer::new().value(GraphValue::l_shapley(2)).graph(Graph::line(100)).explain(&game)?;
+/// assert!((explanation.values[50] - 1.0).abs() < 1e-12);
+/// assert!(explanation.evaluations < 16 * 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GameExplainer {
+    pub(crate) value: SolutionConcept,
+    pub(crate) partition: Option<Partition>,
+    pub(crate) graph: Option<Graph>,
+    pub(crate) method: Method,
+    pub(crate) budget: Budget,
+    pub(crate) until: Option<Until>,
+    pub(crate) seed: u64,
+}
+
+impl Default for GameExplainer {
+    fn default() -> Self {
+        Self {
+            value: Semivalue::Shapley.into(),
+            partition: None,
+            graph: None,
+            method: Method::default(),
+            budget: Budget::default(),
+            until: None,
+            seed: 0,
+        }
+    }
+}
+
+/// A row whose run is followed.
+pub(crate) struct Followed<'f> {
+    pub(crate) row: usize,
+    pub(crate) follow: &'f dyn Follow,
+}
+
+/// What a run may take.
+#[derive(Clone, Copy)]
+pub(crate) enum Extent {
+    /// One sample of so many evaluations.
+    Sample(usize),
+    /// A growing sample, as many evaluations as the accuracy takes.
+    Until(Until),
+    /// A growing sample that has come to so many evaluations.
+    Grown(usize),
+}
+
+impl GameExplainer {
+    /// Shapley values, by [`Method::Auto`] from [`Budget::Auto`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which value to compute; Shapley by default.
+    pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    /// The groups that players belong to, for values of players in groups, and of groups.
+    pub fn groups(mut self, partition: Partition) -> Self {
+        self.partition = Some(partition);
+        self
+    }
+
+    /// Who is next to whom, for values of players on a graph.
+    pub fn graph(mut self, graph: Graph) -> Self {
+        self.graph = Some(graph);
+        self
+    }
+
+    /// How to compute it; [`Method::Auto`] by default.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// How many evaluations a sampled method may use; [`Budget::Auto`] by default. L-Shapley, C-Shapley and Myerson values take as many
+    /// as their definition asks for; a budget that is given is then the most they may take.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Asks for an accuracy instead of a budget; see [`Explainer::until`](crate::Explainer::until).
+    pub fn until(mut self, until: Until) -> Self {
+        self.until = Some(until);
+        self
+    }
+
+    /// The seed of all draws; 0 by default.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Explains `game`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError`] if the method cannot compute the value, the groups or the graph are missing, needless or of other players, the
+    /// budget is too small, or the game fails.
+    pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
+        self.check_method()?;
+        if self.method == Method::Tree {
+            return Err(ExplainError::NotTrees);
+        }
+        self.results(game.players())?;
+        self.explain_all(game, self.extent(game.players()), None)
+    }
+
+    /// Refuses a method that cannot do what was asked, before any work.
+    pub(crate) fn check_method(&self) -> Result<(), ExplainError> {
+        if let Some(until) = &self.until {
+            until.check()?;
+        }
+        if !self.method.computes(&self.value) {
+            return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
+        }
+        if self.partition.is_some() && !self.value.needs_partition() {
+            return Err(ExplainError::NeedlessGroups { value: self.value.clone() });
+        }
+        if self.graph.is_some() && !self.value.needs_graph() {
+            return Err(ExplainError::NeedlessGraph { value: self.value.clone() });
+        }
+        Ok(())
+    }
+
+    /// Checks that the value is defined for `players`, and says how many values there are.
+    pub(crate) fn results(&self, players: usize) -> Result<usize, ExplainError> {
+        if let (SolutionConcept::OnGraph(value), Some(graph)) = (&self.value, &self.graph) {
+            value.check(players, graph)?;
+            return Ok(players);
+        }
+        Ok(self.value.check(players, self.partition.as_ref())?)
+    }
+
+    /// What a run of a game of `players` may take; of all features, so that "10n" is the same for every row.
+    pub(crate) fn extent(&self, players: usize) -> Extent {
+        match self.until {
+            None => Extent::Sample(self.budget.evaluations(players)),
+            Some(until) => {
+                let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
+                Extent::Until(Until { budget: until.budget.or(given), ..until })
+            }
+        }
+    }
+
+    /// The method that is used: [`Method::Auto`] stands for enumeration where the budget covers it, else for the best estimate. A run until
+    /// an accuracy enumerates by itself where that is cheaper.
+    pub(crate) fn method_of(
+        &self,
+        players: usize,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
+        extent: Extent,
+    ) -> Method {
+        match (self.method, extent) {
+            (Method::Auto, Extent::Sample(budget))
+                if value.coalitions(players, partition).is_some_and(|all| all <= budget) =>
+            {
+                Method::Exact
+            }
+            (Method::Auto, _) => Method::sampled(value),
+            (method, _) => method,
+        }
+    }
+
+    /// With all players in the game.
+    pub(crate) fn explain_all(
+        &self,
+        game: &dyn Game,
+        extent: Extent,
+        followed: Option<&Followed<'_>>,
+    ) -> Result<Explanation, ExplainError> {
+        let explanation = self.explain_game(game, &self.value, self.partition.as_ref(), extent, followed)?;
+        Ok(Explanation { value: self.value.clone(), ..explanation })
+    }
+
+    /// The values `value` of `game`, which may be a part of what was asked.
+    pub(crate) fn explain_game(
+        &self,
+        game: &dyn Game,
+        value: &SolutionConcept,
+        partition: Option<&Partition>,
+        extent: Extent,
+        followed: Option<&Followed<'_>>,
+    ) -> Result<Explanation, ExplainError> {
+        let estimator = if let (SolutionConcept::OnGraph(value), Some(graph)) = (value, &self.graph) {
+            let exact = matches!(self.method, Method::Auto | Method::Exact);
+            if exact && self.until.is_none() && self.budget == Budget::Auto {
+                return Ok(OnGraph::new(graph.clone(), value.clone()).values(game)?);
+            }
+            self.method.on_graph(value, graph)
+        } else {
+            self.method_of(game.players(), value, partition, extent).estimator(value, partition)
+        };
+        let Some(estimator) = estimator else {
+            return Ok(self.certified(exact_in_groups(game, value, partition)?));
+        };
+        let seed = self.seed;
+        Ok(match (extent, followed) {
+            (Extent::Sample(budget), None) => estimator.estimate(game, budget, seed)?,
+            (Extent::Grown(budget), _) => estimator.growing().estimate(game, budget, seed)?,
+            (Extent::Sample(budget), Some(followed)) => {
+                followed.begin(Anytime::of_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
+            }
+            (Extent::Until(until), None) => Anytime::new(&*estimator, game, seed)?.run_until(&until)?.clone(),
+            (Extent::Until(until), Some(followed)) => {
+                followed.begin(Anytime::new(&*estimator, game, seed)?)?.run_until(&until)?.clone()
+            }
+        })
+    }
+
+    /// With the certificate of exact values, where an accuracy was asked for.
+    pub(crate) fn certified(&self, mut explanation: Explanation) -> Explanation {
+        if let Some(until) = &self.until {
+            explanation.certify(until);
+        }
+        explanation
+    }
+}
+
+impl Extent {
+    /// The most evaluations.
+    pub(crate) fn evaluations(self, players: usize) -> usize {
+        match self {
+            Self::Sample(budget) | Self::Grown(budget) => budget,
+            Self::Until(until) => until.most_evaluations(players),
+        }
+    }
+}
+
+impl Followed<'_> {
+    /// The run, from where it was stored on.
+    fn begin<'g>(&'g self, run: Anytime<'g>) -> Result<Anytime<'g>, ExplainError> {
+        let run = run.watched(|progress: &Progress<'_>| self.follow.progress(self.row, progress));
+        match self.follow.begun(self.row) {
+            Some(checkpoint) => Ok(run.restored(&checkpoint)?),
+            None => Ok(run),
+        }
+    }
+}
