@@ -232,7 +232,7 @@ impl Text {
     /// The text against several rows of ids, which stand in for absent tokens place by place: the empirical average of section 2.1.
     ///
     /// The rows may be those of other texts, made by [`row`](Self::row). Behind the text `padding` stands whatever they have there. The
-    /// average that the paper means is one of probabilities; take the logarithm after averaging.
+    /// average that the paper means is one of probabilities; see [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///

@@ -1,0 +1,115 @@
+//! A classifier's probabilities as a model.
+
+use apportion_games::{BoxError, Changes, GameError, Model, NearReference, Rows};
+
+use super::outputs::{Outputs, probabilities_of_logits};
+
+/// The probabilities of all classes, of a model whose outputs are logits.
+///
+/// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of the paper these must be
+/// probabilities: the logarithm of an average is not the average of logarithms. A model of a single logit has two probabilities, of
+/// classes 0 and 1; one of k logits has k.
+///
+/// ```
+/// use apportion_games::{Background, Coalitions, Game};
+/// use apportion_media::{Masked, MediaError, Outputs, Probabilities, Score, ScoredGame};
+///
+/// let logit = |row: &[f64]| row[0] + 2.0 * row[1];
+/// let references = Background::rows([0.0, 0.0, -1.0, 3.0], 2)?;
+/// let masked = Masked::new(vec![1.0, 1.0], references, vec![vec![0], vec![1]])?;
+/// let probabilities = Probabilities::new(&logit);
+/// let game = masked.game(&probabilities)?;
+/// let scored = ScoredGame::new(&game, Outputs::Probabilities, Score::LogProbability { class: 1 })?;
+///
+/// let mut value = [0.0];
+/// scored.values(&Coalitions::from_masks(2, [0b00]), &mut value)?;
+/// let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
+/// assert!((value[0] - ((sigmoid(0.0) + sigmoid(5.0)) / 2.0).ln()).abs() < 1e-15);
+/// # Ok::<(), MediaError>(())
+/// ```
+pub struct Probabilities<'a, M: ?Sized> {
+    model: &'a M,
+    logits: usize,
+}
+
+impl<'a, M: Model + ?Sized> Probabilities<'a, M> {
+    /// The probabilities by the logits of `model`.
+    pub fn new(model: &'a M) -> Self {
+        Self { model, logits: model.outputs() }
+    }
+}
+
+/// Without the model, which need not be `Debug`.
+impl<M: ?Sized> std::fmt::Debug for Probabilities<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Probabilities").field("logits", &self.logits).finish_non_exhaustive()
+    }
+}
+
+impl<M: Model + ?Sized> Model for Probabilities<'_, M> {
+    fn outputs(&self) -> usize {
+        Outputs::Logits.classes(self.logits)
+    }
+
+    fn features(&self) -> Option<usize> {
+        self.model.features()
+    }
+
+    fn parallel(&self) -> bool {
+        self.model.parallel()
+    }
+
+    fn rows_per_call(&self) -> usize {
+        self.model.rows_per_call()
+    }
+
+    fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
+        let near = self.model.near(reference)?;
+        Some(Box::new(NearProbabilities { near, logits: self.logits }))
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        through_logits(self.logits, out, |logits| self.model.predict(rows, logits))
+    }
+}
+
+/// The probabilities of rows near one.
+struct NearProbabilities {
+    near: Box<dyn NearReference>,
+    logits: usize,
+}
+
+impl NearReference for NearProbabilities {
+    fn most_changes(&self) -> usize {
+        self.near.most_changes()
+    }
+
+    fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError> {
+        through_logits(self.logits, out, |logits| self.near.predict(rows, logits))
+    }
+}
+
+/// Writes the probabilities of the rows whose logits, `logits` per row, `predict` writes.
+///
+/// A logit that is not finite is written as it is, for the game to report: its probability would be NaN, or pass for a fact.
+fn through_logits(
+    logits: usize,
+    out: &mut [f64],
+    predict: impl FnOnce(&mut [f64]) -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    if logits == 0 {
+        return Err(Box::new(GameError::Parameter {
+            what: "a model has at least one output, not 0".to_owned(),
+        }));
+    }
+    let classes = Outputs::Logits.classes(logits);
+    let mut predictions = vec![f64::NAN; out.len() / classes * logits];
+    predict(&mut predictions)?;
+    for (logits, out) in predictions.chunks_exact(logits).zip(out.chunks_exact_mut(classes)) {
+        match logits.iter().find(|z| !z.is_finite()) {
+            Some(z) => out.fill(*z),
+            None => probabilities_of_logits(logits, out),
+        }
+    }
+    Ok(())
+}

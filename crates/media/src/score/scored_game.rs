@@ -1,0 +1,90 @@
+//! The game of a score.
+
+use apportion_games::{Coalitions, Game, GameError};
+
+use super::{Outputs, Score};
+use crate::error::MediaError;
+
+/// A game over the outputs of a classifier, worth the score of a coalition's outputs: one number.
+///
+/// It takes the evaluations of the game behind, and time in proportion to the classes beside them. Where that game averages probabilities
+/// over reference rows, this one is no average over them: it has one scenario.
+///
+/// ```
+/// use apportion_games::{Coalitions, Game, TabulatedGame};
+/// use apportion_media::{MediaError, Outputs, Score, ScoredGame};
+///
+/// // Two players, two logits.
+/// let logits = TabulatedGame::new(vec![0.0, 0.0, 1.0, -1.0, 0.0, 3.0, 2.0, 2.0], 2)?;
+/// let scored = ScoredGame::new(logits, Outputs::Logits, Score::LogOdds { class: 0 })?;
+/// let mut values = [0.0; 4];
+/// scored.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
+/// assert_eq!(values, [0.0, 2.0, -3.0, 0.0]);
+/// # Ok::<(), MediaError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ScoredGame<G> {
+    game: G,
+    outputs: Outputs,
+    score: Score,
+}
+
+impl<G: Game> ScoredGame<G> {
+    /// The game of `score`, by the outputs of `game`, which are what `outputs` says.
+    ///
+    /// # Errors
+    ///
+    /// [`MediaError::NoSuchClass`] and [`MediaError::LawOfClasses`] where the score is of other classes; [`MediaError::AveragedLogits`]
+    /// where the game averages logits over several rows or draws (give it [`Probabilities`](crate::Probabilities) of the model).
+    pub fn new(game: G, outputs: Outputs, score: Score) -> Result<Self, MediaError> {
+        score.check(outputs.classes(game.outputs()))?;
+        match (outputs, game.scenarios()) {
+            (Outputs::Logits, scenarios) if scenarios > 1 => Err(MediaError::AveragedLogits { scenarios }),
+            _ => Ok(Self { game, outputs, score }),
+        }
+    }
+
+    /// The game of the outputs.
+    pub fn inner(&self) -> &G {
+        &self.game
+    }
+
+    /// What coalitions are worth.
+    pub fn score(&self) -> &Score {
+        &self.score
+    }
+}
+
+impl<G: Game> Game for ScoredGame<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    /// A model whose outputs are not what they were said to be is [`GameError::Model`]; the logarithm of 0 is [`GameError::NotFinite`].
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        assert_eq!(out.len(), batch.len(), "room for one value per coalition");
+        let k = self.game.outputs();
+        let mut outputs = vec![0.0; batch.len() * k];
+        self.game.values(batch, &mut outputs)?;
+        for ((coalition, outputs), value) in batch.iter().zip(outputs.chunks_exact(k)).zip(out) {
+            self.outputs.check(outputs).map_err(|problem| GameError::Model {
+                coalition: coalition.to_coalition(),
+                source: Box::new(problem),
+            })?;
+            *value = self.score.unchecked(self.outputs, outputs);
+            if !value.is_finite() {
+                let coalition = coalition.to_coalition();
+                return Err(GameError::NotFinite { coalition, output: 0, value: *value });
+            }
+        }
+        Ok(())
+    }
+}
