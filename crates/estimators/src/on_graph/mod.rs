@@ -1,17 +1,23 @@
 //! Values of players on a graph from as few coalitions as they are made of: L-Shapley, C-Shapley, Myerson, of any semivalue.
 
+mod connected;
+mod local;
 mod moments;
 mod myerson;
+mod sampled;
 
 use std::sync::Arc;
 
 use apportion_games::{Game, Graph};
-use apportion_values::{GraphForm, GraphValue, SolutionConcept};
+use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionConcept, ValueError};
 
 use crate::error::EstimatorError;
 use crate::estimator::Estimator;
 use crate::evaluations::Evaluations;
 use crate::explanation::{Diagnostics, Explanation};
+use connected::Plan;
+
+pub use sampled::{LocalMethod, LocalSampling};
 
 /// Coalitions that the game is asked for at once.
 pub(crate) const BATCH: usize = 1 << 16;
@@ -50,11 +56,7 @@ impl OnGraph {
     ///
     /// [`EstimatorError`] for a graph without players, weights by size of other players, and more coalitions than the limit.
     pub fn coalitions(&self) -> Result<usize, EstimatorError> {
-        self.check(self.graph.nodes())?;
-        match self.value.form {
-            GraphForm::Myerson => myerson::count(&self.graph, self.most_coalitions),
-            _ => Err(self.unknown_form()),
-        }
+        Ok(self.task(self.graph.nodes())?.1)
     }
 
     /// The values of `game`.
@@ -64,12 +66,66 @@ impl OnGraph {
     /// As [`coalitions`](Self::coalitions), before anything is evaluated; for a graph of other players than the game's; and whatever the
     /// game reports.
     pub fn values(&self, game: &dyn Game) -> Result<Explanation, EstimatorError> {
-        self.check(game.players())?;
-        self.coalitions()?;
-        let found = match self.value.form {
-            GraphForm::Myerson => myerson::myerson(game, &self.graph, &self.value.semivalue)?,
-            _ => return Err(self.unknown_form()),
+        let (task, _) = self.task(game.players())?;
+        self.run(&task, game)
+    }
+
+    /// What there is to do, and how many coalitions it takes.
+    fn task(&self, players: usize) -> Result<(Task<'_>, usize), EstimatorError> {
+        self.value.check(players, &self.graph)?;
+        if players == 0 {
+            return Err(EstimatorError::NoPlayers);
+        }
+        let limit = self.most_coalitions;
+        match self.value.form {
+            GraphForm::Local { order, outside } => {
+                let count = local::count(&self.graph, order, limit)?;
+                Ok((Task::Local(order, outside), count))
+            }
+            GraphForm::Connected { order, coefficients, outside } => {
+                if self.is_myerson(order, coefficients, outside) {
+                    return Ok((Task::Myerson, myerson::count(&self.graph, limit)?));
+                }
+                let plan = Plan::new(&self.graph, &self.value, order, coefficients, outside, limit)?;
+                let count = plan.coalitions();
+                Ok((Task::Connected(plan), count))
+            }
+            GraphForm::Myerson => Ok((Task::Myerson, myerson::count(&self.graph, limit)?)),
+            _ => Err(EstimatorError::OtherValue {
+                method: NAME,
+                estimates: "L-Shapley, C-Shapley and Myerson values",
+                value: Box::new(self.value.clone().into()),
+                instead: "the definition on up to 25 players",
+            }),
+        }
+    }
+
+    /// Whether the C-Shapley value is the Myerson value: neighbourhoods are whole components, and nobody outside of them is present.
+    fn is_myerson(&self, order: usize, coefficients: Coefficients, outside: Outside) -> bool {
+        let graph = &self.graph;
+        let is_whole = |node: usize| {
+            let size = graph.neighbourhood(node, order).len();
+            match outside {
+                Outside::Absent => size == graph.neighbourhood(node, order.saturating_add(1)).len(),
+                Outside::Present => size == graph.nodes(),
+            }
         };
+        coefficients != Coefficients::Printed && (0..graph.nodes()).all(is_whole)
+    }
+
+    fn run(&self, task: &Task<'_>, game: &dyn Game) -> Result<Explanation, EstimatorError> {
+        let semivalue = &self.value.semivalue;
+        let found = match task {
+            Task::Local(order, outside) => {
+                local::local(game, &self.graph, semivalue, *order, *outside, self.most_coalitions)?
+            }
+            Task::Connected(plan) => plan.values(game)?,
+            Task::Myerson => myerson::myerson(game, &self.graph, semivalue)?,
+        };
+        if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
+            let (player, output) = (at / game.outputs(), at % game.outputs());
+            return Err(ValueError::Overflow { player, output }.into());
+        }
         Ok(Explanation {
             value: self.value.clone().into(),
             method: NAME.to_owned(),
@@ -85,20 +141,13 @@ impl OnGraph {
             certificate: None,
         })
     }
+}
 
-    fn check(&self, players: usize) -> Result<(), EstimatorError> {
-        self.value.check(players, &self.graph)?;
-        if players == 0 { Err(EstimatorError::NoPlayers) } else { Ok(()) }
-    }
-
-    fn unknown_form(&self) -> EstimatorError {
-        EstimatorError::OtherValue {
-            method: NAME,
-            estimates: "L-Shapley, C-Shapley and Myerson values",
-            value: Box::new(self.value.clone().into()),
-            instead: "the definition on up to 25 players",
-        }
-    }
+/// What there is to do for a value.
+enum Task<'a> {
+    Local(usize, Outside),
+    Connected(Plan<'a>),
+    Myerson,
 }
 
 impl Estimator for OnGraph {
@@ -116,8 +165,7 @@ impl Estimator for OnGraph {
     }
 
     fn estimate(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation, EstimatorError> {
-        self.check(game.players())?;
-        let least = self.coalitions()?;
+        let (task, least) = self.task(game.players())?;
         if budget < least {
             return Err(EstimatorError::Budget {
                 method: NAME,
@@ -126,7 +174,7 @@ impl Estimator for OnGraph {
                 players: game.players(),
             });
         }
-        self.values(game)
+        self.run(&task, game)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

@@ -1,0 +1,94 @@
+//! Sets with the same first member, brought together from the lists of all players who need them.
+
+use super::bits::{Bits, Moves};
+
+/// The sets with one first member as players name them, equal ones for several players among them.
+pub(crate) struct Window<B> {
+    /// The nodes that sets are made of, ascending.
+    room: Vec<usize>,
+    sets: Vec<B>,
+    /// Who needs each set, and with which coefficient.
+    uses: Vec<(u32, f64)>,
+}
+
+/// The same, each set once.
+pub(crate) struct Joined<B> {
+    sets: Vec<B>,
+    /// Where the uses of each set end; those of the next start there.
+    ends: Vec<usize>,
+    uses: Vec<(u32, f64)>,
+    /// From the room to the nodes of the graph.
+    moves: Moves,
+}
+
+impl<B: Bits> Window<B> {
+    /// No sets yet, of nodes of `room`.
+    pub(crate) fn new(room: Vec<usize>) -> Self {
+        Self { room, sets: Vec::new(), uses: Vec::new() }
+    }
+
+    /// Adds sets that `player` needs, whose members have numbers of its own: `nodes` gives for each of these, ascending, its node.
+    pub(crate) fn push<'s>(
+        &mut self,
+        player: usize,
+        nodes: impl Iterator<Item = (usize, usize)>,
+        sets: impl ExactSizeIterator<Item = &'s [u64]>,
+        coefficients: &[f64],
+    ) {
+        let mut at = 0;
+        let moves = Moves::new(nodes.filter_map(|(own, node)| {
+            at += self.room[at..].iter().position(|&other| other >= node)?;
+            (self.room[at] == node).then_some((own, at))
+        }));
+        let nodes = self.room.len();
+        self.sets.reserve(sets.len());
+        self.sets.extend(sets.map(|set| {
+            let mut moved = B::empty(nodes);
+            moves.apply(set, moved.words_mut());
+            moved
+        }));
+        self.uses.extend(coefficients.iter().map(|&coefficient| (player as u32, coefficient)));
+    }
+
+    /// Number of different sets.
+    pub(crate) fn distinct(mut self) -> usize {
+        self.sets.sort_unstable();
+        self.sets.chunk_by(|a, b| a == b).count()
+    }
+
+    /// Brings equal sets together; the uses of each stay in the order in which they came.
+    pub(crate) fn joined(self) -> Joined<B> {
+        let mut order: Vec<(B, u32)> = self.sets.into_iter().zip(0..).collect();
+        order.sort_unstable();
+        let uses = order.iter().map(|&(_, at)| self.uses[at as usize]).collect();
+        let (mut sets, mut ends): (Vec<B>, Vec<usize>) = Default::default();
+        for (end, (set, _)) in (1..).zip(order) {
+            if sets.last() == Some(&set) {
+                ends.pop();
+            } else {
+                sets.push(set);
+            }
+            ends.push(end);
+        }
+        let moves = Moves::new(self.room.iter().copied().enumerate());
+        Joined { sets, ends, uses, moves }
+    }
+}
+
+impl<B: Bits> Joined<B> {
+    /// Calls `each` with every set, in words of the graph's nodes that are `buffer`, and its uses.
+    pub(crate) fn try_for_each<E>(
+        &self,
+        buffer: &mut [u64],
+        mut each: impl FnMut(&mut [u64], &[(u32, f64)]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut start = 0;
+        for (set, &end) in self.sets.iter().zip(&self.ends) {
+            buffer.fill(0);
+            self.moves.apply(set.words(), buffer);
+            each(buffer, &self.uses[start..end])?;
+            start = end;
+        }
+        Ok(())
+    }
+}
