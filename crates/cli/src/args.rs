@@ -22,6 +22,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Divide the predictions of rows among their features
     Explain(Box<Explain>),
+    /// Divide what a network says of a text among its words
+    #[cfg(feature = "networks")]
+    ExplainText(Box<crate::media::args::ExplainText>),
+    /// Divide what a network says of an image among its pixels or patches
+    #[cfg(feature = "networks")]
+    ExplainImage(Box<crate::media::args::ExplainImage>),
     /// Find groups of features that depend on each other, and write their dendrogram
     Groups(FindGroups),
     /// Predict rows: raw margins, before any link

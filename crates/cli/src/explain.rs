@@ -127,13 +127,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     }
 
     if args.timings {
-        let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
-        let timings = Timings {
-            load_s: seconds(started, loaded),
-            explain_s: seconds(loaded, explained),
-            write_s: seconds(explained, Instant::now()),
-        };
-        eprintln!("{}", serde_json::to_string(&timings)?);
+        Timings::of(started, loaded, explained).print()?;
     }
     Ok(())
 }
@@ -195,7 +189,7 @@ fn style_of_runs() -> Result<ProgressStyle> {
 }
 
 /// Says on standard error where a run stopped before its values were accurate enough.
-fn warn_of_inaccurate(explanations: &[Explanation]) {
+pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
     let certificates = explanations.iter().filter_map(|explanation| explanation.certificate.as_ref());
     let short: Vec<StopRule> = certificates
         .map(|certificate| certificate.stopped_by)
@@ -270,7 +264,7 @@ fn without_oracle(args: &Explain, partition: Option<&Partition>, players: usize)
 }
 
 /// Says on standard error where the budget was too small to determine the values.
-fn warn_of_undetermined(explanations: &[Explanation]) {
+pub(crate) fn warn_of_undetermined(explanations: &[Explanation]) {
     let short = |explanation: &&Explanation| explanation.diagnostics.rank < explanation.diagnostics.unknowns;
     let undetermined = explanations.iter().filter(short).count();
     if let Some(Explanation { evaluations, diagnostics, .. }) = explanations.iter().find(short) {
@@ -308,6 +302,7 @@ fn attributions(
         seed: args.seed,
         players: players(&args.value, features.len(), partition.as_ref()),
         groups: partition.map(|partition| partition.groups().to_vec()),
+        about: Vec::new(),
         features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),
@@ -324,10 +319,28 @@ fn players(value: &SolutionConcept, features: usize, partition: Option<&Partitio
 
 /// Wall seconds in this process.
 #[derive(Serialize)]
-struct Timings {
+pub(crate) struct Timings {
     load_s: f64,
     explain_s: f64,
     write_s: f64,
+}
+
+impl Timings {
+    /// The times of a run that ends now.
+    pub(crate) fn of(started: Instant, loaded: Instant, explained: Instant) -> Self {
+        let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
+        Self {
+            load_s: seconds(started, loaded),
+            explain_s: seconds(loaded, explained),
+            write_s: seconds(explained, Instant::now()),
+        }
+    }
+
+    /// Writes them on standard error, one line of JSON.
+    pub(crate) fn print(&self) -> Result<()> {
+        eprintln!("{}", serde_json::to_string(self)?);
+        Ok(())
+    }
 }
 
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.

@@ -3,7 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `args`, `select` | what may be written on the command line |
-//! | `explain`, `find_groups`, `predict`, `inspect` | the four commands |
+//! | `explain`, `find_groups`, `predict`, `inspect` | the commands on rows |
+//! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups` | what they read, and make of it |
 //! | `accuracy`, `checkpoint`, `threads`, `failure` | how they run, stop, go on and fail |
 //! | `output` | what they write, and where |
@@ -21,6 +22,8 @@ mod find_groups;
 mod groups;
 mod input;
 mod inspect;
+#[cfg(feature = "networks")]
+mod media;
 mod model;
 mod output;
 mod predict;
@@ -36,6 +39,10 @@ use clap::Parser;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Explain(args) => explain::run(&args),
+        #[cfg(feature = "networks")]
+        Command::ExplainText(args) => media::explain_text(&args),
+        #[cfg(feature = "networks")]
+        Command::ExplainImage(args) => media::explain_image(&args),
         Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),

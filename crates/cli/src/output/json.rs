@@ -8,6 +8,7 @@ use anyhow::Result;
 use apportion::estimators::{Guarantee, Look, StopRule};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::{Attribution, Attributions, Facts, Predictions};
 
@@ -21,6 +22,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         #[serde(skip_serializing_if = "Option::is_none")]
         accuracy: Option<&'a str>,
         seed: u64,
+        #[serde(flatten)]
+        about: Named<'a>,
         features: Vec<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         groups: Option<Vec<Vec<&'a str>>>,
@@ -34,6 +37,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             budget: results.budget,
             accuracy: results.accuracy.as_deref(),
             seed: results.seed,
+            about: Named(&results.about),
             features: results.player_names(),
             groups: results
                 .groups
@@ -66,22 +70,25 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
 }
 
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
-    struct Document<'a>(&'a Facts);
-    impl Serialize for Document<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut map = serializer.serialize_map(Some(self.0.0.len()))?;
-            for (name, value) in &self.0.0 {
-                map.serialize_entry(name, value)?;
-            }
-            map.end()
-        }
-    }
-    line(&Document(facts), out)
+    line(&Named(&facts.0), out)
 }
 
 fn line(document: &impl Serialize, mut out: &mut dyn Write) -> Result<()> {
     serde_json::to_writer(&mut out, document).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
+}
+
+/// Values by name, in order.
+struct Named<'a>(&'a [(&'static str, Value)]);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
 }
 
 /// The explanations, without a copy of them.

@@ -46,6 +46,8 @@ pub(crate) struct Attributions {
     pub(crate) players: Vec<Vec<usize>>,
     /// The features of each group, where there are groups.
     pub(crate) groups: Option<Vec<Vec<usize>>>,
+    /// What else is to be known of what was explained, by name; only JSON has it.
+    pub(crate) about: Vec<(&'static str, Value)>,
     /// Number of outputs k of the model.
     pub(crate) outputs: usize,
     pub(crate) rows: Vec<Attribution>,

@@ -1,0 +1,116 @@
+//! `apportion explain-image`: what each pixel or patch of an image contributed to what a network said of it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use apportion::games::{Adjacency, Graph};
+use apportion::media::{Image, Layout, OverlayOptions, PixelScale, Reference, Segmentation, overlay};
+use serde_json::json;
+
+use super::args::ExplainImage;
+use super::division::divide;
+use super::network;
+use crate::failure::Usage;
+use crate::output::Destination;
+
+pub(crate) fn run(args: &ExplainImage) -> Result<()> {
+    let started = Instant::now();
+    args.division.check()?;
+    let scale = scale(&args.pixels)?;
+    let inputs =
+        [Some(args.network.model.as_path()), Some(args.image.as_path()), args.superpixels.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let destination = Destination::new(args.out.as_deref(), &inputs)?;
+    let picture = match &args.overlay {
+        Some(path) => Some(Destination::of_option("--overlay", path, &inputs)?),
+        None => None,
+    };
+    if picture.as_ref().is_some_and(|picture| picture.is_file_of(&destination)) {
+        return Err(Usage("--overlay and --out name the same file; give two".to_owned()).into());
+    }
+    let image = read("the image", &args.image)?;
+    let segmentation = match &args.superpixels {
+        Some(path) => Segmentation::from_label_image(&read("the superpixels", path)?),
+        None => Segmentation::patches(image.height(), image.width(), args.patch as usize)?,
+    };
+    let network = network::read(&args.network)?;
+    let layout = Layout::from_shape(network.row_shape()).context("the model takes no images")?;
+    let reference = reference(&args.reference)?;
+    let masked = image.masked(&layout, &scale, &segmentation, &reference)?;
+    let adjacency = if args.neighbours == 8 { Adjacency::Eight } else { Adjacency::Four };
+    let graph: Graph = segmentation.graph(adjacency)?;
+    let divided = divide(&args.division, &network, &masked, graph, started)?;
+
+    let grid = segmentation.rows_columns();
+    let names = (0..segmentation.count()).map(|player| match grid {
+        Some((_, columns)) => format!("{}/{}", player / columns, player % columns),
+        None => player.to_string(),
+    });
+    let names = names.collect();
+    let grey = image.to_grey();
+    let mean = |pixels: &Vec<usize>| {
+        pixels.iter().map(|&pixel| grey.pixels()[pixel]).sum::<f64>() / pixels.len().max(1) as f64
+    };
+    let inputs = segmentation.pixels_by_player().iter().map(mean).collect();
+    let mut about = vec![
+        ("height", json!(image.height())),
+        ("width", json!(image.width())),
+        ("channels", json!(image.channels())),
+        ("reference", json!(args.reference)),
+    ];
+    match grid {
+        Some((rows, columns)) => {
+            about.push(("patch", json!(args.patch)));
+            about.push(("rows", json!(rows)));
+            about.push(("columns", json!(columns)));
+        }
+        None => about.push(("labels", json!(segmentation.labels()))),
+    }
+    divided.finish(&args.division, |divided| {
+        if let Some(picture) = &picture {
+            let drawn = overlay(&image, &segmentation, &divided.shown(), &OverlayOptions::default())?;
+            let bytes = drawn.to_png()?;
+            picture.write(|out| Ok(out.write_all(&bytes)?))?;
+        }
+        let results = divided.attributions(&args.division, "image", names, inputs, about)?;
+        destination.write(|out| results.write(args.format, out))
+    })
+}
+
+fn read(what: &str, path: &Path) -> Result<Image> {
+    Image::from_png_file(path).with_context(|| format!("cannot read {what} {}", path.display()))
+}
+
+/// What black and white are for the network.
+fn scale(ends: &[f64]) -> Result<PixelScale> {
+    let scale = match ends {
+        [] => return Ok(PixelScale::default()),
+        [low, high] => PixelScale::new(*low, *high),
+        ends if ends.len().is_multiple_of(2) => {
+            PixelScale::per_channel(ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
+        }
+        ends => {
+            return Err(Usage(format!(
+                "--pixels takes two numbers, or two for each channel, not {}",
+                ends.len()
+            ))
+            .into());
+        }
+    };
+    scale.map_err(|error| Usage(format!("--pixels: {error}")).into())
+}
+
+/// What stands in for absent pixels.
+fn reference(given: &str) -> Result<Reference> {
+    let numbers: Result<Vec<f64>, _> = given.split(',').map(|number| number.trim().parse::<f64>()).collect();
+    Ok(match (given, numbers) {
+        ("mean", _) => Reference::Mean,
+        ("channel-means", _) => Reference::ChannelMeans,
+        (_, Ok(numbers)) => match numbers[..] {
+            [number] => Reference::Value(number),
+            _ => Reference::Values(numbers),
+        },
+        (path, Err(_)) => Reference::Image(read("--reference, which is no number,", Path::new(path))?),
+    })
+}

@@ -1,0 +1,116 @@
+//! `apportion explain-text`: what each word of a text contributed to what a network said of it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use apportion::games::Graph;
+use apportion::media::{Case, Splitting, Text, Tokenizer, Vocabulary};
+use serde_json::json;
+
+use super::args::{ExplainText, Players, Split, TextFormat};
+use super::division::divide;
+use super::network;
+use crate::output::{Destination, Format};
+
+pub(crate) fn run(args: &ExplainText) -> Result<()> {
+    let started = Instant::now();
+    args.division.check()?;
+    let inputs = [Some(args.network.model.as_path()), Some(args.vocab.as_path()), args.text_file.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let destination = Destination::new(args.out.as_deref(), &inputs)?;
+    let vocabulary = vocabulary(args)?;
+    let text = text(args, &vocabulary)?;
+    let network = network::read(&args.network)?;
+    if let Some(rows) = network.vocabulary_size() {
+        vocabulary
+            .check_size(rows)
+            .with_context(|| format!("--vocab {} does not fit the model", args.vocab.display()))?;
+    }
+    let &[width] = network.row_shape() else {
+        bail!(
+            "the model takes rows of shape {:?}, and a text is one row of token ids: give a network whose input is [batch, tokens]",
+            network.row_shape()
+        );
+    };
+    let text = if args.truncate { text.truncated(width) } else { text };
+    let masked = text
+        .masked(width, vocabulary.padding())
+        .context("the text does not fit the model; --truncate cuts off what it has no room for")?;
+    let graph = Graph::line(text.players().len());
+    let divided = divide(&args.division, &network, &masked, graph, started)?;
+
+    let names = (0..text.players().len()).map(|player| text.words(player)).collect();
+    let inputs = text.players().iter().map(|tokens| text.tokens()[tokens[0]].id as f64).collect();
+    let tokens: Vec<_> = text
+        .tokens()
+        .iter()
+        .map(|token| {
+            let (start, end) = (token.range.start, token.range.end);
+            json!({"text": &text.source()[token.range.clone()], "start": start, "end": end, "id": token.id, "known": token.known})
+        })
+        .collect();
+    let about =
+        vec![("text", json!(text.source())), ("tokens", json!(tokens)), ("players", json!(text.players()))];
+    let format = match args.format {
+        TextFormat::Json => Some(Format::Json),
+        TextFormat::Csv => Some(Format::Csv),
+        TextFormat::Npy => Some(Format::Npy),
+        TextFormat::Table => Some(Format::Table),
+        TextFormat::Terminal | TextFormat::Html => None,
+    };
+    divided.finish(&args.division, |divided| {
+        let scores = divided.shown();
+        match format {
+            Some(format) => {
+                let results = divided.attributions(&args.division, "text", names, inputs, about)?;
+                destination.write(|out| results.write(format, out))
+            }
+            None if args.format == TextFormat::Html => {
+                let fragment = text.to_html(&scores)?;
+                destination.write(|out| Ok(writeln!(out, "{fragment}")?))
+            }
+            None => {
+                let coloured = text.to_terminal(&scores)?;
+                let legend = divided.legend(&args.division);
+                destination.write(|out| Ok(writeln!(out, "{coloured}\n{legend}")?))
+            }
+        }
+    })
+}
+
+/// The vocabulary, with the tokens that the options name.
+fn vocabulary(args: &ExplainText) -> Result<Vocabulary> {
+    let says = || format!("cannot read the vocabulary {}", args.vocab.display());
+    let bytes = std::fs::read(&args.vocab).with_context(says)?;
+    let mut vocabulary = Vocabulary::from_bytes(&bytes).with_context(says)?;
+    if let Some(token) = &args.padding {
+        vocabulary = vocabulary.with_padding(token).context("--padding")?;
+    }
+    if let Some(token) = &args.unknown {
+        vocabulary = vocabulary.with_unknown(token).context("--unknown")?;
+    }
+    Ok(vocabulary)
+}
+
+/// The text, cut into tokens, in the hands of its players.
+fn text(args: &ExplainText, vocabulary: &Vocabulary) -> Result<Text> {
+    let source = match (&args.text, &args.text_file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the text {}", path.display()))?,
+        (None, None) => String::new(),
+    };
+    let tokenizer = Tokenizer::default()
+        .with_splitting(match args.split {
+            Split::Punctuation => Splitting::Punctuation,
+            Split::Blanks => Splitting::Blanks,
+            Split::Words => Splitting::Words,
+        })
+        .with_case(if args.keep_case { Case::AsWritten } else { Case::Lower });
+    let text = Text::new(source, vocabulary, tokenizer)?;
+    Ok(match args.players {
+        Players::Tokens => text,
+        Players::Words => text.by_words(),
+    })
+}
