@@ -175,7 +175,9 @@ pub enum EstimatorError {
     },
     /// Neighbourhoods with more coalitions than may be evaluated, all taken together.
     #[error(
-        "neighbourhoods of order {order} have at least {coalitions} coalitions in all, more than the {limit} that are allowed; that of player          {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, groups),          C-Shapley, whose coalitions are connected, local sampling, or a higher limit"
+        "neighbourhoods of order {order} have at least {coalitions} coalitions in all, more than the {limit} that are allowed; that of \
+         player {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, \
+         groups), C-Shapley, whose coalitions are connected, local sampling, or a higher limit"
     )]
     LocalCoalitions {
         /// The order of the neighbourhoods.

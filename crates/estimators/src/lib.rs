@@ -15,6 +15,7 @@
 //! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
 //! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
+//! | [`LocalSampling`] | each player's own from its neighbourhood in a graph, singly or for a regression | equal, or as Leverage SHAP | of all neighbourhoods | yes |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
@@ -91,7 +92,7 @@ pub use lime::{Lime, LimeExplanation, LimeSampling};
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
 pub use nested_permutation::NestedPermutation;
-pub use on_graph::OnGraph;
+pub use on_graph::{LocalMethod, LocalSampling, OnGraph};
 pub use optimized_kernel_shap::OptimizedKernelShap;
 pub use optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use permutation_shap::PermutationShap;

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use apportion_estimators::{Explanation, OnGraph};
+use apportion_estimators::{
+    Anytime, Estimator, EstimatorError, Explanation, LocalMethod, LocalSampling, OnGraph,
+};
 use apportion_games::{
-    Adjacency, Coalition, Coalitions, Game, GameError, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,
+    Additive, Adjacency, Coalition, Coalitions, Game, GameError, Graph, Purpose, SumOfUnanimity,
+    TabulatedGame, stream,
 };
 use apportion_values::{GraphValue, Outside, Semivalue};
 use rand::RngExt;
@@ -250,24 +253,370 @@ fn counts_on_grids() {
     }
     // What one more pixel inside adds: a row and a column more of a large image, twice.
     let inside = |order: usize, adjacency| {
-        let graph = |side| OnGraph::new(Graph::grid(side, side, adjacency), GraphValue::l_shapley(order));
-        let count = |side: usize| graph(side).most_coalitions(1 << 40).coalitions().unwrap();
+        let count = |side: usize| counted(Graph::grid(side, side, adjacency), order);
         (count(16) + count(14) - 2 * count(15)) / 2
     };
-    let four = |k: usize| {
-        (1 << (2 * k * k + 2 * k + 1)) - (4 << (2 * k * k)) + (4 << (2 * k * k - k))
-            - (1 << (2 * k * k - 2 * k))
-    };
-    let eight = |w: usize| (1 << (w * w)) - (2 << (w * (w - 1))) + (1 << ((w - 1) * (w - 1)));
-    for (order, wanted) in [(1, 23), (2, 7408), (3, 32_632_832)] {
-        assert_eq!((inside(order, Adjacency::Four), four(order)), (wanted, wanted));
-        let one_neighbour = (1usize << (2 * order * order + 2 * order + 1)) - (1 << (2 * order * order));
+    for order in [1, 2] {
+        let (ball, shared) = (2 * order * order + 2 * order + 1, 2 * order * order);
+        let (triple, square) = (shared - order, shared - 2 * order);
+        let wanted = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
+        assert_eq!(inside(order, Adjacency::Four), wanted);
+        let one_neighbour = (1 << ball) - (1 << shared);
         println!(
             "a pixel inside, k = {order}: {wanted} coalitions; {one_neighbour} if it shared with one neighbour"
         );
-        assert!(wanted < one_neighbour);
+        assert_eq!([(23, 28), (7408, 7936)][order - 1], (wanted, one_neighbour));
     }
-    for (order, wanted) in [(1, 400), (2, 31_522_816)] {
-        assert_eq!((inside(order, Adjacency::Eight), eight(2 * order + 1)), (wanted, wanted));
+    assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
+}
+
+/// The definition, with the coalitions of each neighbourhood asked for one by one.
+fn written_out(
+    game: &dyn Game,
+    graph: &Graph,
+    order: usize,
+    outside: Outside,
+    value: &Semivalue,
+) -> Vec<f64> {
+    let players = graph.nodes();
+    let one = |members: &[usize]| {
+        let mut batch = Coalitions::new(players);
+        batch.push_members(members.iter().copied());
+        let mut worth = [0.0];
+        game.values(&batch, &mut worth).unwrap();
+        worth[0]
+    };
+    let of = |player: usize| {
+        let around = graph.neighbourhood(player, order);
+        let others: Vec<usize> = around.iter().copied().filter(|&node| node != player).collect();
+        let value = value.without_null_players(around.len());
+        let contribution = |mask: u32| {
+            let mut members: Vec<usize> =
+                (0..others.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| others[bit]).collect();
+            if outside == Outside::Present {
+                members.extend((0..players).filter(|node| !around.contains(node)));
+            }
+            let before = one(&members);
+            members.push(player);
+            value.coefficient(around.len(), mask.count_ones() as usize) * (one(&members) - before)
+        };
+        (0..1 << others.len()).map(contribution).sum::<f64>()
+    };
+    (0..players).map(of).collect()
+}
+
+#[test]
+fn many_players_have_the_values_of_the_definition() {
+    let line = |players, order| (Graph::line(players), order);
+    let graphs = [
+        line(65, 1),
+        line(130, 2),
+        line(200, 3),
+        (random_graph(129, 0.01, 4), 2),
+        (Graph::grid(9, 15, Adjacency::Four), 1),
+    ];
+    for (graph, order) in graphs {
+        let game = SumOfUnanimity::random(graph.nodes(), 400, 5, 8);
+        for outside in BOTH {
+            for semivalue in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
+                let wanted = written_out(&game, &graph, order, outside, &semivalue);
+                close(
+                    &explain(&game, &graph, l_shapley(order, outside).of(semivalue)).values,
+                    &wanted,
+                    1e-12,
+                );
+            }
+        }
     }
+}
+
+#[test]
+fn additive_games_come_back_and_a_large_constant_does_no_harm() {
+    let graph = Graph::grid(9, 9, Adjacency::Four);
+    let weights: Vec<f64> = (0..81).map(|player| f64::from(player) - 40.3).collect();
+    let game = Additive::new(weights.clone()).unwrap();
+    for outside in BOTH {
+        close(&explain(&game, &graph, l_shapley(2, outside)).values, &weights, 1e-12);
+    }
+    let (plain, shifted) = (random_table(9, 1, 3), {
+        let values = random_table(9, 1, 3).values_in_order().iter().map(|value| value + 1e6).collect();
+        TabulatedGame::new(values, 1).unwrap()
+    });
+    let of = |game| explain(game, &Graph::line(9), GraphValue::l_shapley(2)).values;
+    close(&of(&shifted), &of(&plain), 1e-9);
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let graph = Graph::grid(12, 12, Adjacency::Four);
+    let game = SumOfUnanimity::random(144, 60, 4, 1);
+    let values = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let exact = explain(&game, &graph, GraphValue::l_shapley(2));
+            let sampled = samplings(&graph, 3).map(|estimator| estimator.estimate(&game, 12_000, 5).unwrap());
+            (exact, sampled)
+        })
+    };
+    assert_eq!(values(1), values(3));
+}
+
+#[test]
+fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
+    struct Silent(usize);
+    impl Game for Silent {
+        fn players(&self) -> usize {
+            self.0
+        }
+        fn values(&self, _: &Coalitions, _: &mut [f64]) -> Result<(), GameError> {
+            panic!("nothing is to be asked")
+        }
+    }
+    let refusal = |graph: Graph, order: usize, limit: Option<usize>| {
+        let front = OnGraph::new(graph.clone(), GraphValue::l_shapley(order));
+        let front = limit.map_or(front.clone(), |limit| front.most_coalitions(limit));
+        assert!(front.coalitions().is_err());
+        front.values(&Silent(graph.nodes())).unwrap_err()
+    };
+    match refusal(Graph::grid(28, 28, Adjacency::Four), 3, None) {
+        EstimatorError::LocalCoalitions {
+            order: 3,
+            player: 87,
+            nodes: 25,
+            coalitions,
+            limit: 16_777_216,
+        } => {
+            assert!(coalitions > 33_554_432.0);
+        }
+        other => panic!("{other}"),
+    }
+    let message = refusal(Graph::line(100), 2, Some(1000)).to_string();
+    for part in ["1553", "player 2", "5 players", "2^5", "1000", "smaller order", "patches", "sampling"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    // One coalition too many, and just enough.
+    refusal(Graph::line(100), 2, Some(1552));
+    assert_eq!(
+        OnGraph::new(Graph::line(100), GraphValue::l_shapley(2)).most_coalitions(1553).coalitions().unwrap(),
+        1553
+    );
+    assert!(refusal(Graph::complete(70), 1, None).to_string().contains("2^70"));
+    assert!(refusal(Graph::line(3000), usize::MAX, None).to_string().contains("2^3000"));
+}
+
+fn samplings(graph: &Graph, order: usize) -> [LocalSampling; 2] {
+    [LocalSampling::permutations(graph.clone(), order), LocalSampling::leverage(graph.clone(), order)]
+}
+
+fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampling {
+    LocalSampling::new(graph.clone(), value, method).unwrap()
+}
+
+/// Sampled forms of several values, on a graph with neighbourhoods of many sizes.
+fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
+    let mut all = Vec::new();
+    for outside in BOTH {
+        for semivalue in semivalues(graph.nodes()) {
+            let value = l_shapley(order, outside).of(semivalue);
+            all.push(sampling(graph, value.clone(), LocalMethod::Contributions));
+            if value.semivalue.least_squares().is_some() {
+                all.push(sampling(graph, value, LocalMethod::Regression));
+            }
+        }
+    }
+    all
+}
+
+fn graph_value(estimator: &LocalSampling) -> GraphValue {
+    match estimator.value() {
+        apportion_values::SolutionConcept::OnGraph(value) => value,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn sampled_contributions_have_no_bias_and_true_standard_errors() {
+    let graph = random_graph(11, 0.25, 2);
+    let game = random_table(11, 2, 4);
+    let least = counted(graph.clone(), 2);
+    for estimator in several(&graph, 2)
+        .iter()
+        .filter(|estimator| estimator.name().contains("perm") || estimator.name().contains("monte"))
+    {
+        let wanted = graph_value(estimator).enumerate(&game, &graph).unwrap().values;
+        let budget = 400;
+        assert!(budget < least);
+        let (mut sums, mut squares, mut claimed) = (vec![0.0; 22], vec![0.0; 22], vec![0.0; 22]);
+        for seed in 0..200 {
+            let got = estimator.estimate(&game, budget, seed).unwrap();
+            assert!(got.evaluations <= budget && !got.diagnostics.exact);
+            for (at, error) in got.std_errors.unwrap().iter().enumerate() {
+                let deviation = got.values[at] - wanted[at];
+                sums[at] += deviation / 200.0;
+                squares[at] += deviation * deviation / 200.0;
+                claimed[at] += error * error / 200.0;
+            }
+        }
+        for at in 0..22 {
+            let spread = (squares[at] / 200.0).sqrt();
+            assert!(sums[at].abs() <= 4.5 * spread + 1e-12, "{at}: {} ± {spread}", sums[at]);
+            // 200 squares are off by a tenth.
+            assert!(
+                claimed[at] <= 1.9 * squares[at] + 1e-24 && squares[at] <= 1.6 * claimed[at] + 1e-24,
+                "{at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn errors_of_sampled_forms_fall_with_the_budget() {
+    let graph = Graph::line(60);
+    let game = SumOfUnanimity::random(60, 200, 4, 3);
+    let wanted = explain(&game, &graph, GraphValue::l_shapley(5)).values;
+    for estimator in samplings(&graph, 5) {
+        let error = |budget: usize| -> f64 {
+            let of = |seed| {
+                let got = estimator.estimate(&game, budget, seed).unwrap();
+                assert!(got.evaluations <= budget);
+                got.values.iter().zip(&wanted).map(|(got, wanted)| (got - wanted).powi(2)).sum::<f64>()
+            };
+            (0..10).map(of).sum()
+        };
+        let (small, large) = (error(2_000), error(20_000));
+        println!("{}: squared error {small} at 2000, {large} at 20000", estimator.name());
+        assert!(large < small / 5.0, "{}", estimator.name());
+    }
+}
+
+#[test]
+fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_players_are() {
+    for graph in graphs() {
+        let game = random_table(graph.nodes(), 2, 7);
+        for estimator in several(&graph, 1) {
+            let wanted = graph_value(&estimator).enumerate(&game, &graph).unwrap().values;
+            let count = counted(graph.clone(), 1);
+            for estimator in [Box::new(estimator.clone()) as Box<dyn Estimator>, estimator.growing()] {
+                let got = estimator.estimate(&Once::new(&game), count, 1).unwrap();
+                close(&got.values, &wanted, 1e-12);
+                assert_eq!((got.evaluations, got.diagnostics.exact), (count, true));
+                assert!(got.std_errors.unwrap().iter().all(|&error| error == 0.0));
+            }
+        }
+    }
+    // A star: leaves see two players, and are exact long before the centre is.
+    let graph = Graph::from_edges(21, (1..21).map(|leaf| (0, leaf))).unwrap();
+    let game = SumOfUnanimity::random(21, 100, 3, 2);
+    let wanted = written_out(&game, &graph, 1, Outside::Absent, &Semivalue::Shapley);
+    for estimator in samplings(&graph, 1) {
+        let got = estimator.estimate(&Once::new(&game), 600, 1).unwrap();
+        let errors = got.std_errors.unwrap();
+        assert!(errors[0] > 0.0 && errors[1..].iter().all(|&error| error == 0.0));
+        assert!((got.values[0] - wanted[0]).abs() < 4.5 * errors[0]);
+        close(&got.values[1..], &wanted[1..], 1e-12);
+    }
+}
+
+#[test]
+fn additive_games_come_back_from_samples() {
+    let graph = Graph::grid(12, 11, Adjacency::Four);
+    let weights: Vec<f64> = (0..132).map(|player| f64::from(player) - 40.3).collect();
+    let game = Additive::new(weights.clone()).unwrap();
+    for outside in BOTH {
+        for estimator in [LocalMethod::Contributions, LocalMethod::Regression] {
+            let estimator = sampling(&graph, l_shapley(4, outside), estimator);
+            // 41 players around each.
+            let got = estimator.estimate(&game, 132 * 100, 3).unwrap();
+            close(&got.values, &weights, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_least_budget_is_enough_and_one_less_is_refused() {
+    for (graph, order) in
+        [(Graph::line(1), 1), (Graph::line(2), 1), (Graph::line(40), 9), (random_graph(30, 0.1, 3), 2)]
+    {
+        let game = SumOfUnanimity::random(graph.nodes(), 50, 3, 2);
+        for estimator in several(&graph, order) {
+            for estimator in [Box::new(estimator.clone()) as Box<dyn Estimator>, estimator.growing()] {
+                let least = estimator.minimum_budget(graph.nodes());
+                assert!(estimator.estimate(&Once::new(&game), least, 0).unwrap().evaluations <= least);
+                let error = estimator.estimate(&game, least - 1, 0).unwrap_err();
+                assert!(matches!(error, EstimatorError::Budget { .. }), "{error}");
+            }
+        }
+    }
+    // 31 to 60 players around those near the ends, 61 around the 40 inside, made even.
+    let least = |estimator: &LocalSampling| estimator.minimum_budget(0);
+    assert_eq!(samplings(&Graph::line(100), 30).map(|estimator| least(&estimator)), [402, 5242]);
+}
+
+/// A game that notes which coalitions it is asked for.
+struct Noted<'g> {
+    game: &'g dyn Game,
+    asked: Mutex<HashSet<Coalition>>,
+}
+
+impl Game for Noted<'_> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.asked.lock().unwrap().extend(batch.iter().map(|row| row.to_coalition()));
+        self.game.values(batch, out)
+    }
+}
+
+#[test]
+fn what_growing_forms_ask_for_is_part_of_what_they_ask_for_later() {
+    let graph = random_graph(40, 0.09, 6);
+    let game = SumOfUnanimity::random(40, 200, 3, 2);
+    for estimator in several(&graph, 2) {
+        let growing = estimator.growing();
+        let asked = |budget: usize| {
+            let noted = Noted { game: &game, asked: Mutex::default() };
+            growing.estimate(&noted, budget, 9).unwrap();
+            noted.asked.into_inner().unwrap()
+        };
+        let mut before = HashSet::new();
+        for budget in [800, 801, 1100, 1500, 1513, 4000, 16_000] {
+            let now = asked(budget);
+            assert!(before.is_subset(&now), "{} {budget}", growing.name());
+            before = now;
+        }
+    }
+}
+
+#[test]
+fn runs_until_an_accuracy_go_on_from_what_was_asked() {
+    let graph = Graph::line(30);
+    let game = SumOfUnanimity::random(30, 200, 3, 2);
+    for estimator in samplings(&graph, 8) {
+        let once = Once::new(&game);
+        let mut run = Anytime::new(&estimator, &once, 1).unwrap();
+        let early = run.run(1500).unwrap().clone();
+        let late = run.run(6000).unwrap();
+        assert!(late.evaluations > early.evaluations && late.evaluations <= 6000);
+        assert_eq!(late.values, estimator.growing().estimate(&game, 6000, 1).unwrap().values);
+        assert_eq!(once.asked(), late.evaluations);
+    }
+}
+
+#[test]
+fn values_that_cannot_be_sampled_are_refused_with_what_can() {
+    let refusal = |value: GraphValue, method| {
+        LocalSampling::new(Graph::line(4), value, method).unwrap_err().to_string()
+    };
+    let early = Semivalue::beta_shapley(4.0, 1.0).unwrap();
+    assert!(refusal(GraphValue::l_shapley(1).of(early), LocalMethod::Regression).contains("contributions"));
+    assert!(refusal(GraphValue::myerson(), LocalMethod::Contributions).contains("OnGraph"));
+    assert!(refusal(GraphValue::c_shapley(2), LocalMethod::Regression).contains("c-shapley=2"));
+    let names = several(&Graph::line(3), 1).into_iter().map(|estimator| estimator.name());
+    let wanted = ["l-shapley-permutation", "l-shapley-leverage", "local-monte-carlo", "l-banzhaf-kernel"];
+    assert!(wanted.iter().all(|wanted| names.clone().any(|name| name == *wanted)));
+    let error = LocalSampling::permutations(Graph::line(4), 1)
+        .estimate(&SumOfUnanimity::random(5, 5, 2, 1), 100, 0)
+        .unwrap_err();
+    assert!(error.to_string().contains("5 players"), "{error}");
 }

@@ -104,37 +104,48 @@ pub(in crate::on_graph) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Ve
 }
 
 /// [`count`] of neighbourhoods.
-pub(in crate::on_graph) fn check_count(
-    neighbourhoods: &[Vec<usize>],
-    order: usize,
-    limit: usize,
-) -> Result<usize, EstimatorError> {
-    let players = neighbourhoods.len();
-    // The first of the largest.
-    let sizes = neighbourhoods.iter().map(Vec::len).enumerate();
-    let (player, nodes) = sizes.rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default();
-    let too_many =
-        |coalitions: f64| Err(EstimatorError::LocalCoalitions { order, player, nodes, coalitions, limit });
-    let largest = (nodes as f64).exp2().min(f64::MAX);
-    if nodes > MOST_NODES {
-        return too_many(largest);
+fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize, EstimatorError> {
+    if let Some(count) = count_within(neighbourhoods, limit) {
+        return Ok(count);
     }
-    // ∅ and N are not counted as pieces.
-    let (mut pieces, trivial) = (0.0, 2.0);
-    let ends = if nodes == players { 1.0 } else { 0.0 };
-    let mut steps = STEPS_BEYOND;
-    for node in 0..players {
-        let is_beyond = largest.max(pieces) > limit as f64;
-        let owner = Owner::of(neighbourhoods, node);
-        let budget = if is_beyond { Some(&mut steps) } else { None };
-        match owner.count(budget) {
-            Some(own) => pieces += own,
-            None => return too_many(largest.max(pieces)),
+    let (player, nodes) = largest(neighbourhoods);
+    let mut coalitions = (nodes as f64).exp2().min(f64::MAX);
+    if nodes <= MOST_NODES {
+        let mut steps = STEPS_BEYOND;
+        let count = |node| Owner::of(neighbourhoods, node).count(&mut steps);
+        let pieces: f64 = (0..neighbourhoods.len()).map_while(count).sum();
+        coalitions = coalitions.max(pieces + beside(nodes, neighbourhoods.len()) as f64);
+    }
+    Err(EstimatorError::LocalCoalitions { order, player, nodes, coalitions, limit })
+}
+
+/// [`count`] of neighbourhoods, where it is no more than `limit`.
+pub(in crate::on_graph) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
+    let (_, nodes) = largest(neighbourhoods);
+    if nodes > MOST_NODES || 1usize.checked_shl(nodes as u32)? > limit {
+        return None;
+    }
+    let beside = beside(nodes, neighbourhoods.len());
+    let (mut pieces, mut unbounded) = (0, usize::MAX);
+    for node in 0..neighbourhoods.len() {
+        // Below 2^63, and so are the pieces of all nodes before it.
+        pieces += Owner::of(neighbourhoods, node).count(&mut unbounded)? as usize;
+        if pieces > limit {
+            return None;
         }
     }
-    let coalitions = pieces - ends + trivial;
-    // Below 2^53 for any number that fits a limit worth the name, so that the sum is exact.
-    if coalitions <= limit as f64 { Ok(coalitions as usize) } else { too_many(coalitions) }
+    Some(pieces + beside).filter(|&count| count <= limit)
+}
+
+/// The first player whose neighbourhood is as large as any, and how large it is.
+fn largest(neighbourhoods: &[Vec<usize>]) -> (usize, usize) {
+    let sizes = neighbourhoods.iter().map(Vec::len).enumerate();
+    sizes.rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
+}
+
+/// ∅ and N, which are evaluated whatever the pieces; N is one of these where the largest neighbourhood has all players.
+fn beside(nodes: usize, players: usize) -> usize {
+    if nodes == players { 1 } else { 2 }
 }
 
 /// c_i(P) by the size of the neighbourhood, and of the piece.

@@ -101,12 +101,11 @@ impl Owner {
     }
 
     /// How many pieces are the owner's, the empty one not counted; none where counting takes more than `steps`.
-    pub(super) fn count(&self, steps: Option<&mut usize>) -> Option<f64> {
+    pub(super) fn count(&self, steps: &mut usize) -> Option<f64> {
         let last = self.nodes.len() * self.words;
         let mut common = vec![0; last + self.words];
         common[..self.words].copy_from_slice(&self.with_rest[last..]);
-        let mut unbounded = usize::MAX;
-        let all = self.count_branch(0, &mut common, steps.unwrap_or(&mut unbounded))?;
+        let all = self.count_branch(0, &mut common, steps)?;
         let is_first = self.earlier.iter().all(|&word| word == 0);
         Some(if is_first { all - 1.0 } else { all })
     }

@@ -1,0 +1,86 @@
+//! How a budget is divided among players with neighbourhoods of their own.
+
+use apportion_values::MOST_PLAYERS;
+
+/// Evaluations for one player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    /// Evaluations.
+    pub(super) evaluations: usize,
+    /// The fewest.
+    least: usize,
+    /// All coalitions of the neighbourhood, where they can be enumerated.
+    all: usize,
+}
+
+impl Share {
+    /// That of a player whose neighbourhood has `nodes` players: at least `least` evaluations, or all coalitions.
+    pub(super) fn new(least: usize, nodes: usize) -> Self {
+        let all = if nodes <= MOST_PLAYERS { 1 << nodes } else { usize::MAX };
+        let least = least.min(all);
+        Self { evaluations: least, least, all }
+    }
+
+    /// Whether it is enough for all coalitions of the neighbourhood.
+    pub(super) fn is_whole(self) -> bool {
+        self.evaluations >= self.all
+    }
+
+    fn at(self, level: usize) -> usize {
+        level.clamp(self.least, self.all)
+    }
+}
+
+/// Gives every player the same multiple of `unit` within its limits, so that all shares sum to `total` at most; one unit more to the first
+/// players as far as that goes; never less than the least.
+///
+/// No share falls as the total grows.
+pub(super) fn fill(shares: &mut [Share], unit: usize, total: usize) {
+    let sum = |units: usize| {
+        let level = units.saturating_mul(unit);
+        shares.iter().fold(0usize, |sum, share| sum.saturating_add(share.at(level)))
+    };
+    // A level above the total is beyond everybody who is not whole.
+    let (mut below, mut above) = (0, total / unit + 1);
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if sum(middle) <= total { below = middle } else { above = middle }
+    }
+    let mut left = total.saturating_sub(sum(below));
+    let mut is_left = true;
+    for share in shares {
+        let (now, next) = (share.at(below * unit), share.at((below + 1).saturating_mul(unit)));
+        is_left &= next - now <= left;
+        share.evaluations = if is_left { next } else { now };
+        left -= share.evaluations.saturating_sub(now).min(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_even_within_their_limits_and_grow_with_the_total() {
+        let start: Vec<Share> = [(4, 3), (4, 1), (4, 30), (6, 12), (2, 2)]
+            .map(|(least, nodes)| Share::new(least, nodes))
+            .to_vec();
+        let least: usize = start.iter().map(|share| share.evaluations).sum();
+        assert_eq!(start[1].evaluations, 2);
+        let mut before = start.clone();
+        for total in 0..20_000 {
+            let mut shares = start.clone();
+            fill(&mut shares, 4, total);
+            let given: usize = shares.iter().map(|share| share.evaluations).sum();
+            assert!(given <= total.max(least));
+            assert!(total < least || total - given < 4, "{total}: {given}");
+            for (share, before) in shares.iter().zip(&before) {
+                assert!(share.evaluations >= before.evaluations, "{total}");
+            }
+            assert!(shares[2].evaluations + 4 > shares[3].evaluations || shares[3].evaluations == 6);
+            before = shares;
+        }
+        assert!(before[0].is_whole() && before[1].is_whole() && before[3].is_whole() && before[4].is_whole());
+        assert!(!before[2].is_whole() && before[2].evaluations > 15_000);
+    }
+}
