@@ -2,6 +2,7 @@
 
 pub(crate) mod group_explainers;
 pub(crate) mod kernel_banzhaf;
+mod l_c_shapley;
 pub(crate) mod leverage_shap;
 pub(crate) mod projected_sgd;
 

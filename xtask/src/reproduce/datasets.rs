@@ -16,9 +16,21 @@ use super::Usage;
 use super::store::sha256;
 
 /// A file with the hash of its (unpacked) bytes.
-struct Source {
-    file: &'static str,
-    sha256: &'static str,
+pub(crate) struct Source {
+    pub(crate) file: &'static str,
+    pub(crate) sha256: &'static str,
+}
+
+/// The line for those who lack files that are not embedded.
+pub(crate) fn how_to_get(sources: &[&Source]) -> String {
+    let files: Vec<String> =
+        sources.iter().map(|source| format!("{} (SHA-256 {}…)", source.file, &source.sha256[..12])).collect();
+    let files = match files.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    };
+    format!("not embedded: put {files} into a folder and name it with --data or APPORTION_DATA")
 }
 
 /// A dataset that the harness knows.
@@ -367,20 +379,7 @@ impl Known {
 
     /// The line for those who lack it.
     pub(crate) fn how_to_get_it(&self) -> String {
-        if self.has_no_model() {
-            return format!(
-                "not embedded: put {} (SHA-256 {}…) into a folder and name it with --data or APPORTION_DATA",
-                self.data.file,
-                &self.data.sha256[..12]
-            );
-        }
-        format!(
-            "not embedded: put {} (SHA-256 {}…) and {} (SHA-256 {}…) into a folder and name it with --data or APPORTION_DATA",
-            self.data.file,
-            &self.data.sha256[..12],
-            self.model.file,
-            &self.model.sha256[..12]
-        )
+        if self.has_no_model() { how_to_get(&[&self.data]) } else { how_to_get(&[&self.data, &self.model]) }
     }
 }
 
@@ -482,7 +481,12 @@ impl Library {
         }
     }
 
-    fn find(&self, source: &Source) -> Result<Option<Vec<u8>>> {
+    /// The unpacked bytes of a file of the data directory, or none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there but is not the one known.
+    pub(crate) fn find(&self, source: &Source) -> Result<Option<Vec<u8>>> {
         let Some(folder) = &self.folder else { return Ok(None) };
         for folder in [folder.clone(), folder.join("data"), folder.join("models")] {
             for (name, packed) in [(source.file.to_owned(), false), (format!("{}.gz", source.file), true)] {
@@ -512,7 +516,8 @@ impl Library {
     }
 }
 
-fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
+/// The bytes of a gzipped file.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,0 +1,117 @@
+//! Images of one size, with the two classes they belong to.
+
+use anyhow::{Context, Result, ensure};
+
+/// Rows of pixels between 0 and 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ImageSet {
+    pub(crate) channels: usize,
+    /// Pixels of a side: the images are squares.
+    pub(crate) side: usize,
+    /// What the targets mean.
+    pub(crate) classes: &'static [&'static str],
+    /// Images × channels × rows × columns: channel by channel, each row by row, as convolutions take them.
+    pixels: Vec<f64>,
+    pub(crate) targets: Vec<usize>,
+}
+
+impl ImageSet {
+    /// Reads CSV with a header: the pixels row by row, the channels of each together, numbers from 0 to `white`; then the class. A pixel
+    /// becomes the nearest 32-bit float of its share of white, which is what networks were trained on.
+    ///
+    /// # Errors
+    ///
+    /// For rows of another length, another number of rows, and cells that are no numbers in their range.
+    pub(super) fn read(
+        bytes: &[u8],
+        rows: usize,
+        (channels, side): (usize, usize),
+        white: f64,
+        classes: &'static [&'static str],
+    ) -> Result<Self> {
+        let columns = channels * side * side;
+        let mut set =
+            Self { channels, side, classes, pixels: Vec::with_capacity(rows * columns), targets: Vec::new() };
+        let mut reader = csv::Reader::from_reader(bytes);
+        for record in reader.records() {
+            let record = record?;
+            ensure!(record.len() == columns + 1, "a row has {} columns, not {}", record.len(), columns + 1);
+            for channel in 0..channels {
+                for cell in record.iter().take(columns).skip(channel).step_by(channels) {
+                    let value: f64 = cell.parse().with_context(|| format!("{cell:?} is no number"))?;
+                    ensure!((0.0..=white).contains(&value), "a pixel is {value}, not within 0 to {white}");
+                    set.pixels.push(f64::from((value / white) as f32));
+                }
+            }
+            set.targets.push(super::text_set::class(&record[columns])?);
+        }
+        ensure!(set.targets.len() == rows, "there are {} images, not {rows}", set.targets.len());
+        ensure!(set.targets.iter().all(|&target| target < classes.len()), "an image is of no class");
+        Ok(set)
+    }
+
+    /// Number of images.
+    pub(crate) fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The pixels of image `index`: channels × rows × columns.
+    pub(crate) fn image(&self, index: usize) -> &[f64] {
+        let columns = self.columns();
+        &self.pixels[index * columns..(index + 1) * columns]
+    }
+
+    /// Numbers of an image.
+    pub(crate) fn columns(&self) -> usize {
+        self.channels * self.side * self.side
+    }
+
+    /// The mean of all pixels of all images, of all channels together: the reference that stands in for absent ones.
+    pub(crate) fn mean(&self) -> f64 {
+        // By image first, so that long sums lose little.
+        let sums = self.pixels.chunks_exact(self.columns()).map(|image| image.iter().sum::<f64>());
+        sums.sum::<f64>() / self.pixels.len() as f64
+    }
+
+    /// The images for which `keep` says so, by their index.
+    pub(super) fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.len()).filter(|&index| keep(index)).collect();
+        Self {
+            pixels: kept.iter().flat_map(|&index| self.image(index)).copied().collect(),
+            targets: kept.iter().map(|&index| self.targets[index]).collect(),
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str =
+        "r,g,b,r,g,b,r,g,b,r,g,b,target\n0,1,2,3,4,5,6,7,8,9,10,10,1\n0,0,0,0,0,0,0,0,0,0,0,5,0\n";
+
+    #[test]
+    fn channels_come_one_after_the_other() {
+        let set = ImageSet::read(TWO.as_bytes(), 2, (3, 2), 10.0, &["a", "b"]).unwrap();
+        let wanted = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 10].map(|tenths| f64::from(tenths as f32 / 10.0));
+        assert!(set.image(0).iter().zip(wanted).all(|(got, want)| (got - want).abs() < 1e-7));
+        assert_eq!(set.image(0)[1], f64::from(0.3_f32));
+        assert_eq!(set.targets, [1, 0]);
+        assert!((set.mean() - 7.0 / 24.0).abs() < 1e-7);
+        let second = set.filtered(|index| index == 1);
+        assert_eq!((second.len(), second.image(0), second.targets[0]), (1, set.image(1), 0));
+    }
+
+    #[test]
+    fn other_tables_are_refused() {
+        let error = |text: &str, rows, side| {
+            ImageSet::read(text.as_bytes(), rows, (3, side), 10.0, &["a", "b"]).unwrap_err().to_string()
+        };
+        assert!(error(TWO, 3, 2).contains("2 images, not 3"));
+        assert!(error(TWO, 2, 1).contains("13 columns, not 4"));
+        assert!(error(&TWO.replace("8,9", "8,11"), 2, 2).contains("a pixel is 11"));
+        assert!(error(&TWO.replace("8,9", "8,x"), 2, 2).contains("no number"));
+        assert!(error(&TWO.replace("10,1\n", "10,2\n"), 2, 2).contains("no class"));
+    }
+}

@@ -1,0 +1,281 @@
+//! What masking does: the change of the log-odds of the predicted class as the players with the highest scores are masked.
+
+use anyhow::{Context, Result};
+use apportion::Model;
+use apportion::media::{Image, Outputs};
+use serde::{Deserialize, Serialize};
+
+use super::method::Method;
+use super::subject::{Sample, Shown, Subject, predict};
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::store::derive_seed;
+
+/// Raised when the meaning of a cell changes, so that old checkpoints are not taken up.
+const PROTOCOL: u32 = 1;
+
+/// Samples of one cell: texts and embedded images take little time each.
+const BLOCK: usize = 10;
+
+/// How bright a pixel is that counts as activated.
+const ACTIVATED: f64 = 0.5;
+
+/// The shares, in percent, of players masked.
+pub(super) fn levels(subject: &Subject) -> Vec<usize> {
+    let step = if subject.is_image() { 2 } else { 5 };
+    (0..=10).map(|level| step * level).collect()
+}
+
+/// The shares of figure 4, in percent.
+pub(super) const SHOWN: [usize; 2] = [15, 20];
+
+/// How many of so many players a share in percent is, rounded to the nearest number.
+pub(super) fn count(percent: usize, players: usize) -> usize {
+    (percent * players + 50) / 100
+}
+
+/// Players by score, the highest first; equal ones in their order.
+pub(super) fn ranked(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    order
+}
+
+/// What came of one method on one sample.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    pub(super) players: usize,
+    pub(super) evaluations: usize,
+    /// Log-odds with players masked, minus those without, by level.
+    pub(super) changes: Vec<f64>,
+    /// Of grey images: the share of the masked pixels that are activated or next to an activated one, for the shares of [`SHOWN`].
+    pub(super) near: Vec<f64>,
+}
+
+/// Scores one sample by one method, and masks by them.
+fn outcome(model: &dyn Model, sample: &Sample, method: Method, levels: &[usize], seed: u64) -> Result<Outcome> {
+    let scores = method.scores(model, sample, seed)?;
+    let order = ranked(&scores.values);
+    let near = match &sample.shown {
+        Shown::Image(image, _) if image.channels() == 1 => {
+            let active = around_active(image);
+            let share = |percent: usize| {
+                let masked = &order[..count(percent, order.len())];
+                masked.iter().filter(|&&pixel| active[pixel]).count() as f64 / masked.len().max(1) as f64
+            };
+            SHOWN.map(share).to_vec()
+        }
+        _ => Vec::new(),
+    };
+    Ok(Outcome {
+        players: order.len(),
+        evaluations: scores.evaluations,
+        changes: changes(model, sample, &order, levels)?,
+        near,
+    })
+}
+
+/// The changes of the log-odds as the first of `order` are masked.
+fn changes(model: &dyn Model, sample: &Sample, order: &[usize], levels: &[usize]) -> Result<Vec<f64>> {
+    let mut rows = Vec::new();
+    for &percent in levels {
+        let mut present = vec![true; order.len()];
+        order[..count(percent, order.len())].iter().for_each(|&player| present[player] = false);
+        rows.extend(sample.masked.row(&present));
+    }
+    let outputs = predict(model, &rows, levels.len())?;
+    let log_odds = |outputs: &[f64]| Outputs::Logits.log_odds(outputs, sample.class);
+    let before = log_odds(&sample.outputs)?;
+    outputs.chunks_exact(model.outputs()).map(|outputs| Ok(log_odds(outputs)? - before)).collect()
+}
+
+/// Which pixels are activated or touch an activated one, at a side or a corner.
+pub(super) fn around_active(image: &Image) -> Vec<bool> {
+    let (height, width) = (image.height(), image.width());
+    let active = |row: usize, column: usize| image.pixel(row, column)[0] >= ACTIVATED;
+    (0..height * width)
+        .map(|pixel| {
+            let (row, column) = (pixel / width, pixel % width);
+            (row.saturating_sub(1)..(row + 2).min(height))
+                .any(|row| (column.saturating_sub(1)..(column + 2).min(width)).any(|column| active(row, column)))
+        })
+        .collect()
+}
+
+/// Outcomes of one method on a block of samples, and all that determines them.
+#[derive(Serialize)]
+struct Cell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    subject: &'static str,
+    samples_and_model: &'a str,
+    method: Method,
+    fingerprint: &'a str,
+    samples: &'a [usize],
+    levels: &'a [usize],
+    seed: u64,
+    #[serde(skip)]
+    of: &'a Subject,
+}
+
+/// The outcomes of one method on all chosen samples of a data set.
+pub(super) struct Curve {
+    pub(super) method: Method,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+impl Curve {
+    /// The mean change at a level.
+    pub(super) fn mean(&self, level: usize) -> Measurement {
+        Measurement::mean(&self.outcomes.iter().map(|outcome| outcome.changes[level]).collect::<Vec<_>>())
+    }
+
+    /// For each sample the mean change over all levels above zero: the area between curve and axis, over its width.
+    pub(super) fn areas(&self) -> Vec<f64> {
+        let area = |outcome: &Outcome| {
+            outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64
+        };
+        self.outcomes.iter().map(area).collect()
+    }
+
+    /// The mean over the samples of evaluations per player.
+    pub(super) fn evaluations_per_player(&self) -> f64 {
+        let of = |outcome: &Outcome| outcome.evaluations as f64 / outcome.players as f64;
+        self.outcomes.iter().map(of).sum::<f64>() / self.outcomes.len() as f64
+    }
+
+    /// The most evaluations per player on a sample.
+    pub(super) fn most_evaluations_per_player(&self) -> f64 {
+        let of = |outcome: &Outcome| outcome.evaluations as f64 / outcome.players as f64;
+        self.outcomes.iter().map(of).fold(0.0, f64::max)
+    }
+}
+
+/// All methods on the chosen samples of a data set.
+pub(super) struct Measured<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) samples: Vec<usize>,
+    pub(super) levels: Vec<usize>,
+    pub(super) curves: Vec<Curve>,
+}
+
+impl Measured<'_> {
+    pub(super) fn curve(&self, method: Method) -> Option<&Curve> {
+        self.curves.iter().find(|curve| curve.method == method)
+    }
+}
+
+/// Measures `methods` on the chosen samples.
+pub(super) fn measure<'a>(session: &Session, subject: &'a Subject, methods: &[Method]) -> Result<Measured<'a>> {
+    let samples = subject.chosen(session);
+    let levels = levels(subject);
+    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let block = if subject.is_dear() { 1 } else { BLOCK };
+    let mut cells = Vec::new();
+    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
+        cells.extend(samples.chunks(block).map(|samples| Cell {
+            kind: "masking",
+            protocol: PROTOCOL,
+            subject: subject.name,
+            samples_and_model: &subject.fingerprint,
+            method,
+            fingerprint,
+            samples,
+            levels: &levels,
+            seed: session.seed,
+            of: subject,
+        }));
+    }
+    let results: Vec<Vec<Outcome>> = session.results(&cells, |cell| {
+        let of_sample = |&index: &usize| {
+            let seed = seed_of(cell.of, cell.method, index, cell.seed)?;
+            outcome(cell.of.model.as_ref(), &cell.of.sample(index)?, cell.method, cell.levels, seed)
+                .with_context(|| format!("{} on sample {index} of {}", cell.method.title(), cell.subject))
+        };
+        cell.samples.iter().map(of_sample).collect()
+    })?;
+    let blocks = samples.len().div_ceil(block);
+    let curves = methods
+        .iter()
+        .zip(results.chunks(blocks.max(1)))
+        .map(|(&method, blocks)| Curve { method, outcomes: blocks.concat() })
+        .collect();
+    Ok(Measured { subject, samples, levels, curves })
+}
+
+/// The seed of a method on a sample.
+fn seed_of(subject: &Subject, method: Method, index: usize, seed: u64) -> Result<u64> {
+    derive_seed(&("masking", subject.name, method, index, seed))
+}
+
+/// The scores of some methods on some samples, and all that determines them.
+#[derive(Serialize)]
+struct ScoresCell<'a> {
+    kind: &'static str,
+    protocol: u32,
+    subject: &'static str,
+    samples_and_model: &'a str,
+    method: Method,
+    fingerprint: &'a str,
+    sample: usize,
+    seed: u64,
+    #[serde(skip)]
+    of: &'a Subject,
+}
+
+/// The scores themselves, for each method and then each sample: the same that masking was by.
+pub(super) fn scores(
+    session: &Session,
+    subject: &Subject,
+    methods: &[Method],
+    samples: &[usize],
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let mut cells = Vec::new();
+    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
+        cells.extend(samples.iter().map(|&sample| ScoresCell {
+            kind: "scores",
+            protocol: PROTOCOL,
+            subject: subject.name,
+            samples_and_model: &subject.fingerprint,
+            method,
+            fingerprint,
+            sample,
+            seed: session.seed,
+            of: subject,
+        }));
+    }
+    let results: Vec<Vec<f64>> = session.results(&cells, |cell| {
+        let seed = seed_of(cell.of, cell.method, cell.sample, cell.seed)?;
+        let scores = cell.method.scores(cell.of.model.as_ref(), &cell.of.sample(cell.sample)?, seed);
+        let scores = scores
+            .with_context(|| format!("{} on sample {} of {}", cell.method.title(), cell.sample, cell.subject))?;
+        Ok(scores.values)
+    })?;
+    Ok(results.chunks(samples.len().max(1)).map(<[Vec<f64>]>::to_vec).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_to_whole_players() {
+        assert_eq!((count(5, 10), count(5, 9), count(50, 11), count(0, 7), count(20, 784)), (1, 0, 6, 0, 157));
+    }
+
+    #[test]
+    fn the_highest_scores_come_first_and_equal_ones_in_their_order() {
+        assert_eq!(ranked(&[0.0, 2.0, -1.0, 2.0, 0.0]), [1, 3, 0, 4, 2]);
+    }
+
+    #[test]
+    fn pixels_around_an_activated_one_touch_it_at_sides_and_corners() {
+        let mut pixels = vec![0.0; 20];
+        (pixels[6], pixels[19]) = (0.5, 0.4);
+        let image = Image::new(4, 5, 1, pixels).unwrap();
+        let around = around_active(&image);
+        let found: Vec<usize> = (0..20).filter(|&pixel| around[pixel]).collect();
+        assert_eq!(found, [0, 1, 2, 5, 6, 7, 10, 11, 12]);
+    }
+}

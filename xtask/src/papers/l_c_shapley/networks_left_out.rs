@@ -1,0 +1,13 @@
+//! In place of networks in ONNX files, in a build that reads none.
+
+use anyhow::{Result, bail};
+
+use super::subject::AnyModel;
+
+/// Whether this build reads them.
+pub(super) const CAN_READ: bool = false;
+
+/// No network.
+pub(super) fn network(_: &[u8]) -> Result<AnyModel> {
+    bail!("this build reads no neural networks")
+}
