@@ -1,6 +1,6 @@
 //! What can go wrong when a network is read or run.
 
-use apportion_games::GameError;
+use apportion_games::{BoxError, GameError};
 
 /// Why an ONNX file could not be read, or the network could not predict rows.
 #[derive(Debug, thiserror::Error)]
@@ -180,4 +180,14 @@ pub enum OnnxError {
     /// Rows of another width than the network has features, or with values that are infinite or too large for 32 bits.
     #[error(transparent)]
     Game(#[from] GameError),
+}
+
+impl OnnxError {
+    /// For a game, which takes its own errors as they are.
+    pub(crate) fn boxed(self) -> BoxError {
+        match self {
+            Self::Game(error) => error.into(),
+            error => error.into(),
+        }
+    }
 }

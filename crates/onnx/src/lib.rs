@@ -50,6 +50,7 @@
 mod error;
 mod file;
 mod load;
+mod near;
 mod network;
 mod options;
 mod runtime;

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use apportion_games::{BoxError, GameError, Model, Rows};
+use apportion_games::{BoxError, GameError, Model, NearReference, Rows};
 
 use crate::error::OnnxError;
+use crate::near::{Chain, NearRow};
 use crate::options::NetworkOptions;
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
@@ -21,6 +22,9 @@ const CALL: Duration = Duration::from_micros(500);
 const REQUEST_CELLS: usize = 1 << 18;
 /// The most cells of a batch, one GiB of f64: a file that asks for more is more likely damaged.
 const MOST_CELLS: usize = 1 << 27;
+
+/// How far the two ways to predict a reference row may be apart, relative to its largest output. Rounding leaves far less.
+const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file; a [`Model`] of games.
 ///
@@ -41,6 +45,9 @@ pub struct Network {
     outputs: usize,
     features: usize,
     rows_per_call: usize,
+    vocabulary_size: Option<usize>,
+    /// The layers, where there is one after the other.
+    chain: Option<Arc<Chain>>,
     /// Threads of the runtime that nobody uses now.
     idle: Mutex<Vec<Worker>>,
 }
@@ -69,7 +76,12 @@ impl Network {
     }
 
     /// Makes a network of a loaded file, and tries it.
-    pub(crate) fn new(model: rten::Model, signature: Signature) -> Result<Self, OnnxError> {
+    pub(crate) fn new(
+        model: rten::Model,
+        signature: Signature,
+        chain: Option<Chain>,
+        vocabulary_size: Option<usize>,
+    ) -> Result<Self, OnnxError> {
         let node = |name: &str| {
             model
                 .find_node(name)
@@ -86,10 +98,15 @@ impl Network {
             outputs: 0,
             features,
             rows_per_call: 0,
+            vocabulary_size,
+            chain: None,
             idle: Mutex::default(),
         };
         network.outputs = network.trial()?;
         network.rows_per_call = network.time_a_call()?;
+        network.chain = chain
+            .filter(|chain| chain.outputs() == network.outputs && chain.most_changes() > 0)
+            .map(Arc::new);
         Ok(network)
     }
 
@@ -174,6 +191,12 @@ impl Network {
     /// The output's name.
     pub fn output_name(&self) -> &str {
         &self.output
+    }
+
+    /// Number of token ids that the input takes, from 0: the rows of the embedding that its integers are looked up in. None where the
+    /// network does something else with its input first.
+    pub fn vocabulary_size(&self) -> Option<usize> {
+        self.vocabulary_size
     }
 
     /// The outputs of rows: rows × outputs, row-major.
@@ -304,11 +327,25 @@ impl Model for Network {
         self.rows_per_call
     }
 
+    /// A sequential convolutional network about this row; none for other networks.
+    ///
+    /// It takes the operators `Conv` (of one group, without dilation), `MaxPool`, `AveragePool`, `GlobalMaxPool`, `GlobalAveragePool` and
+    /// `ReduceMean` over space, `BatchNormalization`, `Relu`, `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with
+    /// one constant or one for each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, one after the other. Costs
+    /// two predictions, as it is made only if both ways agree on the reference.
+    fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
+        if reference.len() != self.features || !reference.iter().all(|&value| self.is_legal(value)) {
+            return None;
+        }
+        let row: Vec<f32> = reference.iter().map(|&value| value as f32).collect();
+        let near = NearRow::new(Arc::clone(self.chain.as_ref()?), &row)?;
+        let wanted = self.predictions(Rows::new(reference, self.features)).ok()?;
+        let largest = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let agrees = |(got, wanted): (f32, f64)| (f64::from(got) - wanted).abs() <= AGREEMENT * largest;
+        near.outputs().into_iter().zip(wanted).all(agrees).then(|| Box::new(near) as Box<dyn NearReference>)
+    }
+
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
-        self.write_predictions(rows, out).map_err(|error| match error {
-            // A game takes its own errors as they are.
-            OnnxError::Game(error) => error.into(),
-            error => error.into(),
-        })
+        self.write_predictions(rows, out).map_err(OnnxError::boxed)
     }
 }

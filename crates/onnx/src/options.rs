@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::error::OnnxError;
 use crate::file;
 use crate::load::load;
+use crate::near;
 use crate::network::Network;
 use crate::signature::Signature;
 
@@ -68,6 +69,8 @@ impl NetworkOptions {
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Network, OnnxError> {
         let file = file::parse(bytes)?;
         let signature = Signature::read(&file, self.output.as_deref(), self.row_shape.as_deref())?;
-        Network::new(load(bytes, file)?, signature)
+        let near = near::chain(&file, &signature);
+        let vocabulary_size = near::vocabulary_size(&file, &signature);
+        Network::new(load(bytes, file)?, signature, near, vocabulary_size)
     }
 }

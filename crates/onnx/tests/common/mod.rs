@@ -81,6 +81,36 @@ pub fn with_integers(mut node: NodeProto, attribute: &str, values: &[i64]) -> No
     node
 }
 
+pub fn with_float(mut node: NodeProto, attribute: &str, value: f32) -> NodeProto {
+    node.attribute.push(AttributeProto {
+        name: Some(attribute.to_owned()),
+        f: Some(value),
+        r#type: Some(AttributeType::FLOAT),
+        ..AttributeProto::default()
+    });
+    node
+}
+
+pub fn with_text(mut node: NodeProto, attribute: &str, value: &str) -> NodeProto {
+    node.attribute.push(AttributeProto {
+        name: Some(attribute.to_owned()),
+        s: Some(value.to_owned()),
+        r#type: Some(AttributeType::STRING),
+        ..AttributeProto::default()
+    });
+    node
+}
+
+pub fn integers(name: &str, values: &[i64]) -> TensorProto {
+    TensorProto {
+        name: Some(name.to_owned()),
+        dims: vec![values.len() as i64],
+        data_type: Some(DataType::INT64),
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
 pub fn weight(name: &str, shape: &[i64], values: &[f32]) -> TensorProto {
     TensorProto {
         name: Some(name.to_owned()),

@@ -1,0 +1,99 @@
+//! What a row near a reference costs: `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
+//!
+//! Rows differ from a reference of noise in some pixels of a window of 5 × 5 (the last column: in all of the image), with all their
+//! channels, the windows at random places. One thread, 256 rows a call as in a game. Prints the least of 30 repetitions, in microseconds
+//! per row, beside the runtime's on whole rows, and the largest difference of the two relative to the largest output.
+
+use std::time::Instant;
+
+use apportion_games::{BoxError, Changes, Model, Rows};
+use apportion_onnx::Network;
+
+const ROWS: usize = 256;
+const PIXELS: [usize; 5] = [1, 4, 13, 25, usize::MAX];
+
+/// Numbers in [0, 1), the same at every run (SplitMix64).
+fn uniform() -> impl FnMut() -> f64 {
+    let mut state = 1_u64;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ bits >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Places of `count` pixels of a window at a random place, or of all pixels.
+fn pixels(count: usize, height: usize, width: usize, uniform: &mut impl FnMut() -> f64) -> Vec<usize> {
+    if count > 25 {
+        return (0..height * width).collect();
+    }
+    let mut below = |end: usize| (uniform() * end as f64) as usize;
+    let (top, left) = (below(height.saturating_sub(4).max(1)), below(width.saturating_sub(4).max(1)));
+    let mut places: Vec<usize> =
+        (0..25).map(|i| (top + i / 5).min(height - 1) * width + (left + i % 5).min(width - 1)).collect();
+    places.sort_unstable();
+    places.dedup();
+    while places.len() > count {
+        places.remove(below(places.len()));
+    }
+    places
+}
+
+fn main() -> Result<(), BoxError> {
+    println!(
+        "{:>22} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "µs per row; pixels", 1, 4, 13, 25, "all", "runtime"
+    );
+    for path in std::env::args().skip(1) {
+        let network = Network::from_path(&path)?;
+        let (features, outputs) = (network.feature_count(), network.output_count());
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let mut uniform = uniform();
+        let reference: Vec<f64> = (0..features).map(|_| uniform()).collect();
+        let &[channels, height, width] = network.row_shape() else {
+            println!("{name:>22} takes no images");
+            continue;
+        };
+        let Some(near) = network.near(&reference) else {
+            println!("{name:>22} is run as a whole alone");
+            continue;
+        };
+        print!("{name:>22}");
+        let (mut largest, mut worst, mut runtime) = (0.0_f64, 0.0_f64, f64::INFINITY);
+        for count in PIXELS {
+            let (mut changes, mut rows) = (Changes::new(), Vec::new());
+            for _ in 0..ROWS {
+                let mut changed = Vec::new();
+                let pixels = pixels(count, height, width, &mut uniform);
+                for channel in 0..channels {
+                    changed.extend(pixels.iter().map(|pixel| (channel * height * width + pixel, uniform())));
+                }
+                let mut row = reference.clone();
+                changed.iter().for_each(|&(feature, value)| row[feature] = value);
+                rows.extend(row);
+                changes.push(changed);
+            }
+            let (mut out, mut least) = (vec![0.0; ROWS * outputs], f64::INFINITY);
+            for _ in 0..30 {
+                let start = Instant::now();
+                near.predict(&changes, &mut out)?;
+                least = least.min(start.elapsed().as_secs_f64());
+            }
+            let start = Instant::now();
+            let wanted = network.predictions(Rows::new(&rows, features))?;
+            runtime = runtime.min(start.elapsed().as_secs_f64());
+            for (got, wanted) in out.iter().zip(wanted) {
+                (largest, worst) = (largest.max(wanted.abs()), worst.max((got - wanted).abs()));
+            }
+            print!(" {:>8.2}", least / ROWS as f64 * 1e6);
+        }
+        let most = near.most_changes();
+        println!(
+            " {:>8.2}  within {:.1e}, taken up to {most} features",
+            runtime / ROWS as f64 * 1e6,
+            worst / largest
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Where following changes pays.
+
+use super::layer::Layer;
+use super::plane::Shape;
+
+/// What followed changes may cost, in hundredths of what the whole network costs the runtime.
+const SHARE: usize = 80;
+
+/// Weights of a kernel that stay in the cache nearest to the processor from cell to cell.
+const NEAREST: usize = 1 << 13;
+
+/// The most changes of a row for which following them costs less than predicting the row as a whole.
+///
+/// Costs are multiply-adds. A followed one takes about as long as one of the runtime; twice as long where the kernel is larger than the
+/// nearest cache, as it is gone through for each cell. Changes are taken to be far from each other, where they reach the most
+/// cells. This is counted and not measured, as two runs must choose alike.
+pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
+    let whole = multiply_adds(input, layers, input.elements(), |_| 1);
+    let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
+    let pays = |changes: &usize| multiply_adds(input, layers, *changes, dearer) * 100 <= whole * SHARE;
+    (1..=input.elements()).take_while(pays).count()
+}
+
+/// Multiply-adds that follow `changes` single changes far from each other, those of a kernel times what `price` says of its size.
+fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(usize) -> usize) -> usize {
+    let mut shape = input;
+    // Rows and columns of a plane that one change reaches.
+    let mut reach = [1, 1];
+    let mut total = 0;
+    for layer in layers {
+        let output = layer.output(shape);
+        let window = match layer {
+            Layer::Convolution { window, .. } | Layer::Max(window) | Layer::Average { window, .. } => window,
+            Layer::Pointwise(_) => continue,
+        };
+        if let Layer::Convolution { weights, .. } = layer {
+            let cells = (changes * reach[0] * reach[1]).min(shape.cells());
+            // A cell meets the whole kernel, but for strides, at which it meets a part of it.
+            total +=
+                cells * weights.len().div_ceil(window.stride[0] * window.stride[1]) * price(weights.len());
+        }
+        for (axis, reach) in reach.iter_mut().enumerate() {
+            let most = (*reach + window.size[axis] - 1).div_ceil(window.stride[axis]);
+            *reach = most.min(window.output[axis]);
+        }
+        shape = output;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::near::window::Window;
+
+    /// A convolution of 5 × 5 and one of 3 × 3, each pooled by 2 × 2, and a dense layer.
+    fn layers(side: usize, inputs: usize, [first, second]: [usize; 2]) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        let mut grid = [side, side];
+        for (inputs, outputs, size) in [(inputs, first, 5), (first, second, 3)] {
+            let window = Window::new(grid, [size; 2], [1, 1], [[0; 2]; 2]).unwrap();
+            let weights = vec![1.0; outputs * inputs * size * size];
+            layers.push(Layer::Convolution { window, weights, bias: vec![0.0; outputs] });
+            let pool = Window::new(window.output, [2, 2], [2, 2], [[0; 2]; 2]).unwrap();
+            layers.push(Layer::Max(pool));
+            grid = pool.output;
+        }
+        let weights = vec![1.0; second * grid[0] * grid[1]];
+        layers.push(Layer::Convolution { window: Window::whole(grid), weights, bias: vec![0.0] });
+        layers
+    }
+
+    #[test]
+    fn a_part_of_the_changes_pays() {
+        let digit = Shape { channels: 1, height: 28, width: 28 };
+        let most = most_changes(digit, &layers(28, 1, [8, 16]));
+        assert!((200..784).contains(&most), "{most}");
+        // A large kernel costs more than it saves, once its plane has changed.
+        let wide = most_changes(digit, &layers(28, 1, [64, 128]));
+        assert!((1..20).contains(&wide), "{wide}");
+        // Every change reaches everything.
+        let cell = Shape { channels: 3, height: 1, width: 1 };
+        let dense =
+            Layer::Convolution { window: Window::whole([1, 1]), weights: vec![1.0; 6], bias: vec![0.0; 2] };
+        assert_eq!(most_changes(cell, &[dense]), 0);
+    }
+}

@@ -1,0 +1,65 @@
+//! Few sums over a whole plane.
+
+use super::lanes::{LANES, fused, multiply_add, multiversioned};
+use super::plane::{Before, Changed, Shape};
+
+/// A dense layer of few outputs: one product with all channels of a changed cell for each of them.
+///
+/// With more outputs than lanes it is a [convolution](super::convolution::Convolution) with a window of the size of the plane, which
+/// goes through the outputs together.
+#[derive(Debug)]
+pub(super) struct Dense {
+    input: Shape,
+    /// For each output the weights of the plane, as it lies in memory.
+    weights: Vec<Vec<f32>>,
+}
+
+impl Dense {
+    /// Weights are outputs × elements, by channel, row and column.
+    pub(super) fn new(input: Shape, weights: &[f32]) -> Self {
+        let pack = |weights: &[f32]| {
+            let mut packed = vec![0.0; input.len()];
+            weights.iter().enumerate().for_each(|(element, &weight)| packed[input.place(element)] = weight);
+            packed
+        };
+        Self { input, weights: weights.chunks_exact(input.elements()).map(pack).collect() }
+    }
+
+    /// Adds to the sums what changed cells change in them.
+    pub(super) fn add(&self, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
+        changed.extend(0..1, 0..1);
+        add(self, before, sums);
+    }
+}
+
+multiversioned! {
+    fn add(dense: &Dense, before: Before<'_>, sums: &mut [f32]) {
+        for (sum, weights) in sums.iter_mut().zip(&dense.weights) {
+            *sum += if fused!() {
+                product::<true>(dense.input, weights, before)
+            } else {
+                product::<false>(dense.input, weights, before)
+            };
+        }
+    }
+}
+
+/// The changes times their weights.
+#[inline(always)]
+fn product<const FUSED: bool>(shape: Shape, weights: &[f32], before: Before<'_>) -> f32 {
+    let mut lanes = [0.0; LANES];
+    for (row, columns) in before.changed.iter() {
+        let range = shape.range(row, &columns);
+        let now = before.now[range.clone()].as_chunks::<LANES>().0;
+        let reference = before.reference[range.clone()].as_chunks::<LANES>().0;
+        for ((now, reference), weights) in
+            now.iter().zip(reference).zip(weights[range].as_chunks::<LANES>().0)
+        {
+            for lane in 0..LANES {
+                lanes[lane] = multiply_add::<FUSED>(now[lane] - reference[lane], weights[lane], lanes[lane]);
+            }
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (b + f)) + ((c + g) + (d + h))
+}

@@ -1,0 +1,30 @@
+//! Arithmetic on vectors of channels, compiled for several instruction sets.
+
+/// Channels of a cell are filled up to a multiple of this, so that loops over them have no remainder.
+pub(super) const LANES: usize = 8;
+
+/// Compiles a function for each instruction set that makes it faster, and picks one when it is first called.
+macro_rules! multiversioned {
+    ($item:item) => {
+        #[multiversion::multiversion(targets(
+            "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma",
+            "x86_64+avx2+fma"
+        ))]
+        $item
+    };
+}
+pub(super) use multiversioned;
+
+/// Whether the instruction set that was picked multiplies and adds with one rounding. Without, that would be a slow function call.
+macro_rules! fused {
+    () => {
+        multiversion::target::target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"))
+    };
+}
+pub(super) use fused;
+
+/// `a · b + c`, rounded once where `FUSED`.
+#[inline(always)]
+pub(super) fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}

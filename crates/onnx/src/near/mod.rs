@@ -1,0 +1,105 @@
+//! Rows near a reference, at the cost of what their changes reach.
+//!
+//! A network of layers one after the other (convolutions, activations, pooling, dense layers) is read from the graph of its file, if it
+//! is one. About a reference row it keeps what every layer computed. For a row with some changes it goes from layer to layer and
+//! computes only what they reach:
+//!
+//! - The sums of a convolution, of a dense layer and of an average change by the changes of their inputs times the weights.
+//! - The largest value of a window is taken anew where a cell of the window changed.
+//! - A cell whose value stays the same to the last bit (an activation that is zero before and after) changes nothing further on.
+//!
+//! Cells that may have changed are kept as one span of columns for each row of the grid. They are followed in a fixed order and set back
+//! afterwards, so that the prediction of a row depends on its changes alone.
+
+mod average;
+mod chain;
+mod constants;
+mod convolution;
+mod cost;
+mod dense;
+mod graph;
+mod lanes;
+mod layer;
+mod max;
+mod plane;
+mod pointwise;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::sync::Arc;
+
+use apportion_games::{BoxError, Changes, GameError, NearReference};
+
+use crate::error::OnnxError;
+
+pub(crate) use chain::Chain;
+use chain::State;
+pub(crate) use graph::{chain, vocabulary_size};
+
+/// A sequential network that knows what its layers computed for a reference row.
+#[derive(Debug)]
+pub(crate) struct NearRow {
+    chain: Arc<Chain>,
+    reference: State,
+}
+
+impl NearRow {
+    /// The network about this row; none where something that it computes is infinite.
+    pub(crate) fn new(chain: Arc<Chain>, row: &[f32]) -> Option<Self> {
+        let reference = chain.whole(row);
+        reference.is_finite().then_some(Self { chain, reference })
+    }
+
+    /// The outputs of the reference.
+    pub(crate) fn outputs(&self) -> Vec<f32> {
+        let mut out = vec![0.0; self.chain.outputs()];
+        self.chain.write(&self.reference, &mut out);
+        out
+    }
+
+    fn refuse_illegal(&self, row: usize, changes: &[(usize, f64)]) -> Result<(), OnnxError> {
+        let features = self.chain.features();
+        for &(column, value) in changes {
+            if column >= features {
+                let (given, wanted) = (column + 1, features);
+                return Err(GameError::Width { what: format!("row {row}"), given, wanted }.into());
+            }
+            if value.is_nan() {
+                return Err(OnnxError::Missing { row, column });
+            }
+            if !(value as f32).is_finite() {
+                return Err(GameError::InfiniteInput { what: format!("row {row}"), column, value }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn write_predictions(&self, rows: &Changes, out: &mut [f64]) -> Result<(), OnnxError> {
+        let outputs = self.chain.outputs();
+        let mut scratch = self.chain.scratch(&self.reference);
+        let mut values = vec![0.0; outputs];
+        for (row, (changes, out)) in rows.iter().zip(out.chunks_exact_mut(outputs)).enumerate() {
+            self.refuse_illegal(row, changes)?;
+            self.chain.follow(&self.reference, changes, &mut scratch, &mut values);
+            for (output, (out, &value)) in out.iter_mut().zip(&values).enumerate() {
+                let value = f64::from(value);
+                if !value.is_finite() {
+                    return Err(OnnxError::NotFinite { row, output, value });
+                }
+                *out = value;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl NearReference for NearRow {
+    fn most_changes(&self) -> usize {
+        self.chain.most_changes()
+    }
+
+    fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError> {
+        self.write_predictions(rows, out).map_err(OnnxError::boxed)
+    }
+}
