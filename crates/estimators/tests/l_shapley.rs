@@ -25,7 +25,7 @@ impl<G: Game> Once<G> {
     }
 
     fn asked(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.asked.lock().expect("no test panics while it notes").len()
     }
 }
 
@@ -37,7 +37,7 @@ impl<G: Game> Game for Once<G> {
         self.game.outputs()
     }
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().unwrap();
+        let mut asked = self.asked.lock().expect("no test panics while it notes");
         batch.iter().for_each(|row| assert!(asked.insert(row.to_coalition()), "{row} is asked for again"));
         self.game.values(batch, out)
     }
@@ -46,13 +46,13 @@ impl<G: Game> Game for Once<G> {
 fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| 10.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).unwrap()
+    TabulatedGame::new(values, outputs).expect("a full table")
 }
 
 fn random_graph(nodes: usize, density: f64, seed: u64) -> Graph {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
-    Graph::from_edges(nodes, pairs.filter(|_| rng.random_bool(density))).unwrap()
+    Graph::from_edges(nodes, pairs.filter(|_| rng.random_bool(density))).expect("edges of the graph")
 }
 
 fn semivalues(players: usize) -> Vec<Semivalue> {
@@ -62,9 +62,9 @@ fn semivalues(players: usize) -> Vec<Semivalue> {
     vec![
         Semivalue::Shapley,
         Semivalue::Banzhaf,
-        Semivalue::weighted_banzhaf(0.3).unwrap(),
-        Semivalue::beta_shapley(4.0, 1.0).unwrap(),
-        Semivalue::by_size_law(&law).unwrap(),
+        Semivalue::weighted_banzhaf(0.3).expect("a probability"),
+        Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters"),
+        Semivalue::by_size_law(&law).expect("a law"),
     ]
 }
 
@@ -73,15 +73,16 @@ fn graphs() -> Vec<Graph> {
         Graph::line(1),
         Graph::line(2),
         Graph::complete(2),
-        Graph::from_edges(2, []).unwrap(),
-        Graph::from_edges(5, []).unwrap(),
+        Graph::from_edges(2, []).expect("no edges"),
+        Graph::from_edges(5, []).expect("no edges"),
         Graph::line(9),
         Graph::line(14),
         Graph::complete(7),
         Graph::grid(3, 4, Adjacency::Four),
         Graph::grid(2, 5, Adjacency::Eight),
         // Two parts, one of them a star whose centre comes last.
-        Graph::from_edges(11, [(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)]).unwrap(),
+        Graph::from_edges(11, [(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)])
+            .expect("edges of the graph"),
     ];
     for nodes in [3, 6, 9, 12] {
         graphs.extend([0.1, 0.3, 0.6].map(|density| random_graph(nodes, density, nodes as u64)));
@@ -101,7 +102,7 @@ fn l_shapley(order: usize, outside: Outside) -> GraphValue {
 }
 
 fn explain(game: &dyn Game, graph: &Graph, value: GraphValue) -> Explanation {
-    OnGraph::new(graph.clone(), value).values(game).unwrap()
+    OnGraph::new(graph.clone(), value).values(game).expect("a graph of the game's players")
 }
 
 const BOTH: [Outside; 2] = [Outside::Absent, Outside::Present];
@@ -177,7 +178,7 @@ fn on_a_line(players: usize, order: usize) -> usize {
 }
 
 fn counted(graph: Graph, order: usize) -> usize {
-    OnGraph::new(graph, GraphValue::l_shapley(order)).coalitions().unwrap()
+    OnGraph::new(graph, GraphValue::l_shapley(order)).coalitions().expect("few coalitions")
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn written_out(
         let mut batch = Coalitions::new(players);
         batch.push_members(members.iter().copied());
         let mut worth = [0.0];
-        game.values(&batch, &mut worth).unwrap();
+        game.values(&batch, &mut worth).expect("a value of every coalition");
         worth[0]
     };
     let of = |player: usize| {
@@ -409,7 +410,7 @@ fn samplings(graph: &Graph, order: usize) -> [LocalSampling; 2] {
 }
 
 fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampling {
-    LocalSampling::new(graph.clone(), value, method).unwrap()
+    LocalSampling::new(graph.clone(), value, method).expect("a local value")
 }
 
 /// Sampled forms of several values, on a graph with neighbourhoods of many sizes.
@@ -563,7 +564,10 @@ impl Game for Noted<'_> {
         self.game.players()
     }
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.asked.lock().unwrap().extend(batch.iter().map(|row| row.to_coalition()));
+        self.asked
+            .lock()
+            .expect("no test panics while it notes")
+            .extend(batch.iter().map(|row| row.to_coalition()));
         self.game.values(batch, out)
     }
 }
