@@ -162,7 +162,7 @@ pub enum EstimatorError {
     Neighbourhood {
         /// The value.
         value: Box<SolutionConcept>,
-        /// The player whose neighbourhood has the most.
+        /// The player whose neighbourhood has the most, or the first that has too many by itself.
         player: usize,
         /// Players of the neighbourhood.
         size: usize,
@@ -203,6 +203,17 @@ pub enum EstimatorError {
         limit: usize,
         /// What comes near it at less cost.
         instead: &'static str,
+    },
+    /// An order of connected coalitions that has none, or more than may be evaluated.
+    #[error(
+        "the order of the regression is {order}; it must be at least 1, and its connected coalitions not more than {limit}: take another, or a \
+         higher limit"
+    )]
+    ConnectedSets {
+        /// The order given.
+        order: usize,
+        /// The most coalitions.
+        limit: usize,
     },
     /// Printed coefficients of weights by size that do not reach far enough.
     #[error(

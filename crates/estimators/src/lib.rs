@@ -16,6 +16,8 @@
 //! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
 //! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
 //! | [`LocalSampling`] | each player's own from its neighbourhood in a graph, singly or for a regression | equal, or as Leverage SHAP | of all neighbourhoods | yes |
+//! | [`OnGraph`] | nothing: all coalitions that a value of players on a graph is made of | by definition | at any budget that suffices | zero |
+//! | [`ConnectedRegression`] | nothing: small connected coalitions | Shapley kernel | no, an approximation | no |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
@@ -92,7 +94,7 @@ pub use lime::{Lime, LimeExplanation, LimeSampling};
 pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use monte_carlo::{Accounting, MonteCarlo};
 pub use nested_permutation::NestedPermutation;
-pub use on_graph::{LocalMethod, LocalSampling, OnGraph};
+pub use on_graph::{ConnectedRegression, LocalMethod, LocalSampling, OnGraph};
 pub use optimized_kernel_shap::OptimizedKernelShap;
 pub use optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use permutation_shap::PermutationShap;

@@ -411,17 +411,44 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2;
         assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), wanted);
     }
-    // On a grid: found by listing all sets in another language.
+    // As printed also the runs with a gap of one node, both sides at most k long, and inside lines k² for each node.
+    let gaps = |players: usize, order: usize| -> usize {
+        (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
+    };
+    for (players, order, known) in [(1000, 1, 3997), (1000, 2, 8980), (70, 5, 0)] {
+        let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2 + gaps(players, order);
+        assert!(known == 0 || wanted == known);
+        assert_eq!(count(Graph::line(players), printed(order)), wanted);
+    }
+    // On a grid of 28 × 28, listed by a program in another language: 10152 and 16550 with k = 1, without v(∅) and v(N).
     let grid = || Graph::grid(28, 28, Adjacency::Four);
-    println!(
-        "{:?}",
-        [1, 2].map(|order| (count(grid(), GraphValue::c_shapley(order)), count(grid(), printed(order))))
-    );
-    println!(
-        "{:?}",
-        [1, 2].map(|order| (
-            count(Graph::line(1000), GraphValue::c_shapley(order)),
-            count(Graph::line(1000), printed(order))
-        ))
-    );
+    assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
+    assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));
+}
+
+#[test]
+fn the_bits_do_not_depend_on_threads() {
+    let graph = Graph::grid(12, 11, Adjacency::Four);
+    let game = Ragged::new(graph.nodes(), 2, 4);
+    let tree = Graph::from_edges(40, (1..40).map(|node| ((node - 1) / 2, node)).collect::<Vec<_>>()).unwrap();
+    let small = Ragged::new(40, 1, 4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut bits: Vec<u64> = Vec::new();
+            for coefficients in COEFFICIENTS {
+                for outside in OUTSIDE {
+                    let value =
+                        GraphValue::c_shapley(2).with_coefficients(coefficients).with_outside(outside);
+                    let on_grid = OnGraph::new(graph.clone(), value.clone()).values(&game).unwrap();
+                    let on_tree = OnGraph::new(tree.clone(), value).values(&small).unwrap();
+                    bits.extend(on_grid.values.iter().chain(&on_tree.values).map(|value| value.to_bits()));
+                }
+            }
+            bits
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
 }

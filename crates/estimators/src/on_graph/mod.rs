@@ -4,6 +4,7 @@ mod connected;
 mod local;
 mod moments;
 mod myerson;
+mod regression;
 mod sampled;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::evaluations::Evaluations;
 use crate::explanation::{Diagnostics, Explanation};
 use connected::Plan;
 
+pub use regression::ConnectedRegression;
 pub use sampled::{LocalMethod, LocalSampling};
 
 /// Coalitions that the game is asked for at once.
@@ -26,7 +28,42 @@ const NAME: &str = "on-graph";
 
 /// Exact values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
 ///
-/// Each distinct coalition is evaluated once, whichever players need it.
+/// [`GraphForm`] has the definitions. Each distinct coalition is evaluated once, whichever players need it, in batches; v(∅) and v(N) always
+/// are. How many, on a line of d players (d > 2k) and on a grid of 28 × 28 with four neighbours:
+///
+/// | value | line | grid, k = 1 | grid, k = 2 |
+/// |---|---|---|---|
+/// | C-Shapley | `(2k + 1) d − k(2k + 1) + 2` | 10 154 | 712 181 |
+/// | the same as printed, k ≤ 2 | d = 1000: 3997, 8980 | 16 552 | 1 174 409 |
+/// | the same with others present | d = 1000, k = 2: 9981 | | 806 156 |
+/// | Myerson | `d(d + 1)/2 + 1` | too many | too many |
+///
+/// # Orders
+///
+/// Order 0 and orders beyond the diameter are legal: [`GraphValue`] says what they are. Where neighbourhoods are whole components, C-Shapley
+/// values of true boundaries are computed as the Myerson values that they are. Graphs need not be connected.
+///
+/// # Time
+///
+/// Beside the game: C-Shapley of order 2 on the grid of 28 × 28 takes 0.2 s on two cores of an Intel Xeon (Sapphire Rapids) that others used
+/// too, and 30 MB; for a line of 1000 players 2 ms, at k = 20 0.1 s.
+///
+/// ```
+/// use apportion_estimators::OnGraph;
+/// use apportion_games::{Graph, SumOfUnanimity};
+/// use apportion_values::GraphValue;
+///
+/// // The first and the third word are worth 1 together, and stand two apart.
+/// let game = SumOfUnanimity::unanimity(5, [0, 2])?;
+/// let values = |order| OnGraph::new(Graph::line(5), GraphValue::c_shapley(order)).values(&game);
+/// // Three words are connected with the middle one, which shares.
+/// let near = values(2)?;
+/// assert!((near.values[0] - 1.0 / 3.0).abs() < 1e-12);
+/// assert_eq!(near.evaluations, 17);
+/// // The first does not see as far as the third.
+/// assert_eq!(values(1)?.values[0], 0.0);
+/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct OnGraph {
     graph: Arc<Graph>,

@@ -12,7 +12,7 @@
 
 use std::ops::ControlFlow;
 
-use apportion_games::{Coalition, Coalitions, ConnectedSet, Game, Graph};
+use apportion_games::{Coalition, CoalitionView, Coalitions, ConnectedSet, Game, Graph, GraphShape};
 use apportion_values::Semivalue;
 
 use super::moments::Moments;
@@ -57,8 +57,9 @@ pub(crate) fn myerson(
         values: vec![0.0; players * outputs],
         rows: Coalitions::with_capacity(players, BATCH.min(1 << players.min(16))),
         evaluations: Evaluations::begin(game)?,
-        seen: vec![false; players],
+        members: Vec::new(),
         boundary: Vec::new(),
+        seen: vec![false; players],
     };
     let all = Coalition::full(players);
     let visit = |set: ConnectedSet<'_>| match sums.push(set) {
@@ -79,8 +80,36 @@ struct Sums<'a> {
     values: Vec<f64>,
     rows: Coalitions,
     evaluations: Evaluations<'a>,
-    seen: Vec<bool>,
+    /// Of the coalition that is looked at: its members, its boundary, and whether a node is known to be in that.
+    members: Vec<usize>,
     boundary: Vec<usize>,
+    seen: Vec<bool>,
+}
+
+/// Finds the members and the boundary of a coalition of `graph`; `seen` is all false, before and after.
+fn find(
+    graph: &Graph,
+    row: CoalitionView<'_>,
+    members: &mut Vec<usize>,
+    boundary: &mut Vec<usize>,
+    seen: &mut [bool],
+) {
+    members.clear();
+    members.extend(row.members());
+    boundary.clear();
+    if let (GraphShape::Line, Some(&first), Some(&last)) = (graph.shape(), members.first(), members.last()) {
+        boundary.extend(first.checked_sub(1));
+        boundary.extend(Some(last + 1).filter(|&next| next < graph.nodes()));
+        return;
+    }
+    for &member in &*members {
+        for &next in graph.neighbours(member) {
+            if !row.contains(next) && !std::mem::replace(&mut seen[next], true) {
+                boundary.push(next);
+            }
+        }
+    }
+    boundary.iter().for_each(|&node| seen[node] = false);
 }
 
 impl Sums<'_> {
@@ -94,15 +123,8 @@ impl Sums<'_> {
         let worths = self.evaluations.values(&self.rows)?;
         let outputs = self.evaluations.empty.len();
         for (row, worth) in self.rows.iter().zip(worths.chunks_exact(outputs)) {
-            let size = row.size();
-            self.boundary.clear();
-            for member in row.members() {
-                for &next in self.graph.neighbours(member) {
-                    if !row.contains(next) && !std::mem::replace(&mut self.seen[next], true) {
-                        self.boundary.push(next);
-                    }
-                }
-            }
+            find(self.graph, row, &mut self.members, &mut self.boundary, &mut self.seen);
+            let size = self.members.len();
             let empty = &self.evaluations.empty;
             let mut add = |player: usize, weight: f64| {
                 let values = &mut self.values[player * outputs..(player + 1) * outputs];
@@ -111,12 +133,11 @@ impl Sums<'_> {
                 }
             };
             let inside = self.moments.get(size - 1, self.boundary.len());
-            row.members().for_each(|member| add(member, inside));
+            self.members.iter().for_each(|&member| add(member, inside));
             if !self.boundary.is_empty() {
                 let around = self.moments.get(size, self.boundary.len() - 1);
                 self.boundary.iter().for_each(|&player| add(player, -around));
             }
-            self.boundary.iter().for_each(|&player| self.seen[player] = false);
         }
         self.rows.clear();
         Ok(())
