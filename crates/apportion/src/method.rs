@@ -1,10 +1,10 @@
 //! The methods by name.
 
 use apportion_estimators::{
-    Allocation, CoalitionalRegression, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap,
-    MaximumSampleReuse, MonteCarlo, NestedPermutation, OnGraph, OptimizedKernelShap, OptimizedMonteCarlo,
-    Orders, Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw,
-    StratifiedMonteCarlo,
+    Allocation, CoalitionalRegression, ConnectedRegression, Draws, Estimator, KernelBanzhaf, KernelShap,
+    LeverageShap, LocalMethod, LocalSampling, MaximumSampleReuse, MonteCarlo, NestedPermutation, OnGraph,
+    OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing, PermutationShap, ProductSpace,
+    ProjectedGradient, References, SamplingLaw, StratifiedMonteCarlo,
 };
 use apportion_games::{Graph, Partition};
 use apportion_values::{GraphValue, LeastSquaresForm, Semivalue, SolutionConcept};
@@ -78,11 +78,17 @@ pub enum Method {
     NestedPermutation,
     /// The same, walked forwards only.
     NestedPermutationPlain,
+    /// Each player's contributions to random coalitions of its neighbourhood. For L-Shapley values.
+    LocalPermutation,
+    /// Leverage SHAP in the neighbourhood of each player. For L-Shapley values.
+    LocalLeverage,
+    /// Least squares on small connected coalitions, an approximation of C-Shapley values.
+    ConnectedRegression,
 }
 
 impl Method {
     /// All methods, in the order in which they are listed to users.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 33] = [
         Self::Auto,
         Self::Tree,
         Self::Exact,
@@ -113,6 +119,9 @@ impl Method {
         Self::ProductSpaceTrueMarginal,
         Self::NestedPermutation,
         Self::NestedPermutationPlain,
+        Self::LocalPermutation,
+        Self::LocalLeverage,
+        Self::ConnectedRegression,
     ];
 
     /// The name on the command line and in results.
@@ -148,6 +157,9 @@ impl Method {
             Self::ProductSpaceTrueMarginal => "product-space-true-marginal",
             Self::NestedPermutation => "nested-permutation",
             Self::NestedPermutationPlain => "nested-permutation-plain",
+            Self::LocalPermutation => "l-shapley-permutation",
+            Self::LocalLeverage => "l-shapley-leverage",
+            Self::ConnectedRegression => "c-shapley-regression",
         }
     }
 
@@ -173,6 +185,13 @@ impl Method {
     pub fn on_graph(self, value: &GraphValue, graph: &Graph) -> Option<Box<dyn Estimator>> {
         match self {
             Self::Auto | Self::Exact => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
+            Self::LocalPermutation => local_sampling(graph, value, LocalMethod::Contributions),
+            Self::LocalLeverage => local_sampling(graph, value, LocalMethod::Regression),
+            Self::ConnectedRegression => {
+                let regression = ConnectedRegression::new(graph.clone()).order(value.order()?);
+                (regression.value() == SolutionConcept::from(value.clone()))
+                    .then(|| Box::new(regression) as Box<dyn Estimator>)
+            }
             _ => None,
         }
     }
@@ -188,7 +207,10 @@ impl Method {
             | Self::ProductSpace
             | Self::ProductSpaceTrueMarginal
             | Self::NestedPermutation
-            | Self::NestedPermutationPlain => return None,
+            | Self::NestedPermutationPlain
+            | Self::LocalPermutation
+            | Self::LocalLeverage
+            | Self::ConnectedRegression => return None,
             Self::LeverageShap => Box::new(leverage),
             Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
             Self::LeverageShapUnpaired => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
@@ -286,15 +308,23 @@ impl Method {
         }
     }
 
-    /// The most accurate sampled method for `value`: Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
+    /// The most accurate sampled method for `value` (for values on graphs none is needed as a rule: [`Exact`](Self::Exact)): Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
     /// Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
     /// regressions by leverage scores where there are such, and Monte Carlo on the product space for what is left.
     pub fn sampled(value: &SolutionConcept) -> Self {
+        if value.needs_graph() {
+            return Self::Exact;
+        }
         [Self::LeverageShap, Self::KernelBanzhafWithoutReplacement, Self::MsrAdjusted, Self::Leverage]
             .into_iter()
             .find(|method| method.computes(value))
             .unwrap_or(Self::ProductSpace)
     }
+}
+
+/// Sampling in neighbourhoods, for the values that it can estimate.
+fn local_sampling(graph: &Graph, value: &GraphValue, method: LocalMethod) -> Option<Box<dyn Estimator>> {
+    Some(Box::new(LocalSampling::new(graph.clone(), value.clone(), method).ok()?))
 }
 
 /// Kernel Banzhaf as published, for the values that are such a regression.
@@ -332,6 +362,15 @@ mod tests {
     fn every_name_reads_back_and_is_the_estimators_own() {
         for method in Method::ALL {
             assert_eq!(method.name().parse::<Method>().unwrap(), method);
+            for value in ["l-shapley=1", "c-shapley=2,printed", "c-shapley=2"] {
+                let value: GraphValue = value.parse().unwrap();
+                if let Some(estimator) = method.on_graph(&value, &Graph::line(3)) {
+                    assert_eq!(estimator.value(), SolutionConcept::OnGraph(value));
+                    if !matches!(method, Method::Auto | Method::Exact) {
+                        assert_eq!(estimator.name(), method.name());
+                    }
+                }
+            }
             for value in ["shapley", "banzhaf", "owen", "two-step", "quotient-banzhaf"] {
                 let value: SolutionConcept = value.parse().unwrap();
                 if let Some(estimator) = method.estimator(&value, Some(&Partition::whole(3))) {
