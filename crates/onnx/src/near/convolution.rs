@@ -1,12 +1,13 @@
 //! Convolutions, of which only what changed is computed.
 //!
 //! A changed cell changes the sums of all cells whose windows hold it, by its change times the kernel. In memory the sums of one row of
-//! these cells lie one after the other, the channels of a cell together. So the kernel is laid out as they are, its columns in reverse
-//! order: for each channel of the input and each row of the kernel, one run of numbers that is multiplied by one change and added to one
-//! run of sums.
+//! these cells lie one after the other, the channels of a cell together. So the kernel is laid out as they are, its rows and columns in
+//! reverse order: for each channel of the input one block, each line of which is multiplied by one change and added to one run of sums.
 //!
 //! With a stride of s, a cell meets only every s-th column of the kernel; which ones depends on its column modulo s, and so for the rows.
 //! The kernel is cut into these phases.
+
+use std::ops::Range;
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
 use super::plane::{Before, Changed, Shape};
@@ -22,16 +23,43 @@ pub(super) struct Convolution {
     window: Window,
     /// Numbers of a cell of the output.
     lanes: usize,
+    /// How each row of the input meets the kernel, and each column.
+    meetings: [Vec<Meeting>; 2],
     /// By phase of the rows, then of the columns.
     phases: Vec<Phase>,
     weights: Vec<f32>,
+}
+
+/// How one row or column of the input meets the kernel.
+#[derive(Debug, Clone)]
+struct Meeting {
+    /// Rows or columns of the output whose windows hold it.
+    outputs: Range<usize>,
+    phase: usize,
+    /// The line of its phase's blocks that is added to the first of them.
+    line: usize,
+}
+
+impl Meeting {
+    fn all(window: &Window, axis: usize) -> Vec<Self> {
+        let (size, stride) = (window.size[axis], window.stride[axis]);
+        let meeting = |input: usize| {
+            let outputs = window.outputs(axis, &(input..input + 1));
+            let (last, phase) =
+                ((input + window.pads[axis][0]) / stride, (input + window.pads[axis][0]) % stride);
+            let taps = (phase..size).step_by(stride).len();
+            // Lines are in reverse order: the last one belongs to the window that begins last.
+            Self { line: (outputs.start + taps).saturating_sub(last + 1), outputs, phase }
+        };
+        (0..window.input[axis]).map(meeting).collect()
+    }
 }
 
 /// The rows and columns of the kernel that cells of one phase meet.
 #[derive(Debug)]
 struct Phase {
     taps: [usize; 2],
-    /// Where its weights begin: row of the kernel, channel of the input, column of the kernel in reverse order, channel of the output.
+    /// Where its weights begin: channel of the input, row and column of the kernel in reverse order, channel of the output.
     first: usize,
 }
 
@@ -46,8 +74,8 @@ impl Convolution {
             let taps = |axis: usize| (phase[axis]..window.size[axis]).step_by(window.stride[axis]);
             let (rows, columns) = (taps(0), taps(1));
             phases.push(Phase { taps: [rows.len(), columns.len()], first: packed.len() });
-            for (row, channel) in rows.flat_map(|row| (0..input.channels).map(move |channel| (row, channel)))
-            {
+            let lines = |channel: usize| rows.clone().rev().map(move |row| (channel, row));
+            for (channel, row) in (0..input.channels).flat_map(lines) {
                 for column in columns.clone().rev() {
                     let weight = |out: usize| {
                         weights[((out * input.channels + channel) * height + row) * width + column]
@@ -57,7 +85,8 @@ impl Convolution {
                 }
             }
         }
-        Self { input, window, lanes, phases, weights: packed }
+        let meetings = [Meeting::all(&window, 0), Meeting::all(&window, 1)];
+        Self { input, window, lanes, meetings, phases, weights: packed }
     }
 
     /// Adds to the sums what changed cells change in them.
@@ -75,25 +104,21 @@ impl Convolution {
 /// The channels of a cell that changed; memory that is used again and again.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
-    channels: Vec<u32>,
-    values: Vec<f32>,
+    channels: Vec<usize>,
+    factors: Vec<f32>,
 }
 
-impl Changes {
-    /// Collects the channels in which two cells differ, and returns how many they are.
-    #[inline(always)]
-    fn collect(&mut self, now: &[f32], reference: &[f32]) -> usize {
-        self.channels.resize(now.len(), 0);
-        self.values.resize(now.len(), 0.0);
-        let mut count = 0;
-        // Without a branch, as which channels differ is hard to foresee.
-        for (channel, (now, reference)) in now.iter().zip(reference).enumerate() {
-            self.channels[count] = channel as u32;
-            self.values[count] = now - reference;
-            count += usize::from(now != reference);
-        }
-        count
+/// Collects the channels in which two cells differ, and by how much. Returns how many they are.
+#[inline(always)]
+fn collect(now: &[f32], reference: &[f32], channels: &mut [usize], factors: &mut [f32]) -> usize {
+    let mut count = 0;
+    // Without a branch, as which channels differ is hard to foresee.
+    for (channel, (now, reference)) in now.iter().zip(reference).enumerate() {
+        channels[count] = channel;
+        factors[count] = now - reference;
+        count += usize::from(now != reference);
     }
+    count
 }
 
 multiversioned! {
@@ -122,77 +147,95 @@ fn add_body<const L: usize, const FUSED: bool>(
     changed: &mut Changed,
     changes: &mut Changes,
 ) {
-    let Convolution { input, window, lanes, phases, weights } = convolution;
+    let Convolution { input, window, lanes, meetings, phases, weights } = convolution;
     let (groups, weights, sums) = (lanes / L, weights.as_chunks::<L>().0, sums.as_chunks_mut::<L>().0);
-    let [stride_y, stride_x] = window.stride;
+    changes.channels.resize(input.channels, 0);
+    changes.factors.resize(input.channels, 0.0);
+    let (channels, factors) = (&mut changes.channels[..], &mut changes.factors[..]);
     for (row, columns) in before.changed.iter() {
-        let (y, phase_y) = ((row + window.pads[0][0]) / stride_y, (row + window.pads[0][0]) % stride_y);
+        let rows = &meetings[0][row];
+        if rows.outputs.is_empty() {
+            continue;
+        }
         // Columns of the output that change.
         let (mut first, mut end) = (usize::MAX, 0);
-        let mut rows = 0..0;
-        for column in columns {
-            let cell = (row * input.width + column) * input.lanes();
-            let cell = cell..cell + input.channels;
-            let count = changes.collect(&before.now[cell.clone()], &before.reference[cell]);
-            if count == 0 {
+        let start = (row * input.width + columns.start) * input.lanes();
+        for (cell, columns) in meetings[1][columns].iter().enumerate() {
+            let start = start + cell * input.lanes();
+            let cell = start..start + input.channels;
+            let count = collect(&before.now[cell.clone()], &before.reference[cell], channels, factors);
+            if count == 0 || columns.outputs.is_empty() {
                 continue;
             }
-            let (x, phase_x) =
-                ((column + window.pads[1][0]) / stride_x, (column + window.pads[1][0]) % stride_x);
-            let phase = &phases[phase_y * stride_x + phase_x];
+            (first, end) = (first.min(columns.outputs.start), end.max(columns.outputs.end));
+            let phase = &phases[rows.phase * window.stride[1] + columns.phase];
             let [taps_y, taps_x] = phase.taps;
-            // Row `tap` of the phase's kernel meets row `y − tap` of the output; column `tap` meets `x + 1 + tap − taps_x`.
-            let from_y = (y + 1).saturating_sub(window.output[0]);
-            let to_y = taps_y.min(y + 1);
-            let from_x = taps_x.saturating_sub(x + 1);
-            let to_x = taps_x.min((window.output[1] + taps_x).saturating_sub(x + 1));
-            if from_y >= to_y || from_x >= to_x {
-                continue;
+            let place = Place {
+                first: (rows.outputs.start * window.output[1] + columns.outputs.start) * groups,
+                stride: window.output[1] * groups,
+                lines: rows.outputs.len(),
+                length: columns.outputs.len() * groups,
+                offset: (rows.line * taps_x + columns.line) * groups,
+                width: taps_x * groups,
+            };
+            let size = taps_y * taps_x * groups;
+            let weights = &weights[phase.first / L..];
+            let block = |channel: usize| &weights[channel * size..(channel + 1) * size];
+            let (many, left) = channels[..count].as_chunks::<AT_ONCE>();
+            let (factors_of_many, factors_left) = factors[..count].as_chunks::<AT_ONCE>();
+            for (&[a, b, c, d], factors) in many.iter().zip(factors_of_many) {
+                add_blocks::<L, FUSED, 4>(sums, &place, [block(a), block(b), block(c), block(d)], *factors);
             }
-            let start = x + 1 + from_x - taps_x;
-            let length = (to_x - from_x) * groups;
-            rows = y + 1 - to_y..y + 1 - from_y;
-            (first, end) = (first.min(start), end.max(start + to_x - from_x));
-            for tap in from_y..to_y {
-                let place = ((y - tap) * window.output[1] + start) * groups;
-                let sums = &mut sums[place..place + length];
-                let kernel = phase.first / L + (tap * input.channels * taps_x + from_x) * groups;
-                let run = |channel: u32| {
-                    let start = kernel + channel as usize * taps_x * groups;
-                    &weights[start..start + length]
-                };
-                let (many, channels_left) = changes.channels[..count].as_chunks::<AT_ONCE>();
-                let (factors, factors_left) = changes.values[..count].as_chunks::<AT_ONCE>();
-                for (channels, factors) in many.iter().zip(factors) {
-                    add_runs::<L, FUSED, AT_ONCE>(sums, channels.map(run), *factors);
+            match (left, factors_left) {
+                (&[a], &[i]) => add_blocks::<L, FUSED, 1>(sums, &place, [block(a)], [i]),
+                (&[a, b], &[i, j]) => add_blocks::<L, FUSED, 2>(sums, &place, [block(a), block(b)], [i, j]),
+                (&[a, b, c], &[i, j, k]) => {
+                    add_blocks::<L, FUSED, 3>(sums, &place, [block(a), block(b), block(c)], [i, j, k]);
                 }
-                for (&channel, &factor) in channels_left.iter().zip(factors_left) {
-                    add_runs::<L, FUSED, 1>(sums, [run(channel)], [factor]);
-                }
+                _ => {}
             }
         }
         if first < end {
-            changed.extend(rows, first..end);
+            changed.extend(rows.outputs.clone(), first..end);
         }
     }
 }
 
-/// Adds runs of the kernel, each times a number, to a run of sums.
+/// Where lines of blocks are added, counted in vectors of lanes.
+struct Place {
+    /// Where the first run of sums begins, and how far the next one is from it.
+    first: usize,
+    stride: usize,
+    /// Lines that are added, and the length of what is added of each.
+    lines: usize,
+    length: usize,
+    /// Where in a block the first of them begins, and how far the next one is from it.
+    offset: usize,
+    width: usize,
+}
+
+/// Adds blocks of the kernel, each times a number, to the sums.
 #[inline(always)]
-fn add_runs<const L: usize, const FUSED: bool, const N: usize>(
+fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
     sums: &mut [[f32; L]],
-    runs: [&[[f32; L]]; N],
+    place: &Place,
+    blocks: [&[[f32; L]]; N],
     factors: [f32; N],
 ) {
-    let runs = runs.map(|run| &run[..sums.len()]);
-    for (index, sum) in sums.iter_mut().enumerate() {
-        let mut total = *sum;
-        for (run, &factor) in runs.iter().zip(&factors) {
-            let weights = run[index];
-            for lane in 0..L {
-                total[lane] = multiply_add::<FUSED>(factor, weights[lane], total[lane]);
+    for line in 0..place.lines {
+        let sums = &mut sums[place.first + line * place.stride..][..place.length];
+        let start = place.offset + line * place.width;
+        for (index, sum) in sums.iter_mut().enumerate() {
+            let mut total = *sum;
+            for (block, factor) in blocks.iter().zip(factors) {
+                // The bound is checked for every vector, as without a check the compiler takes this short loop for one to turn into
+                // vectors across cells, with tests and shuffles that take longer than the sums.
+                let weights = &block[start + index];
+                for lane in 0..L {
+                    total[lane] = multiply_add::<FUSED>(factor, weights[lane], total[lane]);
+                }
             }
+            *sum = total;
         }
-        *sum = total;
     }
 }

@@ -36,9 +36,8 @@ fn largest<const L: usize>(
             for (group, out) in values[cell..cell + groups].iter_mut().enumerate() {
                 let mut most = [f32::NEG_INFINITY; L];
                 for y in rows.clone() {
-                    let first = y * window.input[1];
-                    let line = &now[(first + inputs.start) * groups..(first + inputs.end) * groups];
-                    for value in line[group..].iter().step_by(groups) {
+                    for x in inputs.clone() {
+                        let value = &now[(y * window.input[1] + x) * groups + group];
                         for lane in 0..L {
                             most[lane] = if value[lane] > most[lane] { value[lane] } else { most[lane] };
                         }
