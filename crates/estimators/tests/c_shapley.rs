@@ -1,5 +1,7 @@
 //! C-Shapley and Myerson values against their definitions, and what they cost.
 
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 

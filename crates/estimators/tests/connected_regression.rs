@@ -49,11 +49,10 @@ fn dense(sets: &[Vec<usize>], gains: &[f64], players: usize, sum: Option<f64>) -
         }
     }
     if let Some(sum) = sum {
-        for player in 0..players {
-            rows[player][players] = 1.0;
-            rows[players][player] = 1.0;
-        }
-        rows[players][unknowns] = sum;
+        let (of_players, of_sum) = rows.split_at_mut(players);
+        of_players.iter_mut().for_each(|row| row[players] = 1.0);
+        of_sum[0][..players].fill(1.0);
+        of_sum[0][unknowns] = sum;
     }
     solve(rows)[..players].to_vec()
 }

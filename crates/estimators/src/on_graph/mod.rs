@@ -29,7 +29,7 @@ const NAME: &str = "on-graph";
 /// Exact values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
 ///
 /// [`GraphForm`] has the definitions. Each distinct coalition is evaluated once, whichever players need it, in batches; v(∅) and v(N) always
-/// are. How many, on a line of d players (d > 2k) and on a grid of 28 × 28 with four neighbours:
+/// are. How many, on a line of d players (d > 2k + 1) and on a grid of 28 × 28 with four neighbours:
 ///
 /// | value | line | grid, k = 1 | grid, k = 2 |
 /// |---|---|---|---|
@@ -59,7 +59,7 @@ const NAME: &str = "on-graph";
 /// // Three words are connected with the middle one, which shares.
 /// let near = values(2)?;
 /// assert!((near.values[0] - 1.0 / 3.0).abs() < 1e-12);
-/// assert_eq!(near.evaluations, 17);
+/// assert_eq!(near.evaluations, 16);
 /// // The first does not see as far as the third.
 /// assert_eq!(values(1)?.values[0], 0.0);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
@@ -78,6 +78,9 @@ impl OnGraph {
     }
 
     /// The same with another limit on the distinct coalitions, and so on time and memory; the default is 2^24.
+    ///
+    /// For C-Shapley values neighbourhoods that differ each keep a list of their coalitions. Where these lists are longer together than
+    /// four times the limit, and than 2^24, the limit counts as exceeded.
     pub fn most_coalitions(self, limit: usize) -> Self {
         Self { most_coalitions: limit, ..self }
     }

@@ -47,6 +47,9 @@ use window::{Joined, Window};
 /// Pairs of a player and a coalition that are worked on at once.
 const PAIRS: usize = 1 << 18;
 
+/// Sets with their player in them that lists may have together, whatever the limit.
+const LEAST_KEPT: usize = 1 << 24;
+
 /// Neighbourhoods that are listed at once.
 const LISTED: usize = 64;
 
@@ -123,7 +126,7 @@ impl<'a> Plan<'a> {
                 largest = largest.max((count, shape));
                 kept = kept.saturating_add(count);
             }
-            if kept > limit.saturating_mul(4) {
+            if kept > limit.saturating_mul(4).max(LEAST_KEPT) {
                 return Err(too_many(largest.1, largest.0));
             }
         }
