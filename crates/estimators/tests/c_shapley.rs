@@ -422,7 +422,7 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         assert!(known == 0 || wanted == known);
         assert_eq!(count(Graph::line(players), printed(order)), wanted);
     }
-    // On a grid of 28 × 28, listed by a program in another language: 10152 and 16550 with k = 1, without v(∅) and v(N).
+    // On a grid of 28 × 28, k = 1, a count in another language gives 10152 without v(∅) and v(N), and 16551 as printed, with v(∅).
     let grid = || Graph::grid(28, 28, Adjacency::Four);
     assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
     assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));
