@@ -89,7 +89,13 @@ pub(in crate::on_graph) fn local(
 /// How many different coalitions the neighbourhoods of order `order` have, v(∅) and v(N) included; as many with the players outside
 /// present as absent.
 ///
-/// On a line of n > 2k players `(n − 2k + 1) 2^{2k} + 1`, or 2^n where n = 2k + 1: 2^{2k} for the least member of each, less at the end.
+/// | graph | coalitions |
+/// |---|---|
+/// | line of n > 2k + 1 players | `(n − 2k + 1) 2^{2k} + 1`; 2^n of up to 2k + 1 players |
+/// | grid, 4 neighbours | for each node inside `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
+/// | grid, 8 neighbours | for each node inside, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
+///
+/// A node's share is the sets of its neighbourhood that are not the same but for a shift.
 ///
 /// # Errors
 ///

@@ -6,11 +6,16 @@
 //! least of these nodes *owns* it. A node's own pieces are found by taking its neighbours in or leaving them out, one by one: a branch
 //! ends where some earlier node has the piece and all neighbours that are still to come, as that node then has all pieces of the branch.
 
+use std::collections::BTreeMap;
+
 /// The most nodes of a neighbourhood whose pieces are masks of 64 bits, one of which is never set.
 pub(super) const MOST_NODES: usize = 63;
 
 /// The bit that no mask has.
 const NOWHERE: u32 = MOST_NODES as u32;
+
+/// Sets of earlier nodes that are counted together at most.
+const MOST_TOGETHER: usize = 1 << 12;
 
 /// A node, and who shares pieces of its neighbourhood.
 pub(super) struct Owner {
@@ -101,28 +106,58 @@ impl Owner {
     }
 
     /// How many pieces are the owner's, the empty one not counted; none where counting takes more than `steps`.
+    ///
+    /// Goes through the same branches, but those alike together: which earlier nodes have what was taken in is all that matters for what
+    /// follows, and on lines, grids and their like there are few such sets. Where they are many after all, branches are followed singly.
     pub(super) fn count(&self, steps: &mut usize) -> Option<f64> {
-        let last = self.nodes.len() * self.words;
-        let mut common = vec![0; last + self.words];
-        common[..self.words].copy_from_slice(&self.with_rest[last..]);
-        let all = self.count_branch(0, &mut common, steps)?;
         let is_first = self.earlier.iter().all(|&word| word == 0);
-        Some(if is_first { all - 1.0 } else { all })
+        let mut count = if is_first { -1.0 } else { 0.0 };
+        let mut branches = BTreeMap::from([(self.earlier.clone(), 1.0)]);
+        for bit in 0..=self.nodes.len() {
+            let mut next = BTreeMap::new();
+            let follows_singly = branches.len() > MOST_TOGETHER;
+            for (earlier, branches) in branches {
+                if follows_singly {
+                    let mut common = vec![0; (self.nodes.len() - bit + 1) * self.words];
+                    common[..self.words].copy_from_slice(&earlier);
+                    count += branches * self.count_branch(bit, &mut common, steps)?;
+                    continue;
+                }
+                *steps = steps.checked_sub(1)?;
+                match self.end(bit, &earlier) {
+                    Some(own) => count += branches * own,
+                    None => {
+                        let mut with = vec![0; self.words];
+                        self.take(bit, &earlier, &mut with);
+                        *next.entry(with).or_insert(0.0) += branches;
+                        *next.entry(earlier).or_insert(0.0) += branches;
+                    }
+                }
+            }
+            branches = next;
+        }
+        Some(count)
     }
 
-    fn count_branch(&self, bit: usize, common: &mut [u64], steps: &mut usize) -> Option<f64> {
+    fn count_branch(&self, bit: usize, earlier: &mut [u64], steps: &mut usize) -> Option<f64> {
         *steps = steps.checked_sub(1)?;
-        let (now, next) = common.split_at_mut(self.words);
-        if self.is_others(bit, now) {
-            return Some(0.0);
-        }
-        if now.iter().zip(&self.earlier).all(|(now, earlier)| now & earlier == 0) {
-            return Some(((self.nodes.len() - bit) as f64).exp2());
+        let (now, next) = earlier.split_at_mut(self.words);
+        if let Some(own) = self.end(bit, now) {
+            return Some(own);
         }
         next[..self.words].copy_from_slice(now);
         let without = self.count_branch(bit + 1, next, steps)?;
         self.take(bit, now, next);
         Some(without + self.count_branch(bit + 1, next, steps)?)
+    }
+
+    /// The pieces of a branch that are the owner's, where that is all of them or none, as it is at the last bit: which earlier nodes have
+    /// what was taken in decides.
+    fn end(&self, bit: usize, earlier: &[u64]) -> Option<f64> {
+        if self.is_others(bit, earlier) {
+            return Some(0.0);
+        }
+        earlier.iter().all(|&word| word == 0).then(|| ((self.nodes.len() - bit) as f64).exp2())
     }
 
     /// Whether a node before the owner has what was taken in and all nodes from `bit` on.
@@ -164,5 +199,40 @@ impl Owner {
     /// Whether the candidate is in the piece.
     pub(super) fn is_in(&self, candidate: usize, mask: u64) -> bool {
         mask >> self.bits[candidate] & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Adjacency, Graph};
+
+    #[test]
+    fn branches_counted_together_and_singly_are_the_pieces_visited() {
+        let star = Graph::from_edges(9, (0..8).map(|leaf| (leaf, 8))).unwrap();
+        let graphs =
+            [Graph::line(9), Graph::grid(4, 5, Adjacency::Four), Graph::grid(4, 4, Adjacency::Eight), star];
+        for graph in graphs {
+            for order in [1, 2] {
+                let around: Vec<_> =
+                    (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect();
+                for node in 0..graph.nodes() {
+                    let owner = Owner::of(&around, node);
+                    let mut visited = 0.0;
+                    let visit = |_: u64, _: &[u64]| {
+                        visited += 1.0;
+                        Ok::<(), ()>(())
+                    };
+                    owner.visit(visit).unwrap();
+                    assert_eq!(owner.count(&mut usize::MAX.clone()), Some(visited));
+                    let mut earlier = vec![0; (owner.nodes.len() + 1) * owner.words];
+                    earlier[..owner.words].copy_from_slice(&owner.earlier);
+                    let singly = owner.count_branch(0, &mut earlier, &mut usize::MAX.clone()).unwrap();
+                    // The empty piece is the first node's.
+                    assert_eq!(singly, visited + f64::from(owner.earlier.iter().all(|&word| word == 0)));
+                    assert_eq!(owner.count(&mut 0), None);
+                }
+            }
+        }
     }
 }

@@ -63,8 +63,16 @@ pub enum LocalMethod {
 /// D = Σ_i D_i, as [`MonteCarlo`](crate::MonteCarlo) has them; there are none where some player has fewer than 4. Of regressions they are the
 /// regression's.
 ///
-/// **Which.** A regression uses each evaluation for all players of the neighbourhood and its own value is what remains of them: it needs
-/// some evaluations for each player of the neighbourhood and wins where it gets them. Contributions give an unbiased answer from two.
+/// **Which.** Contributions with their complements are exact on interactions of two players, from the first draw on, and do not suffer from
+/// what the other players of a neighbourhood add. Median squared errors of the regression over those of contributions, on a line of 60
+/// players, with that many evaluations for each player of a neighbourhood (a network of 20 hidden units; interactions of 3 and of 6 players):
+///
+/// | players around | 2 | 5 | 10 | 20 |
+/// |---|---|---|---|---|
+/// | 9 (512 coalitions) | 36 to 220 | 1.5 to 2.5 | 0.7 to 1.3 | 0.4 to 0.8 |
+/// | 17 | 170 to 670 | 6 to 7 | 4 to 6 | 3 to 6 |
+///
+/// The regression, whose draws are without replacement, wins once they are a good part of all coalitions.
 ///
 /// **Minimum.** 2 evaluations beside 4 for each player (2 where draws come one by one); for regressions as many as |N_k(i)| (Banzhaf one
 /// more), at least 4 and even; never more than there are coalitions.
@@ -75,15 +83,14 @@ pub enum LocalMethod {
 /// ```
 /// use apportion_estimators::{Estimator, LocalSampling};
 /// use apportion_games::{Graph, SumOfUnanimity};
-/// use apportion_values::GraphValue;
 ///
-/// // 41 players around each: 2^41 coalitions.
-/// let game = SumOfUnanimity::random(100, 300, 3, 1);
-/// let estimator = LocalSampling::leverage(Graph::line(100), 20);
-/// let explanation = estimator.estimate(&game, 20_000, 7)?;
-/// assert_eq!(explanation.value, GraphValue::l_shapley(20).into());
-/// assert!(explanation.evaluations <= 20_000);
-/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// // Worth 1 where players 3 and 20 are in. Up to 61 players around each: 2^61 coalitions.
+/// let game = SumOfUnanimity::unanimity(100, [3, 20])?;
+/// let explanation = LocalSampling::permutations(Graph::line(100), 30).estimate(&game, 2000, 7)?;
+/// assert!((explanation.values[3] - 0.5).abs() < 1e-12 && (explanation.values[20] - 0.5).abs() < 1e-12);
+/// assert_eq!(explanation.value.to_string(), "l-shapley=30");
+/// assert!(explanation.evaluations <= 2000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct LocalSampling {
