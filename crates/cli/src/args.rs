@@ -6,6 +6,7 @@ use apportion::partitions::{Dependence, Linkage};
 use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::graph::GraphOption;
 use crate::groups::Groups;
 use crate::output::Format;
 use crate::select::Selection;
@@ -55,7 +56,8 @@ pub(crate) struct Explain {
     /// small coalitions); or your own: by-size=W0,W1,… (a weight for each coalition of 0, 1, … others), size-law=P0,P1,… (a probability
     /// for each size), mixture=T:W,T:W,… (probabilities of presence T with weights W). Of features in groups: owen, banzhaf-owen, two-step,
     /// symmetric-coalitional-banzhaf, coalitional=BETWEEN/WITHIN (two of the above). Of groups: quotient-shapley, quotient-banzhaf,
-    /// quotient-NAME
+    /// quotient-NAME. Of features on a graph: l-shapley=K (all coalitions within distance K of a feature), c-shapley=K (connected ones),
+    /// myerson (all connected ones)
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(crate) value: SolutionConcept,
 
@@ -64,6 +66,11 @@ pub(crate) struct Explain {
     /// `apportion groups`)
     #[arg(long, value_name = "GROUPS|auto|auto=K")]
     pub(crate) groups: Option<Groups>,
+
+    /// Which features are next to each other, for l-shapley, c-shapley and myerson: line (as they come), grid=RxC (row by row; grid=RxC,8
+    /// with neighbours at corners), edges by name or number "age,sex;sex,bmi", or file=FILE with an edge on each line
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<GraphOption>,
 
     #[command(flatten)]
     pub(crate) clustering: Clustering,

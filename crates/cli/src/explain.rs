@@ -18,6 +18,7 @@ use crate::background::{background, data, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file};
 use crate::conditional;
 use crate::failure::Usage;
+use crate::graph::GraphOption;
 use crate::groups::Groups;
 use crate::input::Input;
 use crate::model;
@@ -48,9 +49,15 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         }
         None => None,
     };
-    args.value
-        .check(input.table.columns, partition.as_ref())
-        .map_err(|error| Usage(format!("--value: {error}")))?;
+    let graph = match &args.graph {
+        Some(graph) => Some(graph.graph(&features)?),
+        None => None,
+    };
+    if graph.is_none() {
+        args.value
+            .check(input.table.columns, partition.as_ref())
+            .map_err(|error| Usage(format!("--value: {error}")))?;
+    }
     if let Some(partition) = &partition {
         note_what_it_reduces_to(&args.value, partition);
     }
@@ -61,6 +68,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         (_, None) => Explainer::of_trees(&input.model, background(args, &input)?),
     };
     let method = match args.method {
+        Method::Auto if graph.is_some() => Method::Exact,
         // The model is a tree ensemble.
         Method::Auto if law.is_none() => Method::Tree,
         Method::Auto if until.is_some() => Method::sampled(&args.value),
@@ -68,13 +76,22 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         method => method,
     };
     let players = input.table.columns;
-    let budget = evaluations(method, &args.value, partition.as_ref(), args.budget, players, until.as_ref())?;
+    let budget = match &graph {
+        // Values on a graph take what they need; a budget is the most they may take.
+        Some(_) if method == Method::Exact => args.budget.map(|budget| budget.evaluations(players)),
+        Some(_) => Some(args.budget.unwrap_or_default().evaluations(players)),
+        None => evaluations(method, &args.value, partition.as_ref(), args.budget, players, until.as_ref())?,
+    };
     let loaded = Instant::now();
 
     let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
     let source = match &partition {
         Some(partition) => source.groups(partition.clone()),
+        None => source,
+    };
+    let source = match &graph {
+        Some(graph) => source.graph(graph.clone()),
         None => source,
     };
     let explainer = source
@@ -159,6 +176,11 @@ fn request(
         Some(path) if path != Path::new("mean") => digest_of_file(path)?,
         _ => "mean".to_owned(),
     };
+    let graph = match &args.graph {
+        Some(GraphOption::File(path)) => digest_of_file(path)?,
+        Some(graph) => format!("{graph:?}"),
+        None => "none".to_owned(),
+    };
     let groups = partition.map(|partition| {
         let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
@@ -173,6 +195,7 @@ fn request(
         ("selection of the background", or(background_rows, "all")),
         ("value", args.value.to_string()),
         ("partition", or(groups, "none")),
+        ("graph", graph),
         ("game", args.game.name().to_owned()),
         ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
         ("method", method.to_string()),
@@ -223,6 +246,18 @@ fn check(args: &Explain) -> Result<()> {
         return refuse(
             "--dependence and --linkage say how --groups auto finds groups; leave them out".to_owned(),
         );
+    }
+    match (&args.graph, value.needs_graph()) {
+        (None, true) => {
+            return refuse(format!(
+                "--value {value} is of features on a graph: say which are next to each other by --graph line, --graph \"age,sex;sex,bmi\", …"
+            ));
+        }
+        (Some(_), false) => {
+            let error = ExplainError::NeedlessGraph { value: value.clone() };
+            return refuse(format!("--graph: {error}"));
+        }
+        _ => {}
     }
     match (&args.groups, value.needs_partition()) {
         (None, true) => refuse(format!(

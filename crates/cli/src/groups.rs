@@ -87,21 +87,24 @@ pub(crate) fn typed(groups: &[Vec<usize>], names: &[String]) -> String {
     groups.iter().map(group).collect::<Vec<_>>().join(";")
 }
 
-/// A feature is meant by its name; where none has it, by its number.
+/// The feature that is meant in `option`: by its name; where none has it, by its number.
+pub(crate) fn feature(option: &str, name: &str, names: &[String]) -> Result<usize> {
+    let by_name = names.iter().position(|known| known == name);
+    let by_number = || name.parse::<usize>().ok().filter(|&number| number < names.len());
+    by_name.or_else(by_number).ok_or_else(|| {
+        let says = if name.is_empty() {
+            "a feature without a name, or a group without features".to_owned()
+        } else {
+            format!("{name:?}, which is no feature")
+        };
+        let known = names.join(", ");
+        Usage(format!("{option} has {says}; features are {known}, or 0 to {}", names.len() - 1)).into()
+    })
+}
+
+/// The partition into the groups that were typed.
 fn given(groups: &[Vec<String>], names: &[String]) -> Result<Partition> {
-    let feature = |name: &String| -> Result<usize> {
-        let by_name = names.iter().position(|known| known == name);
-        let by_number = || name.parse::<usize>().ok().filter(|&number| number < names.len());
-        by_name.or_else(by_number).ok_or_else(|| {
-            let says = if name.is_empty() {
-                "a feature without a name, or a group without features".to_owned()
-            } else {
-                format!("{name:?}, which is no feature")
-            };
-            let known = names.join(", ");
-            Usage(format!("--groups has {says}; features are {known}, or 0 to {}", names.len() - 1)).into()
-        })
-    };
+    let feature = |name: &String| feature("--groups", name, names);
     let numbers = groups.iter().map(|group| group.iter().map(feature).collect::<Result<Vec<_>>>());
     Partition::new(names.len(), numbers.collect::<Result<_>>()?).map_err(|error| {
         let numbered: Vec<String> =

@@ -5,7 +5,7 @@
 //! | `args`, `select` | what may be written on the command line |
 //! | `explain`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
-//! | `input`, `model`, `rows`, `background`, `conditional`, `groups` | what they read, and make of it |
+//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph` | what they read, and make of it |
 //! | `accuracy`, `checkpoint`, `threads`, `failure` | how they run, stop, go on and fail |
 //! | `output` | what they write, and where |
 //!
@@ -19,6 +19,7 @@ mod conditional;
 mod explain;
 mod failure;
 mod find_groups;
+mod graph;
 mod groups;
 mod input;
 mod inspect;

@@ -5,6 +5,7 @@
 mod accuracy;
 mod explain;
 mod formats;
+mod graph;
 mod groups;
 mod inspect;
 mod predict;
