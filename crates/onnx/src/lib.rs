@@ -4,7 +4,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Network`] | a network read from its file; a [`Model`](apportion_games::Model) |
+//! | [`Network`] | a network read from its file; a [`Model`](apportion_games::Model), cheaper near a reference if sequential and convolutional |
 //! | [`NetworkOptions`] | the output to take of several, the shape of a row where the file leaves it open |
 //! | [`OnnxError`] | why a file or rows were refused |
 //!
@@ -44,6 +44,12 @@
 //!
 //! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a batch, on one core of an AMD
 //! EPYC: `cargo run --release -p apportion-onnx --example timing -- FILE`.
+//!
+//! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what changed pixels reach is
+//! computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16
+//! channels) takes 3 µs against 50 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 190 µs; one changed
+//! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/near.rs`), and rows with
+//! so many changes that it saves nothing are predicted as a whole: `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
 //! This crate does not train, and knows no estimators.
 

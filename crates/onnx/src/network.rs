@@ -104,9 +104,7 @@ impl Network {
         };
         network.outputs = network.trial()?;
         network.rows_per_call = network.time_a_call()?;
-        network.chain = chain
-            .filter(|chain| chain.outputs() == network.outputs && chain.most_changes() > 0)
-            .map(Arc::new);
+        network.chain = chain.filter(|chain| chain.outputs() == network.outputs).map(Arc::new);
         Ok(network)
     }
 
@@ -191,6 +189,11 @@ impl Network {
     /// The output's name.
     pub fn output_name(&self) -> &str {
         &self.output
+    }
+
+    /// Whether the input is of integers, such as token ids.
+    pub fn takes_whole_numbers(&self) -> bool {
+        self.runtime.element == Element::Whole
     }
 
     /// Number of token ids that the input takes, from 0: the rows of the embedding that its integers are looked up in. None where the

@@ -346,6 +346,34 @@ fn other_networks_are_left_to_the_runtime() {
 }
 
 #[test]
+fn a_damaged_file_is_no_panic() {
+    let mut sequence = Sequence::new(&[1, 8, 8])
+        .convolution(1, 1, &[3, 3], &[1, 1], &[1; 4])
+        .window("AveragePool", &[2, 2], &[2, 2], &[0; 4])
+        .with("Reshape", &[], [0.0; 2], |mut node| {
+            node.input.push("row".to_owned());
+            node
+        });
+    let raw: Vec<u8> = [0_i64, -1].iter().flat_map(|size| size.to_le_bytes()).collect();
+    sequence.weights.push(TensorProto {
+        int64_data: vec![],
+        raw_data: Some(raw.into()),
+        ..integers("row", &[0, -1])
+    });
+    let sound = sequence.with("Gemm", &[&[16, 1]], [-1.0, 1.0], |node| node).bytes();
+    assert!(follows(&sound));
+    let mut followed = 0;
+    for position in 0..sound.len() {
+        let mut bytes = sound.clone();
+        bytes[position] ^= [0x01, 0x80, 0xff][position % 3];
+        if let Ok(network) = Network::from_bytes(&bytes) {
+            followed += usize::from(network.near(&vec![0.0; network.feature_count()]).is_some());
+        }
+    }
+    assert!((1..sound.len()).contains(&followed), "{followed}");
+}
+
+#[test]
 fn a_reference_that_cannot_be_is_none() {
     let network = digits(14);
     for value in [f64::NAN, f64::INFINITY, 1e39, 3.4e38] {

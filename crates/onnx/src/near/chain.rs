@@ -122,8 +122,8 @@ impl Chain {
         Self { features: (0..input.elements()).map(feature).collect(), stages, most_changes }
     }
 
-    /// The most changes of a row that are cheaper followed than the row predicted as a whole; none may be.
-    pub(crate) fn most_changes(&self) -> usize {
+    /// The most changes of a row that are cheaper followed than the row predicted as a whole.
+    pub(super) fn most_changes(&self) -> usize {
         self.most_changes
     }
 

@@ -239,3 +239,43 @@ fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Kernel = fn(&Convolution, Before<'_>, &mut [f32], &mut Changed, &mut Changes);
+
+    #[test]
+    fn every_form_of_the_kernel_adds_the_same() {
+        let input = Shape { channels: 7, height: 6, width: 5 };
+        let window = Window::new([6, 5], [3, 4], [2, 1], [[1, 1], [2, 0]]).unwrap();
+        let output = Shape { channels: 16, height: window.output[0], width: window.output[1] };
+        let number = |index: usize| ((index * 37 % 101) as f32 / 50.0 - 1.0).sin();
+        let weights: Vec<f32> = (0..16 * 7 * 12).map(number).collect();
+        let convolution = Convolution::new(input, output, window, &weights);
+        let now: Vec<f32> =
+            (0..input.len()).map(|index| if index % 3 == 0 { 0.0 } else { number(index) }).collect();
+        let (reference, all) = (vec![0.0; input.len()], Changed::everything(input));
+        let before = Before { now: &now, reference: &reference, changed: &all };
+        let sums = |kernel: Kernel| {
+            let (mut sums, mut changed) = (vec![0.5; output.len()], Changed::nothing(output));
+            kernel(&convolution, before, &mut sums, &mut changed, &mut Changes::default());
+            assert_eq!(changed.iter().map(|(_, columns)| columns.len()).sum::<usize>(), output.cells());
+            sums
+        };
+        let picked = sums(add);
+        assert!(picked.iter().all(|&sum| sum != 0.5));
+        let kernels: [Kernel; 4] = [
+            add_body::<LANES, true>,
+            add_body::<LANES, false>,
+            add_body::<{ 2 * LANES }, true>,
+            add_body::<{ 2 * LANES }, false>,
+        ];
+        for kernel in kernels {
+            for (got, wanted) in sums(kernel).iter().zip(&picked) {
+                assert!((got - wanted).abs() < 1e-5, "{got} != {wanted}");
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ use rten_onnx::onnx::{GraphProto, ModelProto, NodeProto};
 
 use super::chain::Chain;
 use super::constants::{Constants, float, integer, integers, product, text};
+use super::cost;
 use super::layer::Layer;
 use super::plane::Shape;
 use super::pointwise::Pointwise;
@@ -23,7 +24,8 @@ pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     for (node, data) in path(graph, &constants, signature)?.into_iter().rev() {
         reader.read(node, data)?;
     }
-    reader.convolves.then(|| Chain::new(reader.input, reader.layers))
+    let gains = reader.convolves && cost::most_changes(reader.input, &reader.layers) > 0;
+    gains.then(|| Chain::new(reader.input, reader.layers))
 }
 
 /// The nodes between output and input, the last one first, each with the number of its input that depends on the row; none where one
@@ -364,7 +366,7 @@ impl<'a> Reader<'a> {
             shape[open] = 1;
             shape[open] = total.checked_div(product(&shape)?)?;
         }
-        if product(&shape)? != total {
+        if shape.is_empty() || product(&shape)? != total {
             return None;
         }
         let uniform = |layer: &Layer| matches!(layer, Layer::Pointwise(function) if function.is_uniform());

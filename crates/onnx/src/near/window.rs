@@ -13,8 +13,11 @@ pub(crate) struct Window {
     pub(crate) output: [usize; 2],
 }
 
+/// The most cells of a window and of an output. Files that ask for more are more likely damaged.
+const MOST: usize = 1 << 24;
+
 impl Window {
-    /// Windows over a grid of size `input`; none where some would hold nothing of it, or there are none.
+    /// Windows over a grid of size `input`; none where some would hold nothing of it, there are none, or too many.
     pub(crate) fn new(
         input: [usize; 2],
         size: [usize; 2],
@@ -30,7 +33,8 @@ impl Window {
             let room = input[axis].checked_add(before)?.checked_add(after)?;
             output[axis] = room.checked_sub(size[axis])? / stride[axis] + 1;
         }
-        Some(Self { size, stride, pads, input, output })
+        let few = |sizes: [usize; 2]| sizes[0].checked_mul(sizes[1]).is_some_and(|cells| cells <= MOST);
+        (few(size) && few(output)).then_some(Self { size, stride, pads, input, output })
     }
 
     /// The one window that is the whole grid.
@@ -93,5 +97,7 @@ mod tests {
         assert_eq!(Window::new([3, 3], [2, 2], [1, 1], [[2, 0], [0, 0]]), None);
         assert_eq!(Window::new([1, 3], [2, 2], [1, 1], [[0, 0], [0, 0]]), None);
         assert_eq!(Window::new([3, 3], [2, 2], [1, 0], [[0, 0], [0, 0]]), None);
+        let far = (1 << 30) - 1;
+        assert_eq!(Window::new([3, 3], [1 << 30, 1], [1, 1], [[far, far], [0, 0]]), None);
     }
 }
