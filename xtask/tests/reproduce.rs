@@ -44,7 +44,8 @@ fn everything() -> &'static Path {
     out.path()
 }
 
-const PAPERS: [&str; 4] = ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd"];
+const PAPERS: [&str; 5] =
+    ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd", "l-c-shapley"];
 
 /// Measured times, which no run repeats.
 const TIMES: &str = "kernel-banzhaf/fig8";
@@ -109,13 +110,16 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
         .chain(figures("kernel-banzhaf", 10))
         .chain(figures("group-explainers", 6))
         .chain(figures("projected-sgd", 3))
+        .chain(figures("l-c-shapley", 5))
         .chain(others)
         .chain(own)
-        .chain(gradients);
-    // Without the feature that reads networks, figure 6 says how to get it.
+        .chain(gradients)
+        .chain(["table1", "table2", "evaluations"].map(|name| format!("l-c-shapley/{name}")));
+    // Without the feature that reads networks, figure 6 says how to get it; figure 5 is of photographs, which are not embedded.
     let drawn = |name: &str| match name {
         "kernel-banzhaf/fig6" => cfg!(feature = "onnx"),
-        "group-explainers/unbiased" => false,
+        "group-explainers/unbiased" | "l-c-shapley/fig5" => false,
+        "l-c-shapley/table2" | "l-c-shapley/evaluations" => true,
         _ => {
             name.contains("/fig")
                 || name.starts_with("group-explainers/")
@@ -229,6 +233,7 @@ fn the_list_names_every_artefact() {
             && list.contains("kernel-banzhaf/fig10")
             && list.contains("group-explainers/fig6")
             && list.contains("projected-sgd/steps")
+            && list.contains("l-c-shapley/table2")
     );
 }
 
@@ -255,6 +260,37 @@ fn without_the_compas_data_figure_1_explains_another_individual_and_says_what_is
     let claims = report["claims"].as_array().unwrap();
     let untested = claims.iter().filter(|claim| claim["verdict"] == "not-tested").count();
     assert_eq!((claims.len(), untested), (5, 2));
+}
+
+#[test]
+fn without_data_texts_and_images_are_skipped_by_name_and_the_embedded_ones_explained() {
+    for (artefact, embedded, missing) in [
+        ("fig2", "sentences", ["rt_polarity", "ag_news"]),
+        ("fig3", "digits38", ["mnist38", "cifar_deer_horse"]),
+    ] {
+        let folder = everything().join("l-c-shapley").join(artefact);
+        let report = std::fs::read_to_string(folder.join("report.md")).unwrap();
+        for name in missing {
+            assert!(report.contains(&format!("- {name}: skipped; ")), "{report}");
+        }
+        let data = std::fs::read_to_string(folder.join("data.csv")).unwrap();
+        assert!(data.lines().skip(1).all(|line| line.starts_with(embedded)) && data.lines().count() > 50);
+    }
+}
+
+#[test]
+fn sentences_are_left_as_html_and_masked_digits_as_pictures() {
+    let html = everything().join("l-c-shapley/table2/sentences-l-shapley.html");
+    let html = std::fs::read_to_string(html).unwrap();
+    assert!(html.starts_with("<div") && html.contains(">heartwarming</span>"), "{html}");
+    let pictures = std::fs::read_dir(everything().join("l-c-shapley/fig4")).unwrap();
+    let names: Vec<String> =
+        pictures.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let of = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
+    assert!(of("-original.png") >= 2 && of("-c-shapley-20.png") == of("-original.png"), "{names:?}");
+    // The pictures are in the SVG as they are in the PNG.
+    let svg = std::fs::read_to_string(everything().join("l-c-shapley/fig4/figure.svg")).unwrap();
+    assert_eq!(svg.matches("data:image/png;base64,").count(), 2 * 5 * of("-original.png"));
 }
 
 fn report(out: &Path, artefact: &str) -> Value {
@@ -316,5 +352,9 @@ fn the_numbers_of_two_runs_on_the_embedded_datasets_are_known() {
     for artefact in ["fig1", "fig2", "fig3", "steps", "accounting", "interactions", "until"] {
         let name = format!("projected-sgd-{artefact}");
         insta::assert_json_snapshot!(name, numbers(&format!("projected-sgd/{artefact}")));
+    }
+    for artefact in ["fig1", "fig2", "table1", "table2", "fig3", "fig4", "fig5", "evaluations"] {
+        let name = format!("l-c-shapley-{artefact}");
+        insta::assert_json_snapshot!(name, numbers(&format!("l-c-shapley/{artefact}")));
     }
 }

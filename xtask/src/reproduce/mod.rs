@@ -86,6 +86,9 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     if let Some(figure) = &made.figure {
         figure::write(figure, &folder)?;
     }
+    for (name, bytes) in session.take_left() {
+        files::write_atomically(&folder.join(name), &bytes)?;
+    }
     let report = report_of(paper, artefact, session, &made)?;
     report.write(&folder, &made.data, made.figure.is_some())?;
     for skipped in &report.skipped {

@@ -25,6 +25,7 @@ pub(crate) struct Session {
     pub(crate) library: Library,
     store: Store,
     said: Mutex<BTreeSet<String>>,
+    left: Mutex<Vec<(String, Vec<u8>)>>,
 }
 
 impl Session {
@@ -39,7 +40,18 @@ impl Session {
                 arguments.fresh,
             )?,
             said: Mutex::default(),
+            left: Mutex::default(),
         })
+    }
+
+    /// Leaves a file beside the data, the figure and the report of the artefact that is being made.
+    pub(crate) fn leave(&self, name: impl Into<String>, bytes: Vec<u8>) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), bytes));
+    }
+
+    /// The files that were left since the last call.
+    pub(super) fn take_left(&self) -> Vec<(String, Vec<u8>)> {
+        std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The datasets that are there, of those of these names, in their order.

@@ -53,7 +53,13 @@ pub(super) struct Outcome {
 }
 
 /// Scores one sample by one method, and masks by them.
-fn outcome(model: &dyn Model, sample: &Sample, method: Method, levels: &[usize], seed: u64) -> Result<Outcome> {
+fn outcome(
+    model: &dyn Model,
+    sample: &Sample,
+    method: Method,
+    levels: &[usize],
+    seed: u64,
+) -> Result<Outcome> {
     let scores = method.scores(model, sample, seed)?;
     let order = ranked(&scores.values);
     let near = match &sample.shown {
@@ -96,8 +102,9 @@ pub(super) fn around_active(image: &Image) -> Vec<bool> {
     (0..height * width)
         .map(|pixel| {
             let (row, column) = (pixel / width, pixel % width);
-            (row.saturating_sub(1)..(row + 2).min(height))
-                .any(|row| (column.saturating_sub(1)..(column + 2).min(width)).any(|column| active(row, column)))
+            (row.saturating_sub(1)..(row + 2).min(height)).any(|row| {
+                (column.saturating_sub(1)..(column + 2).min(width)).any(|column| active(row, column))
+            })
         })
         .collect()
 }
@@ -132,9 +139,8 @@ impl Curve {
 
     /// For each sample the mean change over all levels above zero: the area between curve and axis, over its width.
     pub(super) fn areas(&self) -> Vec<f64> {
-        let area = |outcome: &Outcome| {
-            outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64
-        };
+        let area =
+            |outcome: &Outcome| outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64;
         self.outcomes.iter().map(area).collect()
     }
 
@@ -166,7 +172,11 @@ impl Measured<'_> {
 }
 
 /// Measures `methods` on the chosen samples.
-pub(super) fn measure<'a>(session: &Session, subject: &'a Subject, methods: &[Method]) -> Result<Measured<'a>> {
+pub(super) fn measure<'a>(
+    session: &Session,
+    subject: &'a Subject,
+    methods: &[Method],
+) -> Result<Measured<'a>> {
     let samples = subject.chosen(session);
     let levels = levels(subject);
     let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
@@ -248,8 +258,9 @@ pub(super) fn scores(
     let results: Vec<Vec<f64>> = session.results(&cells, |cell| {
         let seed = seed_of(cell.of, cell.method, cell.sample, cell.seed)?;
         let scores = cell.method.scores(cell.of.model.as_ref(), &cell.of.sample(cell.sample)?, seed);
-        let scores = scores
-            .with_context(|| format!("{} on sample {} of {}", cell.method.title(), cell.sample, cell.subject))?;
+        let scores = scores.with_context(|| {
+            format!("{} on sample {} of {}", cell.method.title(), cell.sample, cell.subject)
+        })?;
         Ok(scores.values)
     })?;
     Ok(results.chunks(samples.len().max(1)).map(<[Vec<f64>]>::to_vec).collect())
@@ -261,7 +272,10 @@ mod tests {
 
     #[test]
     fn shares_are_rounded_to_whole_players() {
-        assert_eq!((count(5, 10), count(5, 9), count(50, 11), count(0, 7), count(20, 784)), (1, 0, 6, 0, 157));
+        assert_eq!(
+            (count(5, 10), count(5, 9), count(50, 11), count(0, 7), count(20, 784)),
+            (1, 0, 6, 0, 157)
+        );
     }
 
     #[test]

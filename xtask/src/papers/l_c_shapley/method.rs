@@ -1,11 +1,13 @@
 //! The methods that are compared, and how many evaluations each takes.
 
 use anyhow::Result;
+use apportion::estimators::{
+    ConnectedRegression, KernelShap, LeverageShap, Lime, OnGraph, OptimizedMonteCarlo, Orders,
+};
 use apportion::games::Graph;
 use apportion::media::{Outputs, Saliency, Score, ScoredGame};
 use apportion::values::GraphValue;
 use apportion::{Background, Estimator, Game, Model, Semivalue};
-use apportion::estimators::{ConnectedRegression, KernelShap, LeverageShap, Lime, OnGraph, OptimizedMonteCarlo, Orders};
 use serde::Serialize;
 
 use super::subject::{Sample, Shown, predict};
@@ -61,10 +63,6 @@ impl Method {
     /// Those that images are explained by: the paper's, and then ours.
     pub(super) const OF_IMAGES: [Self; 5] =
         [Self::CShapley, Self::KernelShap, Self::SampleShapley, Self::Saliency, Self::LeverageShap];
-
-    pub(super) fn is_of_paper(self) -> bool {
-        !matches!(self, Self::Connected | Self::LeverageShap)
-    }
 
     /// Those that are not of the paper have a star.
     pub(super) fn title(self) -> &'static str {
@@ -123,9 +121,10 @@ impl Method {
             Self::Connected => on_graph(GraphValue::c_shapley(1)),
             Self::CShapley => estimated(&ConnectedRegression::new(sample.graph.clone()).order(LARGEST)),
             Self::KernelShap => estimated(&KernelShap::default()),
-            Self::SampleShapley => {
-                estimated(&OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() })
-            }
+            Self::SampleShapley => estimated(&OptimizedMonteCarlo {
+                orders: Orders::Independent,
+                ..OptimizedMonteCarlo::default()
+            }),
             Self::LeverageShap => estimated(&LeverageShap::default()),
             Self::Lime | Self::Saliency => {
                 let surrogate = Lime::default().explain(&game, budget.max(2), seed)?;
@@ -155,8 +154,11 @@ fn probe_sample(graph: Graph) -> Result<Sample> {
     let players = graph.nodes();
     let explicand: Vec<f64> = (0..players).map(|at| 1.0 + (at as f64).cos()).collect();
     let reference = Background::baseline(vec![0.25; players])?;
-    let masked =
-        apportion::media::Masked::new(explicand, reference, (0..players).map(|player| vec![player]).collect())?;
+    let masked = apportion::media::Masked::new(
+        explicand,
+        reference,
+        (0..players).map(|player| vec![player]).collect(),
+    )?;
     let outputs = predict(&probe, masked.explicand(), 1)?;
     let class = Outputs::Logits.predicted_class(&outputs)?;
     let tokens: Vec<String> = (0..players).map(|player| player.to_string()).collect();
@@ -193,8 +195,11 @@ mod tests {
 
     #[test]
     fn methods_answer_alike_for_a_seed_and_their_fingerprints_differ() {
-        let mut fingerprints: Vec<String> =
-            Method::OF_TEXTS.into_iter().chain([Method::Saliency]).map(|method| method.fingerprint().unwrap()).collect();
+        let mut fingerprints: Vec<String> = Method::OF_TEXTS
+            .into_iter()
+            .chain([Method::Saliency])
+            .map(|method| method.fingerprint().unwrap())
+            .collect();
         assert_eq!(fingerprints[0], Method::LShapley.fingerprint().unwrap());
         fingerprints.sort_unstable();
         fingerprints.dedup();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use apportion::games::{Adjacency, Graph};
-use apportion::media::{ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Segmentation, Text};
+use apportion::media::{
+    ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Segmentation, Text,
+};
 use apportion::{Model, Rows};
 
 use super::data::bag_of_words::BagOfWords;
@@ -164,7 +166,7 @@ fn images_of_pack(session: &Session, known: &'static KnownImages) -> Result<Resu
         title: known.title,
         model_title: "convolutions (ONNX)",
         parameters: pack.model.len() / 4,
-        trained_on: pack.trained_on,
+        trained_on: known.rows.0,
         classes: pack.test.classes,
         model,
         is_embedded: false,
@@ -257,6 +259,11 @@ impl Subject {
             Inputs::Texts { sentences, .. } => sentences.len(),
             Inputs::Images { set, .. } => set.len(),
         }
+    }
+
+    /// Whether one sample takes seconds.
+    pub(super) fn is_dear(&self) -> bool {
+        self.is_image() && !self.is_embedded
     }
 
     pub(super) fn is_image(&self) -> bool {
@@ -367,7 +374,8 @@ impl Subject {
                 let layout = Layout::new(side, side, set.channels, ChannelOrder::First)?;
                 let row = set.image(index);
                 let pixels = (0..side * side).flat_map(|pixel| {
-                    (0..set.channels).map(move |channel| row[layout.feature(pixel / side, pixel % side, channel)])
+                    (0..set.channels)
+                        .map(move |channel| row[layout.feature(pixel / side, pixel % side, channel)])
                 });
                 let image = Image::new(side, side, set.channels, pixels.collect::<Vec<f64>>())?;
                 let segmentation = Segmentation::pixels(side, side)?;

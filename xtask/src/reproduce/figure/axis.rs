@@ -19,6 +19,8 @@ pub(crate) struct Axis {
     ticks: Vec<(f64, String)>,
     /// Values that lie on the axis even where nothing is drawn.
     covered: Vec<f64>,
+    /// Of a blank axis: its length in points.
+    blank: Option<f64>,
 }
 
 impl Axis {
@@ -29,11 +31,18 @@ impl Axis {
             floor: f64::NEG_INFINITY,
             ticks: Vec::new(),
             covered: Vec::new(),
+            blank: None,
         }
     }
 
+    /// An axis that is not drawn, `length` points long, from one value to the other: of panels that are no plots. The first value lies on
+    /// the left or below; it may be the larger one.
+    pub(crate) fn blank(length: f64, from: f64, to: f64) -> Self {
+        Self { covered: vec![from, to], blank: Some(length), ..Self::linear("") }
+    }
+
     pub(crate) fn log(label: &str, floor: f64) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Log, floor, ticks: Vec::new(), covered: Vec::new() }
+        Self { scale: Scale::Log, floor, ..Self::linear(label) }
     }
 
     pub(crate) fn with_ticks(mut self, ticks: Vec<(f64, String)>) -> Self {
@@ -52,8 +61,16 @@ impl Axis {
         self.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0)
     }
 
-    /// The axis over the range of `values`, a little wider.
+    /// The length in points of a blank axis.
+    pub(super) fn blank_length(&self) -> Option<f64> {
+        self.blank
+    }
+
+    /// The axis over the range of `values`, a little wider; a blank one over what it was made for.
     pub(super) fn over(&self, values: &[f64]) -> Placed {
+        if let (Some(_), &[low, high]) = (self.blank, self.covered.as_slice()) {
+            return Placed { axis: self.clone(), low, high, ticks: Vec::new() };
+        }
         let ticks = self.ticks.iter().map(|tick| &tick.0);
         let transformed = values.iter().chain(ticks).chain(&self.covered).map(|&value| self.transform(value));
         let (low, high) = transformed

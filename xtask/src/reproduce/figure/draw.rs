@@ -10,7 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, IntoTextStyle, RGBColor, ShapeStyle, TextStyle};
 
 use super::axis::Placed;
-use super::{Colour, Figure, Mark, Panel, Shape, Side, Style};
+use super::{Colour, Figure, Mark, Panel, Picture, Shape, Side, Style};
 
 const PANEL_WIDTH: f64 = 280.0;
 const PANEL_HEIGHT: f64 = 220.0;
@@ -40,13 +40,25 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
     let rows = figure.panels.len().div_ceil(columns).max(1);
     let legend_rows = legend_rows(figure).len();
     let note = if figure.note.is_empty() { 0.0 } else { NOTE_HEIGHT };
-    let height = TITLE_HEIGHT + rows as f64 * PANEL_HEIGHT + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
+    let height =
+        TITLE_HEIGHT + rows as f64 * panel_height(figure) + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
     (columns as f64 * panel_width(figure) + 16.0, height)
 }
 
-/// Width of a cell of the grid: wider where ticks on the left have long labels, so that all panels are as wide as ever.
+/// Width of a cell of the grid: wider where ticks on the left have long labels, so that all panels are as wide as ever, and where axes are
+/// blank what the longest of them asks for.
 fn panel_width(figure: &Figure) -> f64 {
-    PANEL_WIDTH + figure.panels.iter().map(room_for_ticks).fold(0.0, f64::max)
+    let width = |panel: &Panel| match panel.x.blank_length() {
+        Some(length) => length + 2.0 * RIGHT,
+        None => PANEL_WIDTH + room_for_ticks(panel),
+    };
+    figure.panels.iter().map(width).reduce(f64::max).unwrap_or(PANEL_WIDTH)
+}
+
+/// Height of a cell of the grid.
+fn panel_height(figure: &Figure) -> f64 {
+    let height = |panel: &Panel| panel.y.blank_length().map_or(PANEL_HEIGHT, |length| length + TOP + RIGHT);
+    figure.panels.iter().map(height).reduce(f64::max).unwrap_or(PANEL_HEIGHT)
 }
 
 /// What the labels on the left take beyond the room that there is.
@@ -69,23 +81,45 @@ fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
     figure.legend.chunks(figure.legend.len().div_ceil(needed).max(1)).collect()
 }
 
-/// Draws the whole figure.
+/// Where the upper left corner of a panel's cell is.
+fn corner(figure: &Figure, index: usize) -> (f64, f64) {
+    let columns = figure.columns.min(figure.panels.len()).max(1);
+    let left = 8.0 + (index % columns) as f64 * panel_width(figure);
+    (left, TITLE_HEIGHT + (index / columns) as f64 * panel_height(figure))
+}
+
+/// The pictures of a figure, each with its upper left and lower right corner in points.
+pub(super) fn pictures(figure: &Figure) -> Vec<(&Picture, [(f64, f64); 2])> {
+    let mut found = Vec::new();
+    for (index, panel) in figure.panels.iter().enumerate() {
+        let (left, top) = corner(figure, index);
+        let frame = Frame::new(panel, left, top);
+        for mark in &panel.marks {
+            if let Mark::Picture { picture, from, to } = mark {
+                found.push((picture, [frame.place(*from), frame.place(*to)]));
+            }
+        }
+    }
+    found
+}
+
+/// Draws the whole figure, but for its [`pictures`] where these are put in by other means.
 pub(super) fn draw<DB: DrawingBackend>(
     figure: &Figure,
     area: &DrawingArea<DB, Shift>,
     scale: f64,
+    with_pictures: bool,
 ) -> Result<()> {
-    let pen = Pen { area, scale };
+    let pen = Pen { area, scale, with_pictures };
     let (width, _) = size(figure);
     area.fill(&RGBColor(255, 255, 255)).map_err(|error| anyhow!("cannot draw: {error}"))?;
     pen.text(&figure.title, (width / 2.0, TITLE_HEIGHT / 2.0), 17.0, Anchor::Middle)?;
     let columns = figure.columns.min(figure.panels.len()).max(1);
     for (index, panel) in figure.panels.iter().enumerate() {
-        let left = 8.0 + (index % columns) as f64 * panel_width(figure);
-        let top = TITLE_HEIGHT + (index / columns) as f64 * PANEL_HEIGHT;
+        let (left, top) = corner(figure, index);
         draw_panel(&pen, panel, left, top)?;
     }
-    let below = TITLE_HEIGHT + figure.panels.len().div_ceil(columns) as f64 * PANEL_HEIGHT;
+    let below = TITLE_HEIGHT + figure.panels.len().div_ceil(columns) as f64 * panel_height(figure);
     draw_legend(&pen, figure, width, below)?;
     let legend_rows = legend_rows(figure).len();
     let at = below + legend_rows as f64 * LEGEND_HEIGHT + NOTE_HEIGHT / 2.0;
@@ -123,6 +157,10 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     for mark in &panel.marks {
         draw_mark(pen, &frame, mark)?;
     }
+    let title_at = ((x0 + x1) / 2.0, top + TOP / 2.0 + 2.0);
+    if panel.x.blank_length().is_some() {
+        return pen.text(&panel.title, title_at, 14.0, Anchor::Middle);
+    }
     pen.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], INK, 0.8)?;
     for (at, label) in frame.x.ticks() {
         let x = x0 + at * (x1 - x0);
@@ -134,7 +172,7 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
         pen.line(&[(x0 - 4.0, y), (x0, y)], INK, 0.8)?;
         pen.power(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
     }
-    pen.text(&panel.title, ((x0 + x1) / 2.0, top + TOP / 2.0 + 2.0), 14.0, Anchor::Middle)?;
+    pen.text(&panel.title, title_at, 14.0, Anchor::Middle)?;
     pen.text(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0), 12.0, Anchor::Middle)?;
     pen.upright(&panel.y.label, (left + 8.0, (y0 + y1) / 2.0), 12.0)
 }
@@ -155,13 +193,19 @@ impl Frame {
         let both: Vec<f64> = xs.iter().chain(&ys).copied().collect();
         // Under the line y = x the two axes share their range.
         let square = panel.marks.iter().any(|mark| matches!(mark, Mark::Identity));
+        let across = panel.x.blank_length().map(|length| (left + RIGHT, left + RIGHT + length));
+        let down = panel.y.blank_length().map_or(PANEL_HEIGHT - BOTTOM, |length| TOP + length);
+        let (left, right) = across.unwrap_or_else(|| {
+            let left = left + room_for_ticks(panel);
+            (left + LEFT, left + PANEL_WIDTH - RIGHT)
+        });
         Self {
             x: panel.x.over(if square { &both } else { &xs }),
             y: panel.y.over(if square { &both } else { &ys }),
-            left: left + LEFT + room_for_ticks(panel),
-            right: left + PANEL_WIDTH + room_for_ticks(panel) - RIGHT,
+            left,
+            right,
             top: top + TOP,
-            bottom: top + PANEL_HEIGHT - BOTTOM,
+            bottom: top + down,
         }
     }
 
@@ -204,6 +248,16 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
             };
             pen.text(text, (x, y), 10.0, anchor)
         }
+        Mark::Label { text, at, size, colour } => pen.label(text, frame.place(*at), *size, *colour),
+        Mark::Picture { picture, from, to } if pen.with_pictures => {
+            picture.runs().try_for_each(|(corners, colour)| {
+                let along = |share: f64, from: f64, to: f64| from + share * (to - from);
+                let place =
+                    |(x, y): (f64, f64)| frame.place((along(x, from.0, to.0), along(y, from.1, to.1)));
+                pen.cell(place(corners[0]), place(corners[1]), colour)
+            })
+        }
+        Mark::Picture { .. } => Ok(()),
         Mark::Identity => {
             let (low, high) = frame.x.range();
             pen.line(&placed(&[(low, low), (high, high)]), INK, 0.9)
@@ -223,6 +277,7 @@ enum Anchor {
 struct Pen<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     scale: f64,
+    with_pictures: bool,
 }
 
 impl<DB: DrawingBackend> Pen<'_, DB> {
@@ -269,6 +324,11 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.put(&Polygon::new(self.pixels(outline), rgb(colour).mix(opacity).filled()))
     }
 
+    /// A filled rectangle with hard edges.
+    fn cell(&self, from: (f64, f64), to: (f64, f64), colour: Colour) -> Result<()> {
+        self.put(&Rectangle::new([self.pixel(from), self.pixel(to)], rgb(colour).filled()))
+    }
+
     /// A point of radius `radius` points.
     fn point(&self, (x, y): (f64, f64), style: Style, radius: f64) -> Result<()> {
         let fill = rgb(style.colour).filled();
@@ -305,7 +365,17 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     }
 
     fn font(&self, size: f64) -> TextStyle<'static> {
-        ("sans-serif", size * self.scale).into_font().color(&rgb(INK))
+        self.coloured(size, INK)
+    }
+
+    fn coloured(&self, size: f64, colour: Colour) -> TextStyle<'static> {
+        ("sans-serif", size * self.scale).into_font().color(&rgb(colour))
+    }
+
+    /// Text of a colour, centred.
+    fn label(&self, text: &str, at: (f64, f64), size: f64, colour: Colour) -> Result<()> {
+        let style = self.coloured(size, colour).pos(Pos::new(HPos::Center, VPos::Center));
+        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
     }
 
     fn text_width(&self, text: &str, size: f64) -> f64 {

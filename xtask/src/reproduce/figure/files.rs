@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
-use super::{Figure, draw};
+use super::{Figure, draw, picture};
 use crate::reproduce::files::write_atomically;
 
 /// Pixels of the PNG per point.
@@ -37,8 +37,15 @@ fn svg(figure: &Figure) -> Result<String> {
     {
         let size = ((width * SVG_SCALE) as u32, (height * SVG_SCALE) as u32);
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        draw::draw(figure, &area, SVG_SCALE)?;
+        draw::draw(figure, &area, SVG_SCALE, false)?;
     }
+    let mut pictures = String::new();
+    for (picture, corners) in draw::pictures(figure) {
+        let [(left, top), (right, bottom)] = corners.map(|(x, y)| (x * SVG_SCALE, y * SVG_SCALE));
+        pictures.push_str(&picture.svg(left, top, right - left, bottom - top)?);
+    }
+    let end = text.rfind("</svg>").context("an SVG file has an end")?;
+    text.insert_str(end, &pictures);
     Ok(text)
 }
 
@@ -49,17 +56,10 @@ fn png(figure: &Figure) -> Result<Vec<u8>> {
     let mut pixels = vec![0; wide * high * 3];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, (wide as u32, high as u32)).into_drawing_area();
-        draw::draw(figure, &area, (PNG_SCALE * OVERSAMPLING) as f64)?;
+        draw::draw(figure, &area, (PNG_SCALE * OVERSAMPLING) as f64, true)?;
     }
     let averaged = shrink(&pixels, width, height);
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header().context("cannot encode the PNG")?;
-    writer.write_image_data(&averaged).context("cannot encode the PNG")?;
-    writer.finish().context("cannot encode the PNG")?;
-    Ok(bytes)
+    picture::png(&averaged, width, height)
 }
 
 /// Averages blocks of pixels, so that `width` × `height` are left.

@@ -6,9 +6,11 @@
 mod axis;
 mod draw;
 mod files;
+mod picture;
 
 pub(crate) use axis::Axis;
 pub(crate) use files::write;
+pub(crate) use picture::Picture;
 
 /// A colour: red, green, blue.
 pub(crate) type Colour = (u8, u8, u8);
@@ -24,6 +26,7 @@ pub(crate) mod palette {
     pub(crate) const VERMILION: Colour = (213, 94, 0);
     pub(crate) const PURPLE: Colour = (204, 121, 167);
     pub(crate) const BLACK: Colour = (60, 60, 60);
+    pub(crate) const GREY: Colour = (150, 150, 150);
 }
 
 /// The shape of a point.
@@ -62,6 +65,10 @@ pub(crate) enum Mark {
     Bar { colour: Colour, from: (f64, f64), to: (f64, f64) },
     /// Words beside a place: to its right, or to its left.
     Words { text: String, at: (f64, f64), side: Side },
+    /// Words around a place, of a size in points.
+    Label { text: String, at: (f64, f64), size: f64, colour: Colour },
+    /// A picture from its upper left corner to its lower right one.
+    Picture { picture: Picture, from: (f64, f64), to: (f64, f64) },
 }
 
 /// On which side of a place its words are.
@@ -110,11 +117,11 @@ impl Panel {
                     xs.extend(points.iter().map(|p| p.0));
                     ys.extend(points.iter().flat_map(|p| [p.1, p.2]));
                 }
-                Mark::Bar { from, to, .. } => {
+                Mark::Bar { from, to, .. } | Mark::Picture { from, to, .. } => {
                     xs.extend([from.0, to.0]);
                     ys.extend([from.1, to.1]);
                 }
-                Mark::Identity | Mark::Words { .. } => {}
+                Mark::Identity | Mark::Words { .. } | Mark::Label { .. } => {}
             }
         }
         (xs, ys)

@@ -78,7 +78,7 @@ pub(crate) struct KnownImages {
     /// The name that figures and tables show.
     pub(crate) title: &'static str,
     /// Images of the training part, and of the test part.
-    rows: (usize, usize),
+    pub(crate) rows: (usize, usize),
     /// Channels, and pixels of a side.
     shape: (usize, usize),
     classes: &'static [&'static str],

@@ -1,0 +1,111 @@
+//! Curves of log-odds by the share of players masked: figures, tables and data of what was measured.
+
+use super::masking::Measured;
+use crate::reproduce::figure::{Axis, Mark, Panel, Style};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::statistics::Measurement;
+
+/// The small print of figures of curves: short, as a figure may have one panel.
+pub(super) const NOTE: &str = "Lower is better. Bands: ± one standard error.";
+
+/// The panel of a data set: means over the samples, with a band of a standard error on either side.
+pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
+    let mut marks = Vec::new();
+    let lines = measured.curves.iter().map(|curve| {
+        let points: Vec<(f64, Measurement)> =
+            measured.levels.iter().enumerate().map(|(level, &x)| (x as f64, curve.mean(level))).collect();
+        (curve.method.style(), points)
+    });
+    let lines: Vec<(Style, Vec<(f64, Measurement)>)> = lines.collect();
+    for (style, points) in &lines {
+        // A single sample has no standard error.
+        let edges = points.iter().filter(|(_, mean)| mean.error.is_finite());
+        let edges: Vec<_> =
+            edges.map(|(x, mean)| (*x, mean.value - mean.error, mean.value + mean.error)).collect();
+        if !edges.is_empty() {
+            marks.push(Mark::Band { colour: style.colour, points: edges });
+        }
+    }
+    // The first methods, the subject of the paper, are drawn last, on top.
+    for (style, points) in lines.iter().rev() {
+        let points = points.iter().map(|(x, mean)| (*x, mean.value)).collect();
+        marks.push(Mark::Line { style: *style, points });
+    }
+    Panel {
+        title: format!("{}, {} samples", measured.subject.title, measured.samples.len()),
+        x: Axis::linear(&format!("{players} masked, %")),
+        y: Axis::linear("change of log-odds of the class"),
+        marks,
+    }
+}
+
+/// The methods measured, with their looks.
+pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
+    let mut legend: Vec<(String, Style)> = Vec::new();
+    for curve in all.iter().flat_map(|measured| &measured.curves) {
+        let title = curve.method.title();
+        if legend.iter().all(|(known, _)| known != title) {
+            legend.push((title.to_owned(), curve.method.style()));
+        }
+    }
+    legend
+}
+
+/// Every point.
+pub(super) fn data(all: &[Measured<'_>]) -> Table {
+    let columns = ["dataset", "method", "percent masked", "samples", "change of log-odds", "standard error"];
+    let mut table = Table::new("data", columns);
+    for measured in all {
+        for curve in &measured.curves {
+            for (level, &percent) in measured.levels.iter().enumerate() {
+                let mean = curve.mean(level);
+                table.push(vec![
+                    measured.subject.name.into(),
+                    curve.method.title().into(),
+                    percent.into(),
+                    curve.outcomes.len().into(),
+                    mean.value.into(),
+                    finite(mean.error),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// One row per data set and method: what it took, and what came of it.
+pub(super) fn summary(all: &[Measured<'_>]) -> Table {
+    let columns = [
+        "dataset",
+        "method",
+        "samples",
+        "evaluations per player",
+        "at most",
+        "mean change of log-odds",
+        "standard error",
+        "change at the last share",
+    ];
+    let mut table =
+        Table::new("Evaluations, and the change of log-odds averaged over all shares masked", columns);
+    for measured in all {
+        for curve in &measured.curves {
+            let area = Measurement::mean(&curve.areas());
+            table.push(vec![
+                measured.subject.name.into(),
+                curve.method.title().into(),
+                curve.outcomes.len().into(),
+                curve.evaluations_per_player().into(),
+                curve.most_evaluations_per_player().into(),
+                area.value.into(),
+                finite(area.error),
+                curve.mean(measured.levels.len() - 1).value.into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Nothing where a single sample has no standard error.
+pub(super) fn finite(error: f64) -> Entry {
+    Some(error).filter(|error| error.is_finite()).into()
+}

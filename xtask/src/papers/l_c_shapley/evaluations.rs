@@ -1,0 +1,378 @@
+//! How many evaluations L-Shapley and C-Shapley take, by the number of players: distinct coalitions, each evaluated once. Not a figure of
+//! the paper; sections 3.1 and 3.2 claim that they grow linearly.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use apportion::estimators::OnGraph;
+use apportion::games::{Adjacency, Graph};
+use apportion::values::{Coefficients, GraphValue};
+
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::session::Session;
+use crate::reproduce::verdict::{Claim, Needed, Verdict};
+
+/// Players on lines.
+const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
+
+/// Sides of grids: each of them so large that inner neighbourhoods are whole, in steps of 5.
+const SIDES: [usize; 4] = [10, 15, 20, 25];
+
+/// A value, by its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Local,
+    /// With the paper's coefficients, whose marginal contributions ask for U \ i too.
+    Printed,
+    /// With true boundaries, which ask for connected coalitions alone.
+    Connected,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Local, Self::Printed, Self::Connected];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Local => "L-Shapley",
+            Self::Printed => "C-Shapley as printed",
+            Self::Connected => "C-Shapley, true boundaries*",
+        }
+    }
+
+    fn value(self, order: usize) -> GraphValue {
+        match self {
+            Self::Local => GraphValue::l_shapley(order),
+            Self::Printed => GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed),
+            Self::Connected => GraphValue::c_shapley(order),
+        }
+    }
+
+    fn colour(self) -> Colour {
+        match self {
+            Self::Local => palette::BLUE,
+            Self::Printed => palette::VERMILION,
+            Self::Connected => palette::SKY,
+        }
+    }
+}
+
+/// Counts of one value of one order.
+struct Series {
+    is_grid: bool,
+    kind: Kind,
+    order: usize,
+    /// Sides, of lines players.
+    sizes: Vec<usize>,
+    counts: Vec<usize>,
+}
+
+impl Series {
+    fn measure(is_grid: bool, kind: Kind, order: usize, sizes: &[usize]) -> Result<Self> {
+        let graph = |size: usize| match is_grid {
+            true => Graph::grid(size, size, Adjacency::Four),
+            false => Graph::line(size),
+        };
+        let count = |&size: &usize| Ok(OnGraph::new(graph(size), kind.value(order)).coalitions()?);
+        let counts = sizes.iter().map(count).collect::<Result<Vec<usize>>>()?;
+        Ok(Self { is_grid, kind, order, sizes: sizes.to_vec(), counts })
+    }
+
+    fn players(&self, at: usize) -> usize {
+        if self.is_grid { self.sizes[at] * self.sizes[at] } else { self.sizes[at] }
+    }
+
+    /// What each further player adds inside the graph, if that is the same everywhere: the slope on a line; on a grid the leading coefficient of
+    /// a second-degree polynomial in the side, whose other terms are of the border.
+    fn per_player(&self) -> Option<f64> {
+        let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
+            .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
+            .collect();
+        // Divided differences, as fractions that are multiplied out.
+        let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
+        if !self.is_grid {
+            let (rise, run) = *slopes.first()?;
+            return slopes
+                .iter()
+                .all(|slope| slope.0 * run == rise * slope.1)
+                .then(|| rise as f64 / run as f64);
+        }
+        let second: Vec<(i128, i128)> = (slopes.windows(2).zip(self.sizes.windows(3)))
+            .map(|(s, size)| {
+                ((s[1].0 * s[0].1 - s[0].0 * s[1].1), s[0].1 * s[1].1 * (size[2] as i128 - size[0] as i128))
+            })
+            .collect();
+        let (rise, run) = *second.first()?;
+        second.iter().all(|one| one.0 * run == rise * one.1).then(|| rise as f64 / run as f64)
+    }
+
+    /// What the paper says that each player takes.
+    fn printed(&self) -> Option<f64> {
+        let k = self.order as i32;
+        match (self.kind, self.is_grid) {
+            (Kind::Local, false) => Some(2f64.powi(2 * k)),
+            (Kind::Local, true) => Some(2f64.powi(4 * k * k)),
+            _ => None,
+        }
+    }
+
+    /// All subsets of a neighbourhood but those that lie in the one before, too: what neighbourhoods that share with one other only would take.
+    fn shared_with_one(&self) -> Option<f64> {
+        let k = self.order as i32;
+        match (self.kind, self.is_grid) {
+            (Kind::Local, false) => Some(2f64.powi(2 * k)),
+            (Kind::Local, true) => Some(2f64.powi(2 * k * k + 2 * k + 1) - 2f64.powi(2 * k * k)),
+            _ => None,
+        }
+    }
+
+    /// Of L-Shapley: subsets of a neighbourhood of which none is another one moved. Far from the border every place has as many of its own.
+    fn shapes(&self) -> Option<f64> {
+        (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
+    }
+
+    fn name(&self) -> String {
+        format!("{}, k = {}, {}", self.kind.title(), self.order, if self.is_grid { "grid" } else { "line" })
+    }
+}
+
+/// The subsets of a neighbourhood of order `order`, but the empty one, counted as one where they are the same but for their place.
+fn shapes(is_grid: bool, order: usize) -> usize {
+    let reach = order as i64;
+    let down = if is_grid { -reach..=reach } else { 0..=0 };
+    let nodes: Vec<(i64, i64)> = down
+        .flat_map(|row| (-reach..=reach).map(move |column| (row, column)))
+        .filter(|(row, column)| row.abs() + column.abs() <= reach)
+        .collect();
+    let mut found = HashSet::new();
+    for mask in 1..1_u64 << nodes.len() {
+        let members =
+            || nodes.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, node)| *node);
+        let top = members().map(|node| node.0).min().unwrap_or(0);
+        let left = members().map(|node| node.1).min().unwrap_or(0);
+        // Moved to the upper left corner, a bit for each cell of the square around the neighbourhood.
+        let side = 2 * reach + 1;
+        let moved =
+            members().fold(0_u64, |bits, (row, column)| bits | 1 << ((row - top) * side + column - left));
+        found.insert(moved);
+    }
+    found.len()
+}
+
+/// Counts against players, on lines and grids.
+pub(super) fn evaluations(_: &Session) -> Result<Made> {
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        for order in 1..=4 {
+            all.push(Series::measure(false, kind, order, &LINES)?);
+        }
+    }
+    for kind in Kind::ALL {
+        for order in 1..=2 {
+            all.push(Series::measure(true, kind, order, &SIDES)?);
+        }
+    }
+    let figure = Figure {
+        title: "Evaluations by the number of players".to_owned(),
+        panels: vec![panel(&all, false), panel(&all, true)],
+        columns: 2,
+        legend: Kind::ALL.map(|kind| (kind.title().to_owned(), style(kind, 1))).to_vec(),
+        note: "Orders k from below: 1 to 4 on the line, 1 and 2 on the grid. With a star: not in the paper."
+            .to_owned(),
+    };
+    Ok(Made {
+        data: data(&all),
+        figure: Some(figure),
+        tables: vec![table(&all)],
+        claims: claims(&all),
+        notes: vec![
+            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it".to_owned(),
+            "per player: what each further player adds, exactly the same from every size to the next; on grids the coefficient of d, beside \
+             terms of the border that grow as √d"
+                .to_owned(),
+            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true boundaries for connected coalitions \
+             alone, 2k + 1 n-grams for each word"
+                .to_owned(),
+        ],
+        datasets: Vec::new(),
+    })
+}
+
+fn claims(all: &[Series]) -> Vec<Claim> {
+    let judge = |claim: &str, source: &str, rule: &str, cases: Vec<(String, bool)>| {
+        let against: Vec<&str> = cases.iter().filter(|case| !case.1).map(|case| case.0.as_str()).collect();
+        let agree: Vec<&str> = cases.iter().filter(|case| case.1).map(|case| case.0.as_str()).collect();
+        Claim {
+            claim: claim.to_owned(),
+            source: source.to_owned(),
+            rule: rule.to_owned(),
+            verdict: Verdict::of_truth(against.is_empty()),
+            evidence: match (agree.is_empty(), against.is_empty()) {
+                (_, true) => agree.join("; "),
+                (true, false) => format!("against: {}", against.join("; ")),
+                (false, false) => format!("{}; against: {}", agree.join("; "), against.join("; ")),
+            },
+        }
+    };
+    let of = |kind: Kind, is_grid: bool| {
+        all.iter().filter(move |series| series.kind == kind && series.is_grid == is_grid)
+    };
+    let against = |series: &Series, wanted: Option<f64>| {
+        let found = series.per_player();
+        let words = |number: Option<f64>| number.map_or("not linear".to_owned(), significant);
+        let name = format!("k = {}: {} per player, {} said", series.order, words(found), words(wanted));
+        (name, found.is_some() && found == wanted)
+    };
+    let quadratic = of(Kind::Printed, false)
+        .map(|series| {
+            let found = series.per_player();
+            let bound = (series.order + 1).pow(2) as f64;
+            let name = format!(
+                "k = {}: {} per player",
+                series.order,
+                found.map_or("not linear".to_owned(), significant)
+            );
+            (name, found.is_some_and(|found| found <= bound))
+        })
+        .collect();
+    let linear: Vec<_> = all.iter().map(|series| (series.name(), series.per_player().is_some())).collect();
+    vec![
+        judge(
+            "L-Shapley on a line takes 2^(2k) d evaluations",
+            "section 3.1",
+            "holds if each further player adds exactly so many, k = 1 to 4",
+            of(Kind::Local, false).map(|series| against(series, series.printed())).collect(),
+        ),
+        judge(
+            "C-Shapley on a line takes O(k² d) evaluations",
+            "section 3.2",
+            "holds if each further player adds at most (k + 1)², k = 1 to 4",
+            quadratic,
+        ),
+        judge(
+            "L-Shapley on a grid takes 2^(4k²) d evaluations",
+            "section 3.1",
+            "holds if each further player adds exactly so many, k = 1 and 2",
+            of(Kind::Local, true).map(|series| against(series, series.printed())).collect(),
+        ),
+        judge(
+            "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is another one moved; on a grid these are \
+             less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it and not in the one before",
+            "this project, in place of section 3.1",
+            "holds if each further player adds exactly so many, on lines and grids, and on grids less than the difference",
+            [false, true]
+                .into_iter()
+                .flat_map(|is_grid| of(Kind::Local, is_grid))
+                .map(|series| {
+                    let (name, agrees) = against(series, series.shapes());
+                    let most = series.shared_with_one();
+                    (
+                        format!("{}, {name}", if series.is_grid { "grid" } else { "line" }),
+                        agrees && series.per_player() <= most,
+                    )
+                })
+                .collect(),
+        ),
+        Claim::over_cases(
+            "the number of evaluations grows linearly with the number of features",
+            "abstract; section 3",
+            "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
+            Needed::All,
+            linear,
+        ),
+    ]
+}
+
+fn style(kind: Kind, order: usize) -> Style {
+    let shape = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond][(order - 1) % 4];
+    Style { colour: kind.colour(), shape }
+}
+
+fn panel(all: &[Series], is_grid: bool) -> Panel {
+    let lines = all.iter().filter(|series| series.is_grid == is_grid).map(|series| Mark::Line {
+        style: style(series.kind, series.order),
+        points: (0..series.sizes.len())
+            .map(|at| (series.players(at) as f64, series.counts[at] as f64))
+            .collect(),
+    });
+    let sizes: Vec<usize> = if is_grid { SIDES.map(|side| side * side).to_vec() } else { LINES.to_vec() };
+    Panel {
+        title: if is_grid { "grids" } else { "lines" }.to_owned(),
+        x: Axis::log("players d", f64::MIN_POSITIVE)
+            .with_ticks(sizes.iter().map(|&size| (size as f64, size.to_string())).collect()),
+        y: Axis::log("evaluations", f64::MIN_POSITIVE),
+        marks: lines.collect(),
+    }
+}
+
+fn table(all: &[Series]) -> Table {
+    let columns = [
+        "graph",
+        "value",
+        "k",
+        "per player",
+        "the paper says",
+        "in one and not in the one before",
+        "different but for their place",
+        "at the largest d",
+    ];
+    let mut table = Table::new("Evaluations per player", columns);
+    for series in all {
+        table.push(vec![
+            if series.is_grid { "grid" } else { "line" }.into(),
+            series.kind.title().into(),
+            series.order.into(),
+            series.per_player().into(),
+            series.printed().into(),
+            series.shared_with_one().into(),
+            series.shapes().into(),
+            series.counts[series.counts.len() - 1].into(),
+        ]);
+    }
+    table
+}
+
+fn data(all: &[Series]) -> Table {
+    let mut table = Table::new("data", ["graph", "value", "k", "players", "evaluations"]);
+    for series in all {
+        for (at, &count) in series.counts.iter().enumerate() {
+            table.push(vec![
+                Entry::from(if series.is_grid { "grid" } else { "line" }),
+                series.kind.title().into(),
+                series.order.into(),
+                series.players(at).into(),
+                count.into(),
+            ]);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_a_line_are_those_with_their_first_node() {
+        assert_eq!([1, 2, 3].map(|order| shapes(false, order)), [4, 16, 64]);
+        // A node; of ten pairs six, as four come twice; ten threes, five fours, and all.
+        assert_eq!(shapes(true, 1), 23);
+    }
+
+    #[test]
+    fn counts_that_grow_by_the_same_per_player_are_told_from_others() {
+        let series = |is_grid, counts: &[usize]| Series {
+            is_grid,
+            kind: Kind::Local,
+            order: 1,
+            sizes: vec![2, 5, 10, 20],
+            counts: counts.to_vec(),
+        };
+        assert_eq!(series(false, &[7, 13, 23, 43]).per_player(), Some(2.0));
+        assert_eq!(series(false, &[7, 13, 23, 44]).per_player(), None);
+        // 3 s² − s + 1.
+        assert_eq!(series(true, &[11, 71, 291, 1181]).per_player(), Some(3.0));
+        assert_eq!(series(true, &[11, 71, 291, 1182]).per_player(), None);
+    }
+}

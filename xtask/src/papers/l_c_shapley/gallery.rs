@@ -1,0 +1,318 @@
+//! Figures 4 and 5: images with the pixels masked that each method ranks first.
+
+use anyhow::{Context, Result};
+use apportion::media::{Image, Reference, masked_picture};
+
+use super::masking::{Measured, SHOWN, around_active, count, measure, ranked, scores};
+use super::method::Method;
+use super::subject::{DIGITS, Found, Shown, Subject, images};
+use super::verdicts::{Comparison, ahead_by, not_tested};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
+use crate::reproduce::report::Table;
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::Claim;
+
+/// The rows below the originals.
+const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
+
+/// Images of each class.
+const OF_CLASS: usize = 4;
+
+/// Sizes in points.
+const CELL: f64 = 70.0;
+const GAP: f64 = 8.0;
+const NAMES: f64 = 96.0;
+
+/// Pixels of a single picture for one of the image.
+const FACTOR: usize = 8;
+
+/// Figure 4: digits.
+pub(super) fn fig4(session: &Session) -> Result<Made> {
+    let found = images(session)?;
+    let subject =
+        found.subject("mnist38").or_else(|| found.subject(DIGITS)).context("the digits are embedded")?;
+    let title = format!("Figure 4: {} with the top pixels masked", subject.title);
+    let note = "Masked pixels: red where activated, blue where not.";
+    let (figure, data) = gallery(session, subject, &SHOWN, &title, note)?;
+    let measured = measure(session, subject, &METHODS)?;
+    let mut notes = notes(&found);
+    if subject.name == DIGITS {
+        notes.push("digits of 8 × 8 pixels stand in for MNIST, which is not there".to_owned());
+    }
+    Ok(Made {
+        data,
+        figure: Some(figure),
+        tables: vec![near_table(&measured)?],
+        claims: SHOWN.iter().enumerate().map(|(at, &percent)| concentrated(&measured, at, percent)).collect(),
+        notes,
+        datasets: Vec::new(),
+    })
+}
+
+/// Figure 5: photographs.
+pub(super) fn fig5(session: &Session) -> Result<Made> {
+    let found = images(session)?;
+    let claim =
+        "C-Shapley and Saliency yield the most interpretable results; C-Shapley masks parts of head and body";
+    let nobody = "what is interpretable people must say: see the figure";
+    let Some(subject) = found.subject("cifar_deer_horse") else {
+        return Ok(Made {
+            data: data_table(),
+            figure: None,
+            tables: Vec::new(),
+            claims: vec![not_tested(
+                claim,
+                "section 5.2; figure 5",
+                "the photographs or the network are not there",
+            )],
+            notes: notes(&found),
+            datasets: Vec::new(),
+        });
+    };
+    let title = format!("Figure 5: {} with the top pixels masked", subject.title);
+    let note = "Masked pixels have the mean of all pixels, a grey.";
+    let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
+    Ok(Made {
+        data,
+        figure: Some(figure),
+        tables: Vec::new(),
+        claims: vec![not_tested(claim, "section 5.2; figure 5", nobody)],
+        notes: notes(&found),
+        datasets: Vec::new(),
+    })
+}
+
+/// The first images of each class that are predicted rightly.
+fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
+    let chosen = subject.chosen(session);
+    let mut columns = Vec::new();
+    for class in 0..subject.classes.len() {
+        let mut taken = 0;
+        for &index in &chosen {
+            if taken < OF_CLASS && subject.target(index) == class && subject.class(index)? == class {
+                columns.push(index);
+                taken += 1;
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// A panel for each share, and the table of what is masked; the single pictures are left as files.
+fn gallery(
+    session: &Session,
+    subject: &Subject,
+    shares: &[usize],
+    title: &str,
+    note: &str,
+) -> Result<(Figure, Table)> {
+    let columns = columns(session, subject)?;
+    let scores = scores(session, subject, &METHODS, &columns)?;
+    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let mut data = data_table();
+    let mut panels = Vec::new();
+    for &percent in shares {
+        let mut marks = Vec::new();
+        let names = ["Original"].into_iter().chain(METHODS.map(Method::title));
+        for (row, name) in names.enumerate() {
+            let at = (0.0, (row as f64 + 0.5) * (CELL + GAP));
+            marks.push(Mark::Words { text: name.to_owned(), at, side: Side::Right });
+        }
+        for (column, &index) in columns.iter().enumerate() {
+            let Shown::Image(image, segmentation) = subject.sample(index)?.shown else { continue };
+            marks.push(cell(&image, 0, column)?);
+            session
+                .leave(format!("{}-{index}-original.png", subject.name), image.enlarged(FACTOR)?.to_png()?);
+            for (row, method) in METHODS.into_iter().enumerate() {
+                let order = ranked(&scores[row][column]);
+                let masked = &order[..count(percent, order.len())];
+                let picture = masked_picture(&image, &segmentation, masked, &reference)?;
+                marks.push(cell(&picture, row + 1, column)?);
+                let slug = method.title().to_lowercase();
+                session.leave(
+                    format!("{}-{index}-{slug}-{percent}.png", subject.name),
+                    picture.enlarged(FACTOR)?.to_png()?,
+                );
+                for (rank, pixel) in masked.iter().enumerate() {
+                    data.push(vec![
+                        subject.name.into(),
+                        index.into(),
+                        subject.classes[subject.target(index)].into(),
+                        method.title().into(),
+                        percent.into(),
+                        rank.into(),
+                        (pixel / image.width()).into(),
+                        (pixel % image.width()).into(),
+                        scores[row][column][*pixel].into(),
+                    ]);
+                }
+            }
+        }
+        let (width, height) =
+            (NAMES + columns.len() as f64 * (CELL + GAP), (METHODS.len() + 1) as f64 * (CELL + GAP));
+        panels.push(Panel {
+            title: format!("{percent} % of the pixels masked"),
+            x: Axis::blank(width, 0.0, width),
+            y: Axis::blank(height, height, 0.0),
+            marks,
+        });
+    }
+    let figure =
+        Figure { title: title.to_owned(), panels, columns: 1, legend: Vec::new(), note: note.to_owned() };
+    Ok((figure, data))
+}
+
+fn data_table() -> Table {
+    Table::new(
+        "data",
+        ["dataset", "sample", "class", "method", "percent masked", "rank", "row", "column", "score"],
+    )
+}
+
+/// A picture in its place.
+fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
+    let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
+    Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
+}
+
+/// An image as figures take it.
+pub(super) fn picture(image: &Image) -> Result<Picture> {
+    let bytes = image.to_rgb().pixels().iter().map(|value| (255.0 * value).round() as u8).collect();
+    Picture::new(image.width(), image.height(), bytes)
+}
+
+/// Shares of masked pixels that are activated or next to an activated one.
+fn near(measured: &Measured<'_>, method: Method, at: usize) -> Vec<f64> {
+    let outcomes = measured.curve(method).map(|curve| curve.outcomes.as_slice()).unwrap_or_default();
+    outcomes.iter().filter_map(|outcome| outcome.near.get(at).copied()).collect()
+}
+
+fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
+    let own = near(measured, Method::CShapley, at);
+    let rivals = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
+    let comparisons: Vec<Comparison> = rivals
+        .into_iter()
+        .map(|rival| {
+            let advantages: Vec<f64> =
+                own.iter().zip(near(measured, rival, at)).map(|(own, other)| own - other).collect();
+            Comparison::new(
+                format!("{}: C-Shapley than {}", measured.subject.name, rival.title()),
+                &advantages,
+            )
+        })
+        .collect();
+    ahead_by(
+        &format!(
+            "the pixels picked by C-Shapley concentrate around and inside the digits ({percent} % masked)"
+        ),
+        "section 5.2; figure 4",
+        "by the share of the masked pixels that are activated (at least half white) or touch one that is, sample by sample; better and worse are means \
+         of the differences of more than two standard errors",
+        &comparisons,
+    )
+}
+
+fn near_table(measured: &Measured<'_>) -> Result<Table> {
+    let columns = ["method", "percent masked", "samples", "share on or beside the digit", "standard error"];
+    let mut table = Table::new(
+        format!("Masked pixels that are activated or touch an activated one, {}", measured.subject.name),
+        columns,
+    );
+    for (at, percent) in SHOWN.into_iter().enumerate() {
+        for method in METHODS {
+            let shares = near(measured, method, at);
+            let mean = Measurement::mean(&shares);
+            table.push(vec![
+                method.title().into(),
+                percent.into(),
+                shares.len().into(),
+                mean.value.into(),
+                super::curves::finite(mean.error),
+            ]);
+        }
+    }
+    let mut shares = Vec::new();
+    for &index in &measured.samples {
+        if let Shown::Image(image, _) = &measured.subject.sample(index)?.shown {
+            let around = around_active(image);
+            shares.push(around.iter().filter(|is_near| **is_near).count() as f64 / around.len() as f64);
+        }
+    }
+    let mean = Measurement::mean(&shares);
+    table.push(vec![
+        "of all pixels".into(),
+        100.into(),
+        shares.len().into(),
+        mean.value.into(),
+        super::curves::finite(mean.error),
+    ]);
+    Ok(table)
+}
+
+fn notes(found: &Found) -> Vec<String> {
+    let mut notes = super::notes(found);
+    notes.push(SALIENCY.to_owned());
+    notes.push(
+        "columns: the first images of each class, of those of figure 3, that are predicted rightly; single pictures: \
+         DATASET-SAMPLE-METHOD-PERCENT.png beside this report"
+            .to_owned(),
+    );
+    notes
+}
+
+/// What reports on images say of saliency.
+pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are numerical, by central differences: two \
+     predictions for each number of a pixel; of several channels the derivative of largest size";
+
+/// The panel of digits that are taken for the other one, their top pixels by C-Shapley masked; none where all are told apart.
+pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Option<Panel>> {
+    let mut found = Vec::new();
+    for class in 0..subject.classes.len() {
+        for index in 0..subject.len() {
+            if subject.target(index) == class && subject.class(index)? != class {
+                found.push(index);
+                break;
+            }
+        }
+    }
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let scores = scores(session, subject, &[Method::CShapley], &found)?.concat();
+    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let (width, height, side) = (260.0, 184.0, 116.0);
+    let mut marks = Vec::new();
+    for (place, (&index, scores)) in found.iter().zip(&scores).enumerate() {
+        let Shown::Image(image, segmentation) = subject.sample(index)?.shown else { continue };
+        let order = ranked(scores);
+        let masked = &order[..count(SHOWN[0], order.len())];
+        let shown = masked_picture(&image, &segmentation, masked, &reference)?;
+        let left = width / 2.0 + (place as f64 - found.len() as f64 / 2.0) * (side + GAP) + GAP / 2.0;
+        marks.push(Mark::Picture {
+            picture: picture(&shown)?,
+            from: (left, 8.0),
+            to: (left + side, 8.0 + side),
+        });
+        let (is, taken) = (subject.classes[subject.target(index)], subject.classes[subject.class(index)?]);
+        let at = (left + side / 2.0, side + 24.0);
+        marks.push(Mark::Label {
+            text: format!("a {is} taken for {taken}"),
+            at,
+            size: 12.0,
+            colour: palette::BLACK,
+        });
+        session
+            .leave(format!("{}-{index}-misclassified.png", subject.name), shown.enlarged(FACTOR)?.to_png()?);
+    }
+    let at = (width / 2.0, side + 46.0);
+    let legend = format!("top {} % by C-Shapley; red: activated", SHOWN[0]);
+    marks.push(Mark::Label { text: legend, at, size: 11.0, colour: palette::BLACK });
+    Ok(Some(Panel {
+        title: format!("{}, misclassified", subject.title),
+        x: Axis::blank(width, 0.0, width),
+        y: Axis::blank(height, height, 0.0),
+        marks,
+    }))
+}

@@ -1,0 +1,431 @@
+//! Table 2: the words of the paper's sentence in the colours of their scores.
+
+use anyhow::{Context, Result};
+use apportion::Game;
+use apportion::games::Coalitions;
+use apportion::media::{Outputs, Score, ScoredGame, Text};
+
+use super::masking::ranked;
+use super::method::{Method, Scores, exact};
+use super::subject::{Found, Sample, Shown, Subject, texts};
+use super::verdicts::{Comparison, ahead_by};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
+use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::verdict::{Claim, Needed};
+
+/// The methods of the table, beside exact Shapley values.
+const METHODS: [Method; 4] = [Method::CShapley, Method::LShapley, Method::KernelShap, Method::SampleShapley];
+
+/// Runs over which errors of methods that draw are averaged.
+const DRAWS: u64 = 100;
+
+/// What the rows of the table are called.
+const EXACT: &str = "Shapley";
+
+/// The sentence under one model.
+struct Explained<'a> {
+    subject: &'a Subject,
+    class: &'static str,
+    text: Text,
+    words: Vec<String>,
+    /// v({i}) − v(∅).
+    alone: Vec<f64>,
+    exact: Scores,
+    methods: Vec<Row>,
+}
+
+/// One method on the sentence.
+struct Row {
+    method: Method,
+    /// Of the first run.
+    scores: Scores,
+    /// ‖φ̂ − φ‖ / ‖φ‖ in each run; a single one where nothing is drawn.
+    errors: Vec<f64>,
+    /// Rank correlations with the exact values.
+    correlations: Vec<f64>,
+}
+
+/// Table 2.
+pub(super) fn table2(session: &Session) -> Result<Made> {
+    let found = texts(session)?;
+    let mut all = Vec::new();
+    for subject in found.subjects.iter().filter(|subject| subject.classes.contains(&"negative")) {
+        all.push(explain(session, subject).with_context(|| format!("the sentence under {}", subject.name))?);
+    }
+    let mut notes = notes(&found, &all);
+    for explained in &all {
+        let rows = explained.rows();
+        for (name, scores) in &rows {
+            let file = format!("{}-{}.html", explained.subject.name, name.to_lowercase());
+            session.leave(file, explained.text.to_html(&scores.values)?.into_bytes());
+        }
+    }
+    notes.push("each row as an HTML fragment: DATASET-METHOD.html beside this report".to_owned());
+    Ok(Made {
+        data: data(&all),
+        figure: Some(Figure {
+            title: "Table 2: words by their scores".to_owned(),
+            panels: all.iter().map(panel).collect(),
+            columns: 1,
+            legend: Vec::new(),
+            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has the full colour.".to_owned(),
+        }),
+        tables: all.iter().map(scores_table).chain([errors_table(&all)]).collect(),
+        claims: claims(&all),
+        notes,
+        datasets: Vec::new(),
+    })
+}
+
+fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>> {
+    let sample = subject.table_2().context("no texts")??;
+    let model = subject.model.as_ref();
+    let exact = exact(model, &sample)?;
+    let mut methods = Vec::new();
+    for method in METHODS {
+        let is_drawn = matches!(method, Method::KernelShap | Method::SampleShapley);
+        let runs = if is_drawn { DRAWS } else { 1 };
+        let mut all = Vec::new();
+        for run in 0..runs {
+            let seed = derive_seed(&("table 2", subject.name, method, run, session.seed))?;
+            all.push(method.scores(model, &sample, seed)?);
+        }
+        methods.push(Row {
+            method,
+            errors: all.iter().map(|scores| relative_error(&scores.values, &exact.values)).collect(),
+            correlations: all.iter().map(|scores| rank_correlation(&scores.values, &exact.values)).collect(),
+            scores: all.swap_remove(0),
+        });
+    }
+    let alone = alone(subject, &sample)?;
+    let class = subject.classes[sample.class];
+    let Shown::Text(text) = sample.shown else { anyhow::bail!("no text") };
+    let words = (0..text.players().len()).map(|player| text.words(player)).collect();
+    Ok(Explained { subject, class, text, words, alone, exact, methods })
+}
+
+/// What each player is worth by itself.
+fn alone(subject: &Subject, sample: &Sample) -> Result<Vec<f64>> {
+    let score = Score::LogProbability { class: sample.class };
+    let game = ScoredGame::new(sample.masked.game(subject.model.as_ref())?, Outputs::Logits, score)?;
+    let players = game.players();
+    let mut batch = Coalitions::with_capacity(players, players + 1);
+    batch.push_members([]);
+    (0..players).for_each(|player| batch.push_members([player]));
+    let mut values = vec![0.0; players + 1];
+    game.values(&batch, &mut values)?;
+    Ok(values[1..].iter().map(|value| value - values[0]).collect())
+}
+
+fn relative_error(values: &[f64], truth: &[f64]) -> f64 {
+    let squares: f64 = values.iter().zip(truth).map(|(value, truth)| (value - truth).powi(2)).sum();
+    (squares / truth.iter().map(|truth| truth * truth).sum::<f64>()).sqrt()
+}
+
+/// Spearman's rank correlation: equal values share the mean of their ranks.
+fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (ranks(a), ranks(b));
+    let middle = (a.len() as f64 - 1.0) / 2.0;
+    let product =
+        |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - middle) * (y - middle)).sum::<f64>();
+    product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let order = ranked(values);
+    let mut ranks = vec![0.0; values.len()];
+    for alike in order.chunk_by(|&one, &other| values[one] == values[other]) {
+        let first = order.iter().position(|player| *player == alike[0]).unwrap_or_default();
+        let rank = first as f64 + (alike.len() as f64 - 1.0) / 2.0;
+        alike.iter().for_each(|&player| ranks[player] = rank);
+    }
+    ranks
+}
+
+impl Explained<'_> {
+    /// The rows of the table.
+    fn rows(&self) -> Vec<(&'static str, &Scores)> {
+        let methods = self.methods.iter().map(|row| (row.method.title(), &row.scores));
+        [(EXACT, &self.exact)].into_iter().chain(methods).collect()
+    }
+
+    fn row(&self, method: Method) -> Option<&Row> {
+        self.methods.iter().find(|row| row.method == method)
+    }
+}
+
+fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
+    let comparisons = |measure: fn(&Row) -> &[f64], sign: f64| -> Vec<Comparison> {
+        let of_subject = |explained: &Explained<'_>| {
+            let mut found = Vec::new();
+            for own in [Method::LShapley, Method::CShapley] {
+                for rival in [Method::KernelShap, Method::SampleShapley] {
+                    let (Some(own), Some(rival)) = (explained.row(own), explained.row(rival)) else {
+                        continue;
+                    };
+                    let fixed = measure(own)[0];
+                    let advantages: Vec<f64> =
+                        measure(rival).iter().map(|other| sign * (other - fixed)).collect();
+                    let of = format!(
+                        "{}: {} than {}",
+                        explained.subject.name,
+                        own.method.title(),
+                        rival.method.title()
+                    );
+                    found.push(Comparison::new(of, &advantages));
+                }
+            }
+            found
+        };
+        all.iter().flat_map(of_subject).collect()
+    };
+    let weight: Vec<(String, bool)> = all
+        .iter()
+        .map(|explained| {
+            let size = |player: usize| explained.exact.values[player].abs();
+            let players = explained.words.len();
+            let mean = (0..players).map(size).sum::<f64>() / players as f64;
+            let not = explained.words.iter().position(|word| word == "not").map_or(0.0, size);
+            let name = format!(
+                "{}: |φ(not)| = {}, the mean {}",
+                explained.subject.name,
+                significant(not),
+                significant(mean)
+            );
+            (name, not > mean)
+        })
+        .collect();
+    let isolated: Vec<(String, bool)> = all
+        .iter()
+        .map(|explained| {
+            let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let not =
+                explained.words.iter().position(|word| word == "not").map_or(0.0, |at| explained.alone[at]);
+            let name = format!(
+                "{}: v(not) − v(∅) = {}, the largest of a word {}",
+                explained.subject.name,
+                significant(not),
+                significant(largest)
+            );
+            (name, not.abs() <= 0.25 * largest)
+        })
+        .collect();
+    let mut weight = Claim::over_cases(
+        "the word \"not\" is attributed a significant weight",
+        "section 2.2",
+        "a model under which the exact Shapley value of \"not\" is larger in size than the mean of all words",
+        Needed::All,
+        weight,
+    );
+    let mut isolated = Claim::over_cases(
+        "viewed in isolation, \"not\" has neither negative nor positive sentiment",
+        "section 2.2",
+        "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
+        Needed::All,
+        isolated,
+    );
+    for explained in all {
+        let at = explained.words.iter().position(|word| word == "not");
+        if let Some(at) = at {
+            let (alone, within) = (explained.alone[at], explained.exact.values[at]);
+            isolated.evidence.push_str(&format!(
+                "; {}: alone {}",
+                explained.subject.name,
+                significant(alone)
+            ));
+            weight.evidence.push_str(&format!(
+                "; {}: φ(not) = {}",
+                explained.subject.name,
+                significant(within)
+            ));
+        }
+    }
+    vec![
+        weight,
+        isolated,
+        ahead_by(
+            "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP and SampleShapley",
+            "sections 3 and 4; table 2",
+            &format!(
+                "by the relative ℓ2 distance to the exact values, of methods that draw the mean over {DRAWS} runs; better and worse by more than two \
+                      standard errors of it"
+            ),
+            &comparisons(|row| &row.errors, 1.0),
+        ),
+        ahead_by(
+            "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
+            "sections 3 and 4; table 2",
+            &format!(
+                "by Spearman's rank correlation with the exact values, of methods that draw the mean over {DRAWS} runs; better and worse by more \
+                      than two standard errors of it"
+            ),
+            &comparisons(|row| &row.correlations, -1.0),
+        ),
+    ]
+}
+
+/// White at 0, blue at 1, red at −1.
+fn background(share: f64) -> Colour {
+    let faded = (255.0 * (1.0 - share.abs())).round() as u8;
+    if share < 0.0 { (255, faded, faded) } else { (faded, faded, 255) }
+}
+
+/// What is read on it: full blue is dark.
+fn foreground(share: f64) -> Colour {
+    if share > 0.55 { (255, 255, 255) } else { (0, 0, 0) }
+}
+
+/// Sizes in points.
+const NAMES: f64 = 104.0;
+const ROW: f64 = 27.0;
+const CHARACTER: f64 = 7.0;
+const GAP: f64 = 10.0;
+
+fn panel(explained: &Explained<'_>) -> Panel {
+    let widths: Vec<f64> =
+        explained.words.iter().map(|word| word.chars().count() as f64 * CHARACTER + GAP).collect();
+    let rows = explained.rows();
+    let (width, height) = (NAMES + widths.iter().sum::<f64>(), ROW * rows.len() as f64);
+    let mut marks = Vec::new();
+    for (index, (name, scores)) in rows.iter().enumerate() {
+        let (top, middle) = (index as f64 * ROW, (index as f64 + 0.5) * ROW);
+        marks.push(Mark::Words { text: (*name).to_owned(), at: (0.0, middle), side: Side::Right });
+        let largest = scores.values.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        let mut left = NAMES;
+        for ((word, width), value) in explained.words.iter().zip(&widths).zip(&scores.values) {
+            let share = value / largest;
+            marks.push(Mark::Bar {
+                colour: background(share),
+                from: (left, top + 2.0),
+                to: (left + width, top + ROW - 2.0),
+            });
+            let at = (left + width / 2.0, middle);
+            marks.push(Mark::Label { text: word.clone(), at, size: 13.0, colour: foreground(share) });
+            left += width;
+        }
+    }
+    Panel {
+        title: format!(
+            "{} ({}), predicted: {}",
+            explained.subject.title, explained.subject.model_title, explained.class
+        ),
+        x: Axis::blank(width, 0.0, width),
+        y: Axis::blank(height, height, 0.0),
+        marks,
+    }
+}
+
+fn scores_table(explained: &Explained<'_>) -> Table {
+    let columns =
+        ["word", "alone"].into_iter().chain(explained.rows().iter().map(|row| row.0).collect::<Vec<_>>());
+    let mut table = Table::new(
+        format!("Scores of the words, {} (predicted: {})", explained.subject.name, explained.class),
+        columns,
+    );
+    for (player, word) in explained.words.iter().enumerate() {
+        let mut row = vec![Entry::from(word.as_str()), explained.alone[player].into()];
+        row.extend(explained.rows().iter().map(|(_, scores)| Entry::from(scores.values[player])));
+        table.push(row);
+    }
+    table
+}
+
+fn errors_table(all: &[Explained<'_>]) -> Table {
+    let columns = [
+        "dataset",
+        "method",
+        "evaluations",
+        "relative ℓ2 error",
+        "standard error",
+        "rank correlation",
+        "standard error",
+    ];
+    let mut table = Table::new(
+        format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"),
+        columns,
+    );
+    for explained in all {
+        for row in &explained.methods {
+            let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));
+            let spread =
+                |measured: Measurement| Entry::from(Some(measured.error).filter(|error| error.is_finite()));
+            table.push(vec![
+                explained.subject.name.into(),
+                row.method.title().into(),
+                row.scores.evaluations.into(),
+                error.value.into(),
+                spread(error),
+                correlation.value.into(),
+                spread(correlation),
+            ]);
+        }
+    }
+    table
+}
+
+fn data(all: &[Explained<'_>]) -> Table {
+    let mut table = Table::new("data", ["dataset", "method", "evaluations", "place", "word", "score"]);
+    for explained in all {
+        for (name, scores) in explained.rows() {
+            for (place, (word, value)) in explained.words.iter().zip(&scores.values).enumerate() {
+                table.push(vec![
+                    explained.subject.name.into(),
+                    name.into(),
+                    scores.evaluations.into(),
+                    place.into(),
+                    word.as_str().into(),
+                    (*value).into(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
+    let mut notes = super::notes(found);
+    notes.push(
+        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; Shapley: all 2^11 coalitions".to_owned(),
+    );
+    for explained in all {
+        let unknown: Vec<&str> = (explained.text.tokens().iter().zip(&explained.words))
+            .filter(|(token, _)| token.id == super::data::text_set::UNKNOWN)
+            .map(|(_, word)| word.as_str())
+            .collect();
+        if !unknown.is_empty() {
+            notes.push(format!("{} does not know {}", explained.subject.name, unknown.join(", ")));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_correlations_are_spearmans() {
+        assert!((rank_correlation(&[1.0, 2.0, 3.0], &[0.1, 0.5, 0.9]) - 1.0).abs() < 1e-15);
+        assert!((rank_correlation(&[1.0, 2.0, 3.0], &[9.0, 5.0, 1.0]) + 1.0).abs() < 1e-15);
+        // Ranks 0.5, 0.5, 2 and 1, 0, 2: 1.5 / √(1.5 · 2).
+        assert!((rank_correlation(&[5.0, 5.0, 1.0], &[2.0, 3.0, 1.0]) - 1.5 / 3f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn errors_are_relative_to_the_length_of_the_truth() {
+        assert!((relative_error(&[3.0, 5.0], &[3.0, 4.0]) - 0.2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn colours_fade_to_white_and_can_be_read() {
+        assert_eq!(
+            [background(1.0), background(0.0), background(-1.0)],
+            [(0, 0, 255), (255, 255, 255), (255, 0, 0)]
+        );
+        assert_eq!([foreground(0.9), foreground(-0.9)], [(255, 255, 255), (0, 0, 0)]);
+    }
+}

@@ -1,0 +1,202 @@
+//! Figure 1: a neighbourhood on a grid, and which of its subsets L-Shapley and C-Shapley sum over.
+
+use anyhow::Result;
+use apportion::games::{Adjacency, Coalition, Graph};
+
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::session::Session;
+use crate::reproduce::verdict::{Claim, Verdict};
+
+/// Rows and columns of the grid.
+const SIDE: usize = 7;
+
+/// The target, in the middle.
+const TARGET: usize = SIDE * SIDE / 2;
+
+/// The order of the neighbourhood.
+const ORDER: usize = 2;
+
+/// Two steps away from the target in one direction each, and beside it: not connected.
+const DISCONNECTED: [usize; 4] = [TARGET, TARGET - 1, TARGET + 2, TARGET - 2 * SIDE];
+
+/// A path through the target.
+const CONNECTED: [usize; 5] = [TARGET, TARGET - 1, TARGET - 1 - SIDE, TARGET + SIDE, TARGET + SIDE + 1];
+
+/// The colour of the neighbourhood.
+const SHADE: Colour = (222, 222, 222);
+
+/// What the drawn sets are, by the library's own graph.
+struct Facts {
+    distances: Vec<usize>,
+    /// Nodes of the neighbourhood that are drawn shaded.
+    neighbourhood: Vec<usize>,
+    subsets: [Subset; 2],
+    /// All subsets of the neighbourhood that hold the target, and the connected ones among them.
+    counted: [usize; 2],
+}
+
+struct Subset {
+    nodes: Vec<usize>,
+    is_connected: bool,
+    is_inside: bool,
+}
+
+fn facts(graph: &Graph) -> Facts {
+    let neighbourhood = graph.neighbourhood(TARGET, ORDER);
+    let subset = |nodes: &[usize]| {
+        let coalition = Coalition::from_members(graph.nodes(), nodes.iter().copied());
+        Subset {
+            nodes: nodes.to_vec(),
+            is_connected: graph.is_connected(coalition.view()),
+            is_inside: nodes.contains(&TARGET) && nodes.iter().all(|node| neighbourhood.contains(node)),
+        }
+    };
+    let subsets = [subset(&DISCONNECTED), subset(&CONNECTED)];
+    // All subsets, one by one.
+    let others: Vec<usize> = neighbourhood.iter().copied().filter(|&node| node != TARGET).collect();
+    let mut counted = [0; 2];
+    for mask in 0..1_usize << others.len() {
+        let members =
+            others.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, &node)| node);
+        let coalition = Coalition::from_members(graph.nodes(), members.chain([TARGET]));
+        counted[0] += 1;
+        counted[1] += usize::from(graph.is_connected(coalition.view()));
+    }
+    let distance = |node: usize| (0..).find(|&order| graph.neighbourhood(TARGET, order).contains(&node));
+    let distances = (0..graph.nodes()).filter_map(distance).collect();
+    Facts { distances, neighbourhood, subsets, counted }
+}
+
+/// Figure 1.
+pub(super) fn fig1(_: &Session) -> Result<Made> {
+    let graph = Graph::grid(SIDE, SIDE, Adjacency::Four);
+    let facts = facts(&graph);
+    let style = |colour, shape| Style { colour, shape };
+    let figure = Figure {
+        title: "Figure 1: the neighbourhood of order 2 on a grid, and two of its subsets".to_owned(),
+        panels: vec![
+            panel("(a) the neighbourhood", &graph, &facts.neighbourhood, &[]),
+            panel("(b) not connected: L-Shapley alone", &graph, &facts.neighbourhood, &DISCONNECTED),
+            panel("(c) connected: both", &graph, &facts.neighbourhood, &CONNECTED),
+        ],
+        columns: 3,
+        legend: vec![
+            ("target i".to_owned(), style(palette::VERMILION, Shape::Square)),
+            ("in the subset".to_owned(), style(palette::BLUE, Shape::Square)),
+            ("other nodes".to_owned(), style(palette::GREY, Shape::Square)),
+        ],
+        note: "Shaded: nodes at distance 2 or less.".to_owned(),
+    };
+    Ok(Made {
+        data: data(&facts),
+        figure: Some(figure),
+        tables: vec![table(&facts)],
+        claims: claims(&facts),
+        notes: vec!["neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
+                     off its figure"
+            .to_owned()],
+        datasets: Vec::new(),
+    })
+}
+
+fn place(node: usize) -> (f64, f64) {
+    ((node % SIDE) as f64, (node / SIDE) as f64)
+}
+
+fn square(node: usize, half: f64, colour: Colour) -> Mark {
+    let (x, y) = place(node);
+    Mark::Bar { colour, from: (x - half, y - half), to: (x + half, y + half) }
+}
+
+fn panel(title: &str, graph: &Graph, shaded: &[usize], subset: &[usize]) -> Panel {
+    let mut marks: Vec<Mark> = shaded.iter().map(|&node| square(node, 0.5, SHADE)).collect();
+    for node in 0..graph.nodes() {
+        let later = graph.neighbours(node).iter().filter(|&&other| other > node);
+        marks.extend(
+            later
+                .map(|&other| Mark::Curve { colour: palette::GREY, points: vec![place(node), place(other)] }),
+        );
+    }
+    for node in 0..graph.nodes() {
+        let (half, colour) = match node {
+            TARGET => (0.24, palette::VERMILION),
+            node if subset.contains(&node) => (0.24, palette::BLUE),
+            _ => (0.13, palette::GREY),
+        };
+        marks.push(square(node, half, colour));
+    }
+    let end = SIDE as f64 - 0.5;
+    Panel {
+        title: title.to_owned(),
+        x: Axis::blank(240.0, -0.5, end),
+        y: Axis::blank(240.0, end, -0.5),
+        marks,
+    }
+}
+
+fn claims(facts: &Facts) -> Vec<Claim> {
+    let by_distance: Vec<usize> = (0..SIDE * SIDE).filter(|&node| facts.distances[node] <= ORDER).collect();
+    let manhattan = (0..SIDE * SIDE).all(|node| {
+        let (row, column) = (node / SIDE, node % SIDE);
+        facts.distances[node] == row.abs_diff(TARGET / SIDE) + column.abs_diff(TARGET % SIDE)
+    });
+    let [disconnected, connected] = &facts.subsets;
+    let claim = |claim: &str, source: &str, rule: &str, holds: bool, evidence: String| Claim {
+        claim: claim.to_owned(),
+        source: source.to_owned(),
+        rule: rule.to_owned(),
+        verdict: Verdict::of_truth(holds),
+        evidence,
+    };
+    vec![
+        claim(
+            "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; distances are Manhattan distances",
+            "caption of figure 1; equations 3 and 4",
+            "holds if the shaded nodes are those whose rows and columns are together at most 2 away",
+            manhattan && by_distance == facts.neighbourhood,
+            format!("{} nodes, 2k² + 2k + 1 = 13", facts.neighbourhood.len()),
+        ),
+        claim(
+            "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in C-Shapley",
+            "caption of figure 1; definitions 1 and 2",
+            "holds if it is a subset with the target that the graph calls not connected",
+            disconnected.is_inside && !disconnected.is_connected,
+            format!("{} nodes; connected: {}", disconnected.nodes.len(), disconnected.is_connected),
+        ),
+        claim(
+            "(c) is a connected subset of the neighbourhood, summed over in both",
+            "caption of figure 1; definitions 1 and 2",
+            "holds if it is a subset with the target that the graph calls connected",
+            connected.is_inside && connected.is_connected,
+            format!("{} nodes; connected: {}", connected.nodes.len(), connected.is_connected),
+        ),
+    ]
+}
+
+fn table(facts: &Facts) -> Table {
+    let mut table = Table::new("Subsets of the neighbourhood with the target", ["summed over by", "subsets"]);
+    table.push(vec!["L-Shapley".into(), facts.counted[0].into()]);
+    table.push(vec!["C-Shapley".into(), facts.counted[1].into()]);
+    table
+}
+
+fn data(facts: &Facts) -> Table {
+    let mut table =
+        Table::new("data", ["node", "row", "column", "distance", "in the neighbourhood", "in (b)", "in (c)"]);
+    let yes = |is: bool| Entry::from(usize::from(is));
+    for (node, &distance) in facts.distances.iter().enumerate() {
+        let [b, c] = &facts.subsets;
+        table.push(vec![
+            node.into(),
+            (node / SIDE).into(),
+            (node % SIDE).into(),
+            distance.into(),
+            yes(facts.neighbourhood.contains(&node)),
+            yes(b.nodes.contains(&node)),
+            yes(c.nodes.contains(&node)),
+        ]);
+    }
+    table
+}
