@@ -47,7 +47,7 @@
 //!
 //! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what changed pixels reach is
 //! computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16
-//! channels) takes 3 µs against 50 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 190 µs; one changed
+//! channels) takes 3 µs against 33 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 120 µs; one changed
 //! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/near.rs`), and rows with
 //! so many changes that it saves nothing are predicted as a whole: `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!

@@ -4,15 +4,15 @@ use super::layer::Layer;
 use super::plane::Shape;
 
 /// What followed changes may cost, in hundredths of what the whole network costs the runtime.
-const SHARE: usize = 80;
+const SHARE: usize = 60;
 
 /// Weights of a kernel that stay in the cache nearest to the processor from cell to cell.
 const NEAREST: usize = 1 << 13;
 
 /// The most changes of a row for which following them costs less than predicting the row as a whole.
 ///
-/// Costs are multiply-adds. A followed one takes about as long as one of the runtime; twice as long where the kernel is larger than the
-/// nearest cache, as it is gone through for each cell. Changes are taken to be far from each other, where they reach the most
+/// Costs are multiply-adds. A followed one takes up to a third longer than one of the runtime; twice as long as that where the kernel is
+/// larger than the nearest cache, as it is gone through for each cell. Changes are taken to be far from each other, where they reach the most
 /// cells. This is counted and not measured, as two runs must choose alike.
 pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
@@ -74,7 +74,7 @@ mod tests {
     fn a_part_of_the_changes_pays() {
         let digit = Shape { channels: 1, height: 28, width: 28 };
         let most = most_changes(digit, &layers(28, 1, [8, 16]));
-        assert!((200..784).contains(&most), "{most}");
+        assert!((60..400).contains(&most), "{most}");
         // A large kernel costs more than it saves, once its plane has changed.
         let wide = most_changes(digit, &layers(28, 1, [64, 128]));
         assert!((1..20).contains(&wide), "{wide}");
