@@ -215,17 +215,6 @@ pub enum EstimatorError {
         /// The most coalitions.
         limit: usize,
     },
-    /// Printed coefficients of weights by size that do not reach far enough.
-    #[error(
-        "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \
-         less among {players} players, so that weights by size do not tell them; take those of the neighbourhood"
-    )]
-    PrintedWeights {
-        /// The player.
-        player: usize,
-        /// Players of the game.
-        players: usize,
-    },
     /// Stochastic gradients whose steps are too long.
     #[error(
         "step {step} of the stochastic gradient led {norm} away from the start, which no Shapley value is: the steps are too long; give \

@@ -155,7 +155,10 @@ fn what_cannot_be_asked_for_is_said() {
     let GraphForm::Connected { coefficients, outside, .. } = printed.form else { panic!() };
     let wide = GraphValue { form: GraphForm::Connected { order: 2, coefficients, outside }, semivalue: law };
     let error = OnGraph::new(Graph::line(5), wide).values(&Untouched(5)).unwrap_err();
-    assert!(matches!(error, EstimatorError::PrintedWeights { player: 1, players: 5 }), "{error}");
+    assert!(
+        matches!(error, EstimatorError::Value(ValueError::PrintedWeights { player: 1, players: 5 })),
+        "{error}"
+    );
 }
 
 #[test]

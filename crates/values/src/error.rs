@@ -95,6 +95,17 @@ pub enum ValueError {
         /// The value.
         value: Box<SolutionConcept>,
     },
+    /// Printed coefficients of weights by size that do not reach far enough.
+    #[error(
+        "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \
+         less among {players} players, so that weights by size do not tell them; take those of the neighbourhood"
+    )]
+    PrintedWeights {
+        /// The player.
+        player: usize,
+        /// Players of the game.
+        players: usize,
+    },
     /// A mixing measure that is none.
     #[error(
         "a mixing measure has points in [0, 1], a weight for each, none negative, summing to one; given were {problem}"

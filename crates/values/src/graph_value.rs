@@ -175,10 +175,20 @@ impl GraphValue {
     /// # Errors
     ///
     /// [`ValueError::Game`] where the graph is of other players, [`ValueError::WeightsForOtherPlayers`] for weights by size that do not
-    /// fit.
+    /// fit, [`ValueError::PrintedWeights`] for those that do not tell printed coefficients.
     pub fn check(&self, players: usize, graph: &Graph) -> Result<(), ValueError> {
         graph.check_players(players)?;
-        self.semivalue.check_players(players)
+        self.semivalue.check_players(players)?;
+        // A printed coefficient of a coalition of s players is M(s − 1, 2), which takes weights of s + 2 players.
+        let GraphForm::Connected { order, coefficients: Coefficients::Printed, .. } = self.form else {
+            return Ok(());
+        };
+        let is_by_size = matches!(self.semivalue, Semivalue::SizeWeights(_));
+        let leaves_no_room = |&player: &usize| graph.neighbourhood(player, order).len() + 2 > players;
+        match (0..players).filter(|_| is_by_size).find(leaves_no_room) {
+            Some(player) => Err(ValueError::PrintedWeights { player, players }),
+            None => Ok(()),
+        }
     }
 
     /// The exact values by definition, from all 2^n coalitions: the slow twin of what estimators compute from few.
@@ -460,6 +470,18 @@ mod tests {
             let values = printed.enumerate(&game, &line).unwrap().values;
             close(&[values[6]], &[share * weights[6]]);
         }
+    }
+
+    #[test]
+    fn printed_coefficients_of_weights_by_size_need_room_around() {
+        let game = Additive::new([1.0, 2.0, 3.0, 4.0]).unwrap();
+        let value: GraphValue = "connected=1,printed/size-law=0.25,0.25,0.25,0.25".parse().unwrap();
+        let refused = value.enumerate(&game, &Graph::line(4)).unwrap_err();
+        assert!(matches!(refused, ValueError::PrintedWeights { player: 1, players: 4 }), "{refused}");
+        let apart = Graph::from_edges(4, [(0, 1)]).unwrap();
+        let wanted = GraphValue { semivalue: Semivalue::Shapley, ..value.clone() };
+        let wanted = wanted.enumerate(&game, &apart).unwrap().values;
+        close(&value.enumerate(&game, &apart).unwrap().values, &wanted);
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod window;
 use std::ops::Range;
 
 use apportion_games::{Game, Graph, GraphShape};
-use apportion_values::{Coefficients, GraphValue, Outside, Semivalue};
+use apportion_values::{Coefficients, GraphValue, Outside};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
@@ -85,7 +85,7 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Neighbourhood`] for more than `limit`, [`EstimatorError::PrintedWeights`].
+    /// [`EstimatorError::Neighbourhood`] for more than `limit`.
     pub(crate) fn new(
         graph: &'a Graph,
         value: &GraphValue,
@@ -98,9 +98,7 @@ impl<'a> Plan<'a> {
         let node =
             |node: usize| graph.neighbourhood(node, order).into_iter().map(|near| near as u32).collect();
         let nodes: Vec<Vec<u32>> = (0..players).map(node).collect();
-        if coefficients == Coefficients::Printed {
-            check_printed(&value.semivalue, &nodes)?;
-        }
+        if coefficients == Coefficients::Printed {}
         let (neighbourhoods, shape_of) = neighbourhoods(graph, &nodes, coefficients);
         let mut first_of = vec![usize::MAX; neighbourhoods.len()];
         for (player, &shape) in shape_of.iter().enumerate().rev() {
@@ -286,15 +284,4 @@ fn neighbourhoods(
     let mut all: Vec<(Neighbourhood, u32)> = known.into_iter().collect();
     all.sort_unstable_by_key(|&(_, at)| at);
     (all.into_iter().map(|(one, _)| one).collect(), shape_of)
-}
-
-/// The printed coefficient of a coalition of s players is M(s − 1, 2), which weights by size of fewer than s + 2 players do not tell.
-fn check_printed(semivalue: &Semivalue, nodes: &[Vec<u32>]) -> Result<(), EstimatorError> {
-    let Semivalue::SizeWeights(weights) = semivalue else {
-        return Ok(());
-    };
-    match nodes.iter().position(|inside| inside.len() + 2 > weights.players()) {
-        Some(player) => Err(EstimatorError::PrintedWeights { player, players: nodes.len() }),
-        None => Ok(()),
-    }
 }
