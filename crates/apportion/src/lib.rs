@@ -1,7 +1,7 @@
 //! Apportion: what each feature contributed to what a model said.
 //!
 //! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues; of features in groups Owen, Banzhaf-Owen, two-step and quotient
-//! values) for any model that can predict rows, estimated from few
+//! values; of words, pixels and anything else on a graph L-Shapley, C-Shapley and Myerson values) for any model that can predict rows, estimated from few
 //! predictions and with standard errors; exact, without sampling, for tree ensembles read from their own files.
 //!
 //! # From a model to an explanation
@@ -22,7 +22,7 @@
 //!
 //! | module | is the crate | and holds |
 //! |---|---|---|
-//! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, textbook games |
+//! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, graphs, textbook games |
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
