@@ -98,7 +98,6 @@ impl<'a> Plan<'a> {
         let node =
             |node: usize| graph.neighbourhood(node, order).into_iter().map(|near| near as u32).collect();
         let nodes: Vec<Vec<u32>> = (0..players).map(node).collect();
-        if coefficients == Coefficients::Printed {}
         let (neighbourhoods, shape_of) = neighbourhoods(graph, &nodes, coefficients);
         let mut first_of = vec![usize::MAX; neighbourhoods.len()];
         for (player, &shape) in shape_of.iter().enumerate().rev() {
