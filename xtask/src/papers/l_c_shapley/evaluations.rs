@@ -7,6 +7,7 @@ use anyhow::Result;
 use apportion::estimators::OnGraph;
 use apportion::games::{Adjacency, Graph};
 use apportion::values::{Coefficients, GraphValue};
+use serde::Serialize;
 
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
@@ -21,7 +22,8 @@ const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
 /// A value, by its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum Kind {
     Local,
     /// With the paper's coefficients, whose marginal contributions ask for U \ i too.
@@ -58,6 +60,38 @@ impl Kind {
     }
 }
 
+/// One count, and all that determines it.
+#[derive(Serialize)]
+struct Cell {
+    kind: &'static str,
+    /// Raised when the meaning of a cell changes.
+    protocol: u32,
+    is_grid: bool,
+    value: Kind,
+    order: usize,
+    size: usize,
+    /// The counts on small graphs: those of an estimator that has changed since differ.
+    probes: [usize; 2],
+}
+
+impl Cell {
+    fn new(is_grid: bool, value: Kind, order: usize, size: usize) -> Result<Self> {
+        let probes = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
+        let [line, grid] = probes;
+        let probes = [line?, grid?];
+        Ok(Self { kind: "coalitions", protocol: 1, is_grid, value, order, size, probes })
+    }
+}
+
+/// Distinct coalitions on a line of so many players, or on a grid of such a side.
+fn count(is_grid: bool, kind: Kind, order: usize, size: usize) -> Result<usize> {
+    let graph = match is_grid {
+        true => Graph::grid(size, size, Adjacency::Four),
+        false => Graph::line(size),
+    };
+    Ok(OnGraph::new(graph, kind.value(order)).coalitions()?)
+}
+
 /// Counts of one value of one order.
 struct Series {
     is_grid: bool,
@@ -69,16 +103,6 @@ struct Series {
 }
 
 impl Series {
-    fn measure(is_grid: bool, kind: Kind, order: usize, sizes: &[usize]) -> Result<Self> {
-        let graph = |size: usize| match is_grid {
-            true => Graph::grid(size, size, Adjacency::Four),
-            false => Graph::line(size),
-        };
-        let count = |&size: &usize| Ok(OnGraph::new(graph(size), kind.value(order)).coalitions()?);
-        let counts = sizes.iter().map(count).collect::<Result<Vec<usize>>>()?;
-        Ok(Self { is_grid, kind, order, sizes: sizes.to_vec(), counts })
-    }
-
     fn players(&self, at: usize) -> usize {
         if self.is_grid { self.sizes[at] * self.sizes[at] } else { self.sizes[at] }
     }
@@ -161,17 +185,25 @@ fn shapes(is_grid: bool, order: usize) -> usize {
 }
 
 /// Counts against players, on lines and grids.
-pub(super) fn evaluations(_: &Session) -> Result<Made> {
+pub(super) fn evaluations(session: &Session) -> Result<Made> {
     let mut all = Vec::new();
-    for kind in Kind::ALL {
-        for order in 1..=4 {
-            all.push(Series::measure(false, kind, order, &LINES)?);
+    for (is_grid, most, sizes) in [(false, 4, &LINES[..]), (true, 2, &SIDES[..])] {
+        for kind in Kind::ALL {
+            for order in 1..=most {
+                all.push(Series { is_grid, kind, order, sizes: sizes.to_vec(), counts: Vec::new() });
+            }
         }
     }
-    for kind in Kind::ALL {
-        for order in 1..=2 {
-            all.push(Series::measure(true, kind, order, &SIDES)?);
+    let mut cells = Vec::new();
+    for series in &all {
+        for &size in &series.sizes {
+            cells.push(Cell::new(series.is_grid, series.kind, series.order, size)?);
         }
+    }
+    let mut counts =
+        session.results(&cells, |cell| count(cell.is_grid, cell.value, cell.order, cell.size))?.into_iter();
+    for series in &mut all {
+        series.counts = counts.by_ref().take(series.sizes.len()).collect();
     }
     let figure = Figure {
         title: "Evaluations by the number of players".to_owned(),

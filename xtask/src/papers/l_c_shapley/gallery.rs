@@ -84,14 +84,14 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
     })
 }
 
-/// The first images of each class that are predicted rightly.
+/// The first test images of each class that are predicted rightly: as many as there are samples, and at most [`OF_CLASS`].
 fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
-    let chosen = subject.chosen(session);
+    let most = OF_CLASS.min(session.runs);
     let mut columns = Vec::new();
     for class in 0..subject.classes.len() {
         let mut taken = 0;
-        for &index in &chosen {
-            if taken < OF_CLASS && subject.target(index) == class && subject.class(index)? == class {
+        for index in 0..subject.len() {
+            if taken < most && subject.target(index) == class && subject.class(index)? == class {
                 columns.push(index);
                 taken += 1;
             }
@@ -255,7 +255,7 @@ fn notes(found: &Found) -> Vec<String> {
     let mut notes = super::notes(found);
     notes.push(SALIENCY.to_owned());
     notes.push(
-        "columns: the first images of each class, of those of figure 3, that are predicted rightly; single pictures: \
+        "columns: the first test images of each class that are predicted rightly; single pictures: \
          DATASET-SAMPLE-METHOD-PERCENT.png beside this report"
             .to_owned(),
     );
@@ -298,7 +298,7 @@ pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Opti
         let (is, taken) = (subject.classes[subject.target(index)], subject.classes[subject.class(index)?]);
         let at = (left + side / 2.0, side + 24.0);
         marks.push(Mark::Label {
-            text: format!("a {is} taken for {taken}"),
+            text: format!("{is} taken for {taken}"),
             at,
             size: 12.0,
             colour: palette::BLACK,

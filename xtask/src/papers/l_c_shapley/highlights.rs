@@ -392,6 +392,12 @@ fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
         "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; Shapley: all 2^11 coalitions".to_owned(),
     );
     for explained in all {
+        if explained.class != "negative" {
+            notes.push(format!(
+                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the class predicted",
+                explained.subject.name, explained.class
+            ));
+        }
         let unknown: Vec<&str> = (explained.text.tokens().iter().zip(&explained.words))
             .filter(|(token, _)| token.id == super::data::text_set::UNKNOWN)
             .map(|(_, word)| word.as_str())

@@ -93,9 +93,10 @@ fn notes(found: &Found) -> Vec<String> {
         "C-Shapley is the regression of section 4.3.2 with the weights as printed, on all n-grams up to 4 or squares up to 4 × 4; C-Shapley, order 1, \
          exact: equation 6 with true boundaries, without regression"
             .to_owned(),
-        "SampleShapley: whole random orders, independent, d − 1 evaluations each after both ends; players are ranked by score, the highest first, and of \
-         equal scores the earlier one first. With a star: not in the paper"
+        "KernelSHAP: as first published, without pairs, coalitions drawn with replacement; SampleShapley: whole random orders, independent, d − 1 \
+         evaluations each after both ends"
             .to_owned(),
+        "players are ranked by score, the highest first, and of equal scores the earlier one first. With a star: not in the paper".to_owned(),
     ];
     notes.extend(found.skipped.iter().cloned());
     notes

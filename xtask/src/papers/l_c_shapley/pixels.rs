@@ -28,7 +28,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     }
     let figure = Figure {
         title: "Figure 3: pixels masked".to_owned(),
-        columns: panels.len().min(3),
+        columns: if panels.len() == 4 { 2 } else { panels.len().min(3) },
         panels,
         legend: legend(&all),
         note: super::curves::NOTE.to_owned(),

@@ -120,7 +120,7 @@ pub(super) const DIGITS: &str = "digits38";
 /// The texts: those of the data directory, and the embedded ones.
 pub(super) fn texts(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
-    let models = [(&RT_POLARITY, "convolution (ONNX)"), (&AG_NEWS, "bag of embeddings (ONNX)")];
+    let models = [(&RT_POLARITY, "word convolution"), (&AG_NEWS, "mean of embeddings")];
     for (known, model_title) in models {
         let subject = texts_of_pack(session, known, model_title)?;
         found.push(session, known.name, subject);
@@ -164,7 +164,7 @@ fn images_of_pack(session: &Session, known: &'static KnownImages) -> Result<Resu
     Subject {
         name: known.name,
         title: known.title,
-        model_title: "convolutions (ONNX)",
+        model_title: "convolutions",
         parameters: pack.model.len() / 4,
         trained_on: known.rows.0,
         classes: pack.test.classes,

@@ -1,7 +1,5 @@
 //! Pictures in figures: small images whose pixels are seen as squares.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context, Result, ensure};
 
 use super::Colour;
@@ -54,14 +52,11 @@ impl Picture {
 
     /// The picture as an element of an SVG file, its pixels kept as squares.
     pub(super) fn svg(&self, left: f64, top: f64, width: f64, height: f64) -> Result<String> {
-        let mut text = String::new();
-        write!(
-            text,
+        Ok(format!(
             "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
              style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
             base64(&png(&self.bytes, self.width, self.height)?)
-        )?;
-        Ok(text)
+        ))
     }
 }
 
