@@ -4,10 +4,15 @@
 
 mod common;
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use apportion_games::{Background, Coalitions, Game, GameError, MarginalGame, Model, Rows};
 use apportion_onnx::{Network, NetworkOptions, OnnxError};
 use common::{
-    DIABETES, bare, doubling, embedding, file, node, one_node, value, weight, with_integer, with_integers,
+    DIABETES, IRIS, bare, doubling, embedding, file, node, one_node, value, weight, with_integer,
+    with_integers,
 };
 use rten_onnx::onnx::{DataLocation, DataType, StringStringEntryProto};
 
@@ -115,6 +120,48 @@ fn a_damaged_file_is_an_error_or_another_network_but_no_panic() {
         }
     }
     assert!(refused > 100, "only {refused} were refused");
+}
+
+/// Whether a file is refused. One that is neither refused nor read within a minute is a failure, as is a panic.
+fn is_refused(bytes: Vec<u8>, damage: &str) -> bool {
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || sender.send(Network::from_bytes(&bytes).is_err()));
+    answer.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{damage}: {error}"))
+}
+
+#[test]
+fn a_number_without_an_end_is_refused_wherever_it_is() {
+    let tall = with_integer(node("ReduceMean", "x", "y"), "keepdims", i64::MAX);
+    let bytes = one_node(DataType::FLOAT, &["N", "2"], tall, vec![]);
+    let number = [&[0xff; 8][..], &[0x7f]].concat();
+    let start = bytes.windows(9).position(|window| window == number).unwrap();
+    // The largest number takes nine bytes. Three fields after it make room for more.
+    for length in [10, 11, 12] {
+        let mut endless = bytes.clone();
+        endless[start..start + length].fill(0xff);
+        assert!(is_refused(endless.clone(), "a number without an end"));
+        let error = refusal(&endless);
+        assert!(
+            matches!(&error, OnnxError::NotOnnx { problem } if problem.contains("more than 64 bits")),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn files_overwritten_in_places_are_errors_or_other_networks() {
+    let mut refused = 0;
+    for (name, file) in [("diabetes", DIABETES), ("iris", IRIS)] {
+        for (length, stride) in [(1, 4), (12, 9)] {
+            for start in (0..file.len()).step_by(stride) {
+                let mut bytes = file.to_vec();
+                let end = file.len().min(start + length);
+                bytes[start..end].fill(0xff);
+                refused += usize::from(is_refused(bytes, &format!("{name}, bytes {start}..{end}")));
+            }
+        }
+    }
+    assert!(refused > 50, "only {refused} were refused");
 }
 
 #[test]
