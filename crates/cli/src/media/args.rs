@@ -25,8 +25,7 @@ pub(crate) struct ExplainText {
     #[arg(long, value_name = "FILE")]
     pub(super) text_file: Option<PathBuf>,
 
-    /// Where the text is cut into tokens: at blanks, and at punctuation where that makes tokens of the vocabulary; at blanks only; or
-    /// into runs of letters and digits
+    /// Where the text is cut into tokens
     #[arg(long, value_enum, default_value = "punctuation")]
     pub(super) split: Split,
 
@@ -34,7 +33,7 @@ pub(crate) struct ExplainText {
     #[arg(long)]
     pub(super) keep_case: bool,
 
-    /// Who plays: every token, or every whole word (what stands between blanks)
+    /// Who plays
     #[arg(long, value_enum, default_value = "tokens")]
     pub(super) players: Players,
 
@@ -85,7 +84,12 @@ pub(crate) struct ExplainImage {
 
     /// What stands in for absent pixels: mean (of all pixels and channels of the image), channel-means, a number from 0 (black) to 1
     /// (white), one for each channel (0.5,0.4,0.4), or a PNG of the same size
-    #[arg(long, default_value = "mean", value_name = "mean|channel-means|V|V,V,V|FILE")]
+    #[arg(
+        long,
+        default_value = "mean",
+        value_name = "mean|channel-means|V|V,V,V|FILE",
+        allow_hyphen_values = true
+    )]
     pub(super) reference: String,
 
     /// What black and white are for the network [default: 0,1]; for each channel by itself: LOW,HIGH,LOW,HIGH,LOW,HIGH
@@ -95,7 +99,7 @@ pub(crate) struct ExplainImage {
     #[command(flatten)]
     pub(super) division: Division,
 
-    /// Draw the values over the image into a PNG file: blue speaks for the output, red against it
+    /// Draw the values over the image into a PNG file: blue speaks for the class, red against it
     #[arg(long, value_name = "FILE")]
     pub(super) overlay: Option<PathBuf>,
 
@@ -127,15 +131,15 @@ pub(super) struct Network {
 /// What is divided, and how.
 #[derive(Debug, Args)]
 pub(super) struct Division {
-    /// The value to compute: shapley, banzhaf, any other semivalue as in `apportion explain`; or of players next to each other:
-    /// l-shapley=K (all coalitions within distance K), c-shapley=K (connected ones; with the printed coefficients c-shapley=K,printed),
-    /// myerson (all connected ones); l-banzhaf=K, c-banzhaf=K, myerson-banzhaf; K,present keeps players further away present
+    /// The value to compute. From all coalitions: shapley, banzhaf, or another semivalue of `apportion explain`. From coalitions near
+    /// each player: l-shapley=K (all within distance K), c-shapley=K (the connected ones; c-shapley=K,printed with the coefficients as
+    /// the paper prints them), myerson (connected, at any distance). K,present keeps players further away present; l-banzhaf=K,
+    /// c-banzhaf=K and myerson-banzhaf are the same of Banzhaf values
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(super) value: SolutionConcept,
 
-    /// How to compute it: auto (L-Shapley, C-Shapley, Myerson exactly; semivalues exactly where the budget covers all coalitions, else
-    /// the most accurate estimate), exact, l-shapley-permutation, l-shapley-leverage, c-shapley-regression, or a method of
-    /// `apportion explain`
+    /// How to compute it: auto (exact; of shapley, banzhaf and other semivalues an estimate where the budget does not cover all
+    /// coalitions), exact, l-shapley-permutation, l-shapley-leverage, c-shapley-regression, or a method of `apportion explain`
     #[arg(long, default_value = "auto", value_parser = str::parse::<Method>)]
     pub(super) method: Method,
 
@@ -147,16 +151,16 @@ pub(super) struct Division {
     #[command(flatten)]
     pub(super) accuracy: Accuracy,
 
-    /// What a coalition is worth: the outputs of the network as they are, or of a class the logarithm of its probability or of its odds,
-    /// or the logarithm of the probability of every class, averaged over what the network says of the whole
+    /// What a coalition is worth
     #[arg(long, value_enum, default_value = "output")]
     pub(super) score: ScoreName,
 
-    /// What the network's outputs are: logits (of two classes one is enough), or probabilities
+    /// What the network's outputs are
     #[arg(long, value_enum, default_value = "logits")]
     pub(super) outputs: OutputsName,
 
-    /// The class whose log-probability is explained, and whose output pictures show [default: the one that the network predicts]
+    /// The class whose log-probability or log-odds is divided, and for which colours speak; with --score output the numbers are those of
+    /// all outputs as they are [default: the class that the network predicts]
     #[arg(long, value_name = "C")]
     pub(super) class: Option<usize>,
 
@@ -181,7 +185,7 @@ pub(super) enum ScoreName {
     LogProbability,
     /// The logarithm of the odds of a class.
     LogOdds,
-    /// The expected logarithm of the probability, over the classes as the network sees them.
+    /// The logarithm of every class's probability, averaged over the probabilities that the network gives to the whole.
     ExpectedLogProbability,
 }
 
@@ -211,9 +215,9 @@ impl ScoreName {
 pub(super) enum Split {
     /// At blanks, and at punctuation where that makes tokens of the vocabulary.
     Punctuation,
-    /// At blanks.
+    /// At blanks only.
     Blanks,
-    /// Into runs of letters and digits.
+    /// Into runs of letters and digits; the rest is left out.
     Words,
 }
 
@@ -222,7 +226,7 @@ pub(super) enum Split {
 pub(super) enum Players {
     /// Every token.
     Tokens,
-    /// Every piece between blanks.
+    /// Every whole word: what stands between blanks.
     Words,
 }
 
@@ -237,7 +241,7 @@ pub(super) enum TextFormat {
     Npy,
     /// For reading, rounded to six digits.
     Table,
-    /// The text on colours, for terminals: blue speaks for the output, red against it.
+    /// The text on colours, for terminals: blue speaks for the class, red against it.
     Terminal,
     /// The text on colours, as a fragment of HTML.
     Html,

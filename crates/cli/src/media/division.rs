@@ -2,10 +2,13 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
-use apportion::games::{Coalition, Game, Graph};
+use anyhow::{Context, Result, anyhow, bail};
+use apportion::estimators::EstimatorError;
+use apportion::games::{Game, Graph};
 use apportion::media::{Masked, Outputs, Score, ScoredGame};
-use apportion::{Budget, ExplainError, Explanation, GameExplainer, Rows};
+use apportion::samplers::most_rows;
+use apportion::values::{Coefficients, GraphForm, GraphValue, Outside};
+use apportion::{Budget, ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept};
 use apportion_onnx::Network;
 use serde_json::{Value, json};
 
@@ -26,17 +29,57 @@ impl Division {
             ))
             .into());
         }
-        if !method.computes(value) || method == apportion::Method::Tree {
+        if method == Method::Tree {
+            return Err(Usage(format!("--method {method}: {}", ExplainError::NotTrees)).into());
+        }
+        if !method.computes(value) {
             let error = ExplainError::Unsupported { method, value: value.clone() };
             return Err(Usage(format!("--method {method}, --value {value}: {error}")).into());
         }
         accuracy::until(&self.accuracy).map(drop)
+    }
+
+    /// The method that is used, and the evaluations that it may take: none where it takes what it needs.
+    fn plan(&self, players: usize) -> Result<(Method, Option<usize>)> {
+        let until = accuracy::until(&self.accuracy)?;
+        let given = self.budget.map(|budget| budget.evaluations(players));
+        let most = most_rows(players);
+        if let Some(given) = given.filter(|&given| given > most) {
+            bail!("--budget {given} is too large: the most is {most} evaluations for {players} players");
+        }
+        let allowed = given.unwrap_or_else(|| match &until {
+            Some(until) => until.most_evaluations(players),
+            None => Budget::Auto.evaluations(players),
+        });
+        let all = self.value.coalitions(players, None);
+        let method = match self.method {
+            Method::Auto if self.value.needs_graph() => Method::Exact,
+            Method::Auto if until.is_none() && all.is_some_and(|all| all <= allowed) => Method::Exact,
+            Method::Auto => Method::sampled(&self.value),
+            method => method,
+        };
+        if method != Method::Exact {
+            return Ok((method, Some(allowed)));
+        }
+        if let (Some(given), Some(all)) = (given, all)
+            && given < all
+        {
+            bail!(
+                "--budget {given} is too small: exact needs at least {all} evaluations for {players} players"
+            );
+        }
+        Ok((method, given.filter(|_| self.value.needs_graph())))
     }
 }
 
 /// The values of all players.
 pub(super) struct Divided {
     explanation: Explanation,
+    method: Method,
+    /// Evaluations that the method was allowed.
+    budget: Option<usize>,
+    /// Outputs of the network.
+    outputs: usize,
     /// The class that was asked for, or that the network predicts.
     class: usize,
     predicted: usize,
@@ -80,43 +123,83 @@ pub(super) fn divide(
         Some(score) => Box::new(ScoredGame::new(game, kind, score)?),
         None => Box::new(game),
     };
+    let (method, budget) = args.plan(masked.players().len())?;
     let mut explainer = GameExplainer::new()
         .value(args.value.clone())
-        .method(args.method)
-        .budget(args.budget.unwrap_or_default())
+        .method(method)
+        .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
         .seed(args.seed);
     if let Some(until) = accuracy::until(&args.accuracy)? {
         explainer = explainer.until(until);
     }
-    note_what_it_reduces_to(args, &graph);
-    if args.value.needs_graph() {
+    let mut note = None;
+    if let SolutionConcept::OnGraph(value) = &args.value {
+        note = what_it_reduces_to(value, &graph);
         explainer = explainer.graph(graph);
     }
     let loaded = Instant::now();
-    let explanation = threads::run(&args.threads, || explainer.explain(&*game))??;
-    let output = if game.outputs() > 1 { class } else { 0 };
-    let speaks_against = args.score == ScoreName::Output && outputs.len() == 1 && class == 0;
-    let explained = Instant::now();
-    Ok(Divided { explanation, class, predicted, output, speaks_against, started, loaded, explained })
+    let explanation = threads::run(&args.threads, || explainer.explain(&*game))?;
+    let explanation = explanation.map_err(|error| refusal(args, method, error))?;
+    if let Some(note) = note {
+        eprintln!("note: {note}");
+    }
+    Ok(Divided {
+        explanation,
+        method,
+        budget,
+        outputs: outputs.len(),
+        class,
+        predicted,
+        output: if game.outputs() > 1 { class } else { 0 },
+        speaks_against: args.score == ScoreName::Output && outputs.len() == 1 && class == 0,
+        started,
+        loaded,
+        explained: Instant::now(),
+    })
 }
 
-/// Says on standard error what a value on this graph comes to, where that has a plainer name.
-fn note_what_it_reduces_to(args: &Division, graph: &Graph) {
-    let apportion::SolutionConcept::OnGraph(value) = &args.value else { return };
-    let Some(order) = value.order() else { return };
-    if order == 0 {
-        eprintln!(
-            "note: order 0 looks at each player alone: {} is v({{i}}) − v(∅), or a share of it",
+/// What failed, in the words of the options.
+fn refusal(args: &Division, method: Method, error: ExplainError) -> anyhow::Error {
+    match error {
+        ExplainError::Estimator(EstimatorError::Budget { given, least, players, .. }) => anyhow!(
+            "--budget {given} is too small: {method} needs at least {least} evaluations for the {} values of {players} players",
             args.value
-        );
-    } else if order >= graph.diameter().max(1) {
-        let all = Coalition::full(graph.nodes());
-        let whole = if graph.is_connected(all.view()) { "all players" } else { "its part of the graph" };
-        eprintln!(
-            "note: every player reaches {whole} within distance {}: order {order} and beyond are the same",
-            graph.diameter()
-        );
+        ),
+        error => error.into(),
     }
+}
+
+/// What a value on this graph comes to, where that has a plainer name.
+fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
+    let (order, outside, coefficients) = match value.form {
+        GraphForm::Local { order, outside } => (order, outside, None),
+        GraphForm::Connected { order, coefficients, outside } => (order, outside, Some(coefficients)),
+        _ => return None,
+    };
+    if order == 0 {
+        let alone = match outside {
+            Outside::Absent => "v({i}) − v(∅)",
+            Outside::Present => "v(N) − v(N∖{i})",
+        };
+        let share = match coefficients {
+            None | Some(Coefficients::Neighbourhood) => String::new(),
+            Some(Coefficients::Graph) => ", less the larger its number of neighbours".to_owned(),
+            Some(Coefficients::Printed) => format!(" times {:.4}", value.semivalue.moment(0, 2)),
+        };
+        return Some(format!("order 0 looks at each player by itself: {value} is {alone}{share}"));
+    }
+    let diameter = graph.diameter();
+    if order < diameter.max(1) {
+        return None;
+    }
+    // Lines, grids and the regions of an image are connected: nobody is beyond the diameter.
+    let semivalue = value.semivalue.clone();
+    let comes_to = match coefficients {
+        None => format!("{value} values are the {semivalue} values"),
+        Some(Coefficients::Printed) => format!("order {order} is the same as order {diameter}"),
+        Some(_) => format!("{value} values are the {} values", GraphValue::myerson().of(semivalue)),
+    };
+    Some(format!("every player reaches all others within distance {diameter}: {comes_to}"))
 }
 
 impl Divided {
@@ -128,19 +211,25 @@ impl Divided {
 
     /// What the colours mean.
     pub(super) fn legend(&self, args: &Division) -> String {
-        let what = match args.score {
+        let whom = match args.score {
             ScoreName::ExpectedLogProbability => "what the model says of all classes".to_owned(),
             _ if self.class == self.predicted => format!("class {}, which the model predicts", self.class),
-            _ => format!("class {}, the model predicts {}", self.class, self.predicted),
+            _ => format!("class {} (the model predicts {})", self.class, self.predicted),
         };
+        let class = self.class;
+        let score = match args.score {
+            ScoreName::Output if self.outputs > 1 => format!("output {}", self.output),
+            ScoreName::Output => "the output, which is that of class 1".to_owned(),
+            ScoreName::LogProbability => format!("the log-probability of class {class}"),
+            ScoreName::LogOdds => format!("the log-odds of class {class}"),
+            ScoreName::ExpectedLogProbability => "the expected log-probability".to_owned(),
+        };
+        let values = if self.explanation.diagnostics.exact { "values" } else { "estimates" };
         let (base, prediction) =
             (self.explanation.base[self.output], self.explanation.prediction[self.output]);
         format!(
-            "blue speaks for, red against: {what}; {} {} of {}: {base:.4} with no word, {prediction:.4} with all, {} evaluations",
-            args.value,
-            if self.explanation.diagnostics.exact { "values" } else { "estimates" },
-            args.score.name(),
-            self.explanation.evaluations
+            "blue speaks for {whom}, red against\n{} {values} of {score}: {base:.4} with no word, {prediction:.4} with all; {} evaluations",
+            args.value, self.explanation.evaluations
         )
     }
 
@@ -154,11 +243,6 @@ impl Divided {
         about: Vec<(&'static str, Value)>,
     ) -> Result<Attributions> {
         let players = names.len();
-        let budget = match (args.budget, self.explanation.diagnostics.exact) {
-            (Some(budget), _) => Some(budget.evaluations(players)),
-            (None, true) => None,
-            (None, false) => Some(Budget::Auto.evaluations(players)),
-        };
         let mut facts = vec![
             ("score", json!(args.score.name())),
             ("class", json!(self.class)),
@@ -168,8 +252,8 @@ impl Divided {
         Ok(Attributions {
             value: args.value.to_string(),
             game,
-            method: self.explanation.method.clone(),
-            budget,
+            method: self.method.name().to_owned(),
+            budget: self.budget,
             accuracy: accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words),
             seed: args.seed,
             features: names,

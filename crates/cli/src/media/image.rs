@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use apportion::games::{Adjacency, Graph};
-use apportion::media::{Image, Layout, OverlayOptions, PixelScale, Reference, Segmentation, overlay};
+use apportion::media::{
+    ChannelOrder, Image, Layout, MediaError, OverlayOptions, PixelScale, Reference, Segmentation, overlay,
+};
+use apportion_onnx::Network;
 use serde_json::json;
 
 use super::args::ExplainImage;
@@ -29,14 +32,14 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
     if picture.as_ref().is_some_and(|picture| picture.is_file_of(&destination)) {
         return Err(Usage("--overlay and --out name the same file; give two".to_owned()).into());
     }
+    let reference = reference(&args.reference)?;
     let image = read("the image", &args.image)?;
     let segmentation = match &args.superpixels {
         Some(path) => Segmentation::from_label_image(&read("the superpixels", path)?),
         None => Segmentation::patches(image.height(), image.width(), args.patch as usize)?,
     };
     let network = network::read(&args.network)?;
-    let layout = Layout::from_shape(network.row_shape()).context("the model takes no images")?;
-    let reference = reference(&args.reference)?;
+    let layout = layout(&network, &image)?;
     let masked = image.masked(&layout, &scale, &segmentation, &reference)?;
     let adjacency = if args.neighbours == 8 { Adjacency::Eight } else { Adjacency::Four };
     let graph: Graph = segmentation.graph(adjacency)?;
@@ -68,18 +71,60 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
         None => about.push(("labels", json!(segmentation.labels()))),
     }
     divided.finish(&args.division, |divided| {
-        if let Some(picture) = &picture {
-            let drawn = overlay(&image, &segmentation, &divided.shown(), &OverlayOptions::default())?;
-            let bytes = drawn.to_png()?;
-            picture.write(|out| Ok(out.write_all(&bytes)?))?;
-        }
+        let drawn = match &picture {
+            Some(picture) => {
+                let drawn = overlay(&image, &segmentation, &divided.shown(), &OverlayOptions::default())?;
+                Some((picture, drawn.to_png()?))
+            }
+            None => None,
+        };
         let results = divided.attributions(&args.division, "image", names, inputs, about)?;
-        destination.write(|out| results.write(args.format, out))
+        let draw = || match &drawn {
+            Some((picture, bytes)) => picture.write(|out| Ok(out.write_all(bytes)?)),
+            None => Ok(()),
+        };
+        if matches!(destination, Destination::Standard) {
+            draw()?;
+            return destination.write(|out| results.write(args.format, out));
+        }
+        // The picture once the results are written under another name: neither file appears where the other cannot be written.
+        destination.write(|out| {
+            results.write(args.format, out)?;
+            out.flush()?;
+            draw()
+        })
     })
 }
 
 fn read(what: &str, path: &Path) -> Result<Image> {
-    Image::from_png_file(path).with_context(|| format!("cannot read {what} {}", path.display()))
+    let image = match Image::from_png_file(path) {
+        // It names the file again.
+        Err(MediaError::File { source, .. }) => Err(source.into()),
+        image => image.map_err(anyhow::Error::from),
+    };
+    image.with_context(|| format!("cannot read {what} {}", path.display()))
+}
+
+/// Where the pixels of `image` are in a row of the network. A flat row does not say how wide images are: the image does.
+fn layout(network: &Network, image: &Image) -> Result<Layout> {
+    if network.takes_whole_numbers() && network.vocabulary_size().is_some() {
+        bail!(
+            "the model takes no images: its input {} is ids of tokens; apportion explain-text explains texts",
+            network.input_name()
+        );
+    }
+    match (network.row_shape(), image.channels()) {
+        (&[features], 1) if features == image.height() * image.width() => {
+            Ok(Layout::new(image.height(), image.width(), 1, ChannelOrder::First)?)
+        }
+        (&[features], channels) => bail!(
+            "the model takes rows of {features} numbers, and the image has {} × {} pixels and channels: {channels}; a flat row can be \
+             told to be a grey image of as many pixels, any other as [channels, height, width]",
+            image.height(),
+            image.width()
+        ),
+        (shape, _) => Layout::from_shape(shape).context("the model takes no images"),
+    }
 }
 
 /// What black and white are for the network.
@@ -108,9 +153,21 @@ fn reference(given: &str) -> Result<Reference> {
         ("mean", _) => Reference::Mean,
         ("channel-means", _) => Reference::ChannelMeans,
         (_, Ok(numbers)) => match numbers[..] {
+            _ if numbers.iter().any(|number| !(0.0..=1.0).contains(number)) => {
+                return Err(Usage(format!(
+                    "--reference {given}: numbers are from 0 (black) to 1 (white), whatever --pixels makes of them"
+                ))
+                .into());
+            }
             [number] => Reference::Value(number),
             _ => Reference::Values(numbers),
         },
-        (path, Err(_)) => Reference::Image(read("--reference, which is no number,", Path::new(path))?),
+        (path, Err(_)) if !Path::new(path).exists() => {
+            return Err(Usage(format!(
+                "--reference {path:?} is neither mean, channel-means, a number, one for each channel, nor a file"
+            ))
+            .into());
+        }
+        (path, Err(_)) => Reference::Image(read("the reference", Path::new(path))?),
     })
 }

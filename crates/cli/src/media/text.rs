@@ -13,6 +13,9 @@ use super::division::divide;
 use super::network;
 use crate::output::{Destination, Format};
 
+/// Unknown words that a note lists.
+const MOST_SHOWN: usize = 8;
+
 pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let started = Instant::now();
     args.division.check()?;
@@ -22,6 +25,12 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let vocabulary = vocabulary(args)?;
     let text = text(args, &vocabulary)?;
     let network = network::read(&args.network)?;
+    if !network.takes_whole_numbers() {
+        bail!(
+            "the model takes no texts: its input {} takes fractions, and a text is a row of token ids, which are integers",
+            network.input_name()
+        );
+    }
     if let Some(rows) = network.vocabulary_size() {
         vocabulary
             .check_size(rows)
@@ -34,14 +43,17 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         );
     };
     let text = if args.truncate { text.truncated(width) } else { text };
+    let unknown = unknown_words(&text, &vocabulary)?;
     let masked = text
         .masked(width, vocabulary.padding())
         .context("the text does not fit the model; --truncate cuts off what it has no room for")?;
     let graph = Graph::line(text.players().len());
     let divided = divide(&args.division, &network, &masked, graph, started)?;
+    if let Some(unknown) = unknown {
+        eprintln!("note: {unknown}");
+    }
 
     let names = (0..text.players().len()).map(|player| text.words(player)).collect();
-    let inputs = text.players().iter().map(|tokens| text.tokens()[tokens[0]].id as f64).collect();
     let tokens: Vec<_> = text
         .tokens()
         .iter()
@@ -63,7 +75,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         let scores = divided.shown();
         match format {
             Some(format) => {
-                let results = divided.attributions(&args.division, "text", names, inputs, about)?;
+                let results = divided.attributions(&args.division, "text", names, Vec::new(), about)?;
                 destination.write(|out| results.write(format, out))
             }
             None if args.format == TextFormat::Html => {
@@ -77,6 +89,31 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
             }
         }
     })
+}
+
+/// Says which tokens the vocabulary lacks, and refuses a text of which it has none.
+fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>> {
+    let mut unknown: Vec<&str> = Vec::new();
+    for token in text.tokens().iter().filter(|token| !token.known) {
+        let word = &text.source()[token.range.clone()];
+        if !unknown.contains(&word) {
+            unknown.push(word);
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(None);
+    }
+    let shown =
+        unknown.iter().take(MOST_SHOWN).map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+    let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
+    if text.tokens().iter().all(|token| !token.known) {
+        bail!(
+            "the text maps to no token of the vocabulary, which has none of {shown}{more}; give another --vocab or --split, or --keep-case \
+             where it has capitals"
+        );
+    }
+    let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();
+    Ok(Some(format!("not in the vocabulary, and read as {stands_in}: {shown}{more}")))
 }
 
 /// The vocabulary, with the tokens that the options name.

@@ -58,7 +58,7 @@ pub(crate) struct Attributions {
 pub(crate) struct Attribution {
     /// Index in the file of rows.
     pub(crate) row: usize,
-    /// Its n features.
+    /// Its n features; empty where they are no numbers that tell a reader something.
     pub(crate) explicand: Vec<f64>,
     pub(crate) explanation: Explanation,
 }

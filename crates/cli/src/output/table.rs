@@ -51,7 +51,10 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                 )?;
             }
 
-            let mut header = vec![what.to_owned(), "input".to_owned(), results.value.clone()];
+            let shows_input = !row.explicand.is_empty();
+            let mut header = vec![what.to_owned()];
+            header.extend(shows_input.then(|| "input".to_owned()));
+            header.push(results.value.clone());
             header.extend(errors.is_some().then(|| "std error".to_owned()));
             header.push(String::new());
             let mut lines = vec![header];
@@ -63,8 +66,12 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                     x if x.is_nan() => "missing".to_owned(),
                     x => digits(x),
                 };
-                let inputs: Vec<String> = results.players[player].iter().map(input).collect();
-                let mut line = vec![names[player].clone(), inputs.join(", "), digits(values[player])];
+                let mut line = vec![names[player].clone()];
+                line.extend(
+                    shows_input
+                        .then(|| results.players[player].iter().map(input).collect::<Vec<_>>().join(", ")),
+                );
+                line.push(digits(values[player]));
                 line.extend(errors.as_ref().map(|errors| digits(errors[player])));
                 line.push(bar(values[player], largest));
                 lines.push(line);

@@ -8,6 +8,16 @@ mod formats;
 mod graph;
 mod groups;
 mod inspect;
+#[cfg(feature = "networks")]
+mod media;
+#[cfg(feature = "networks")]
+mod media_images;
+#[cfg(feature = "networks")]
+mod media_refusals;
+#[cfg(feature = "networks")]
+mod media_runs;
+#[cfg(feature = "networks")]
+mod media_truth;
 mod predict;
 mod refusals;
 mod support;

@@ -10,24 +10,24 @@ use crate::explain::stump_of_two_features;
 use crate::support::{files, fixture, run};
 
 /// A folder of inputs made for one test, and another for what must not be written.
-struct Bench {
+pub(crate) struct Bench {
     inputs: tempfile::TempDir,
-    outputs: tempfile::TempDir,
+    pub(crate) outputs: tempfile::TempDir,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { inputs: tempfile::tempdir().unwrap(), outputs: tempfile::tempdir().unwrap() }
     }
 
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path: PathBuf = self.inputs.path().join(name);
         fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
     /// Runs the command with `--out`, checks that it fails with `status`, saying all of `says` in one line, and writes nothing.
-    fn refuses(&self, status: i32, says: &[&str], arguments: &[&str]) {
+    pub(crate) fn refuses(&self, status: i32, says: &[&str], arguments: &[&str]) {
         let out = self.outputs.path().join("results");
         let output = run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
         let stderr = String::from_utf8(output.stderr).unwrap();
