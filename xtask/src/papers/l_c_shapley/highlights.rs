@@ -327,11 +327,16 @@ fn scores_table(explained: &Explained<'_>) -> Table {
         columns,
     );
     for (player, word) in explained.words.iter().enumerate() {
-        let mut row = vec![Entry::from(word.as_str()), explained.alone[player].into()];
-        row.extend(explained.rows().iter().map(|(_, scores)| Entry::from(scores.values[player])));
+        let mut row = vec![Entry::from(word.as_str()), visible(explained.alone[player])];
+        row.extend(explained.rows().iter().map(|(_, scores)| visible(scores.values[player])));
         table.push(row);
     }
     table
+}
+
+/// A score; what is within the accuracy of training is shown as zero, as for a full stop that every sentence has.
+fn visible(score: f64) -> Entry {
+    Entry::from(if score.abs() < 1e-6 { 0.0 } else { score })
 }
 
 fn errors_table(all: &[Explained<'_>]) -> Table {

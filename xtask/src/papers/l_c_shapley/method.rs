@@ -185,8 +185,8 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // Subsets of three neighbours, each once, with all players: 4d − 4 + ∅ and N.
-        assert_eq!(evaluations(Method::LShapley), 4 * 30 - 4 + 2);
+        // What three neighbours have for subsets, each once: d + (d − 1) + (d − 2) + (d − 2), and both ends.
+        assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
         // n-grams up to 4: 4d − 6, and both ends.
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
