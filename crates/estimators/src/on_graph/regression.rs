@@ -124,7 +124,7 @@ impl ConnectedRegression {
                 self.graph.count_connected(None, all.view(), order, limit)?
             }
         };
-        let with_everyone = order >= self.whole().unwrap_or(usize::MAX);
+        let with_everyone = self.whole().is_some_and(|whole| order >= whole);
         Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
     }
 
@@ -298,7 +298,9 @@ mod tests {
             (grid.order_for(4 * 784), grid.coalitions(4), grid.coalitions(5)),
             (4, Some(2816), Some(3392))
         );
-        for regression in [line, grid] {
+        let oblong = ConnectedRegression::new(Graph::grid(3, 5, Adjacency::Eight));
+        let apart = ConnectedRegression::new(Graph::from_edges(6, [(0, 1), (1, 2), (3, 4)]).unwrap());
+        for regression in [line, grid, oblong, apart] {
             let all = regression.coalitions(usize::MAX).unwrap();
             assert_eq!(regression.order_for(usize::MAX), regression.largest_order());
             assert_eq!(regression.rows(usize::MAX).len() + 2, all);
