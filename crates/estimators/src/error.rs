@@ -175,9 +175,10 @@ pub enum EstimatorError {
     },
     /// Neighbourhoods with more coalitions than may be evaluated, all taken together.
     #[error(
-        "neighbourhoods of order {order} have at least {coalitions} coalitions in all, more than the {limit} that are allowed; that of \
+        "neighbourhoods of order {order} have at least {} coalitions in all, more than the {limit} that are allowed; that of \
          player {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, \
-         groups), C-Shapley, whose coalitions are connected, local sampling, or a higher limit"
+         groups), C-Shapley, whose coalitions are connected, local sampling, or a higher limit",
+        in_figures(*coalitions)
     )]
     LocalCoalitions {
         /// The order of the neighbourhoods.
@@ -238,4 +239,9 @@ pub enum EstimatorError {
     /// The regression could not be solved.
     #[error(transparent)]
     Solver(#[from] SolverError),
+}
+
+/// A count in full as long as a person can read it, else by its power of ten.
+fn in_figures(count: f64) -> String {
+    if count < 1e15 { count.to_string() } else { format!("{count:.2e}") }
 }

@@ -395,6 +395,9 @@ fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
     for part in ["1553", "player 2", "5 players", "2^5", "1000", "smaller order", "patches", "sampling"] {
         assert!(message.contains(part), "{part}: {message}");
     }
+    // All of a neighbourhood that nobody could list, in a message that can be read.
+    let message = refusal(Graph::grid(28, 28, Adjacency::Four), 10, None).to_string();
+    assert!(message.contains("3.37e66") && message.contains("2^221"), "{message}");
     // One coalition too many, and just enough.
     refusal(Graph::line(100), 2, Some(1552));
     assert_eq!(

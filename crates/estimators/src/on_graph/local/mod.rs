@@ -101,6 +101,18 @@ pub(in crate::on_graph) fn local(
 ///
 /// [`EstimatorError::LocalCoalitions`] for more than `limit`.
 pub(in crate::on_graph) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize, EstimatorError> {
+    // Sizes first: neighbourhoods that are too large to be enumerated may be too large to be kept, too.
+    let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
+    let (player, nodes) = largest(sizes.into_iter());
+    if nodes > MOST_NODES {
+        return Err(EstimatorError::LocalCoalitions {
+            order,
+            player,
+            nodes,
+            coalitions: power(nodes),
+            limit,
+        });
+    }
     check_count(&neighbourhoods(graph, order), order, limit)
 }
 
@@ -114,8 +126,8 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
     if let Some(count) = count_within(neighbourhoods, limit) {
         return Ok(count);
     }
-    let (player, nodes) = largest(neighbourhoods);
-    let mut coalitions = (nodes as f64).exp2().min(f64::MAX);
+    let (player, nodes) = largest(neighbourhoods.iter().map(Vec::len));
+    let mut coalitions = power(nodes);
     if nodes <= MOST_NODES {
         let mut steps = STEPS_BEYOND;
         let count = |node| Owner::of(neighbourhoods, node).count(&mut steps);
@@ -127,7 +139,7 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
 
 /// [`count`] of neighbourhoods, where it is no more than `limit`.
 pub(in crate::on_graph) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
-    let (_, nodes) = largest(neighbourhoods);
+    let (_, nodes) = largest(neighbourhoods.iter().map(Vec::len));
     if nodes > MOST_NODES || 1usize.checked_shl(nodes as u32)? > limit {
         return None;
     }
@@ -144,9 +156,13 @@ pub(in crate::on_graph) fn count_within(neighbourhoods: &[Vec<usize>], limit: us
 }
 
 /// The first player whose neighbourhood is as large as any, and how large it is.
-fn largest(neighbourhoods: &[Vec<usize>]) -> (usize, usize) {
-    let sizes = neighbourhoods.iter().map(Vec::len).enumerate();
-    sizes.rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
+fn largest(sizes: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -> (usize, usize) {
+    sizes.enumerate().rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
+}
+
+/// 2^nodes, or the largest number there is.
+fn power(nodes: usize) -> f64 {
+    (nodes as f64).exp2().min(f64::MAX)
 }
 
 /// ∅ and N, which are evaluated whatever the pieces; N is one of these where the largest neighbourhood has all players.
