@@ -99,7 +99,7 @@ pub enum GameError {
         coalition: Coalition,
     },
     /// An edge to a node that a graph does not have.
-    #[error("the edge {}–{} names a node that is not there: the nodes are 0 to {}", edge.0, edge.1, *nodes as i64 - 1)]
+    #[error("the edge {}–{} names a node that is not there: the graph has {nodes} nodes, counted from 0", edge.0, edge.1)]
     NoSuchNode {
         /// The edge given.
         edge: (usize, usize),
