@@ -21,7 +21,7 @@ pub enum Method {
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
     Tree,
-    /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25.
+    /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; of values on graphs, of those coalitions alone that they are made of.
     Exact,
     /// Leverage SHAP.
     LeverageShap,
@@ -308,9 +308,10 @@ impl Method {
         }
     }
 
-    /// The most accurate sampled method for `value` (for values on graphs none is needed as a rule: [`Exact`](Self::Exact)): Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
+    /// The most accurate sampled method for `value`: Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
     /// Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
-    /// regressions by leverage scores where there are such, and Monte Carlo on the product space for what is left.
+    /// regressions by leverage scores where there are such, and Monte Carlo on the product space for what is left. For values on graphs,
+    /// which take few coalitions as they are, [`Exact`](Self::Exact).
     pub fn sampled(value: &SolutionConcept) -> Self {
         if value.needs_graph() {
             return Self::Exact;
