@@ -191,7 +191,7 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             let mean = (0..players).map(size).sum::<f64>() / players as f64;
             let not = explained.words.iter().position(|word| word == "not").map_or(0.0, size);
             let name = format!(
-                "{}: |φ(not)| = {}, the mean {}",
+                "{}: φ(not) is {} in size, the mean {}",
                 explained.subject.name,
                 significant(not),
                 significant(mean)
