@@ -160,13 +160,46 @@ pub(super) fn divide(
 
 /// What failed, in the words of the options.
 fn refusal(args: &Division, method: Method, error: ExplainError) -> anyhow::Error {
-    match error {
-        ExplainError::Estimator(EstimatorError::Budget { given, least, players, .. }) => anyhow!(
-            "--budget {given} is too small: {method} needs at least {least} evaluations for the {} values of {players} players",
-            args.value
+    let value = &args.value;
+    let ExplainError::Estimator(error) = error else { return error.into() };
+    let says = match &error {
+        EstimatorError::Budget { given, least, players, .. } => {
+            return anyhow!(
+                "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
+            );
+        }
+        EstimatorError::LocalCoalitions { player, nodes, coalitions, limit, .. } => format!(
+            "at least {coalitions:.3e} coalitions, more than the {limit} that are allowed; the neighbourhood of player {player} alone has \
+             {nodes} players and 2^{nodes} coalitions"
         ),
-        error => error.into(),
-    }
+        EstimatorError::Neighbourhood { player, size, coalitions, limit, .. } => format!(
+            "more than the {limit} coalitions that are allowed; the neighbourhood of player {player}, of {size} players, alone has at least \
+             {coalitions}"
+        ),
+        EstimatorError::ConnectedCoalitions { at_least, limit, .. } => format!(
+            "more than the {limit} coalitions that are allowed: the graph has at least {at_least} connected ones"
+        ),
+        _ => return error.into(),
+    };
+    let estimates = Method::ALL.into_iter().filter(|method| {
+        !matches!(method, Method::Auto | Method::Exact | Method::Tree) && method.computes(value)
+    });
+    let estimates: Vec<String> = estimates.map(|method| format!("--method {method}")).collect();
+    let smaller = match value {
+        SolutionConcept::OnGraph(GraphValue { form: GraphForm::Myerson, .. }) => "c-shapley=2",
+        SolutionConcept::OnGraph(GraphValue { form: GraphForm::Local { .. }, .. }) => {
+            "a smaller order, c-shapley=2"
+        }
+        _ => "a smaller order",
+    };
+    let or_estimate = if estimates.is_empty() {
+        String::new()
+    } else {
+        format!(", or an estimate by {}", estimates.join(" or "))
+    };
+    anyhow!(
+        "--value {value} takes {says}; take {smaller}, or fewer players (by --patch or --superpixels, in texts --players words){or_estimate}"
+    )
 }
 
 /// What a value on this graph comes to, where that has a plainer name.

@@ -193,9 +193,17 @@ fn budgets_that_are_too_small_are_refused_with_the_least() {
 #[test]
 fn neighbourhoods_that_are_too_large_are_refused_with_what_to_take_instead() {
     let bench = Bench::new();
-    let says = &["order 4", "16777216", "2^", "smaller order", "patches", "C-Shapley"];
-    image(&bench, 1, says, &["--value", "l-shapley=4"]);
-    image(&bench, 1, &["connected coalitions", "16777216", "C-Shapley"], &["--value", "myerson"]);
+    let says = [
+        "--value l-shapley=4 takes at least",
+        "16777216",
+        "2^",
+        "smaller order",
+        "--patch",
+        "--method l-shapley-leverage",
+    ];
+    image(&bench, 1, &says, &["--value", "l-shapley=4"]);
+    let says = ["--value myerson", "16777216", "connected", "c-shapley=2", "--patch"];
+    image(&bench, 1, &says, &["--value", "myerson"]);
 }
 
 #[test]
