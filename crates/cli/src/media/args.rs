@@ -37,11 +37,12 @@ pub(crate) struct ExplainText {
     #[arg(long, value_enum, default_value = "tokens")]
     pub(super) players: Players,
 
-    /// The token that stands in for absent ones, and behind short texts [default: `<pad>` or its like, else the first of the vocabulary]
+    /// The token that stands in for absent ones, and behind short texts; by default `<pad>` or its like, else the first of
+    /// the vocabulary
     #[arg(long, value_name = "TOKEN")]
     pub(super) padding: Option<String>,
 
-    /// The token of words that are not in the vocabulary [default: `<unk>` or its like]
+    /// The token of words that are not in the vocabulary; by default `<unk>` or its like
     #[arg(long, value_name = "TOKEN")]
     pub(super) unknown: Option<String>,
 
