@@ -82,9 +82,14 @@ impl Graph {
     }
 
     /// The grid of rows × columns, its nodes numbered row by row.
+    ///
+    /// # Panics
+    ///
+    /// If it has more nodes than can be numbered.
     pub fn grid(rows: usize, columns: usize, adjacency: Adjacency) -> Self {
         let node = |row: usize, column: usize| row * columns + column;
-        let mut edges = Vec::with_capacity(4 * rows * columns);
+        assert!(rows.checked_mul(columns).is_some(), "a grid of {rows} × {columns} is too large");
+        let mut edges = Vec::new();
         for row in 0..rows {
             for column in 0..columns {
                 if column + 1 < columns {
@@ -233,6 +238,12 @@ mod tests {
             }
         }
         assert_eq!(Graph::complete(5).edges(), 10);
+    }
+
+    #[test]
+    #[should_panic(expected = "too large")]
+    fn a_grid_of_more_nodes_than_can_be_numbered_is_refused() {
+        Graph::grid(1 << 40, 1 << 40, Adjacency::Four);
     }
 
     #[test]
