@@ -1,6 +1,6 @@
 //! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
 
-use apportion_estimators::{Anytime, Explanation, OnGraph, Progress, Until, exact_in_groups};
+use apportion_estimators::{Anytime, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups};
 use apportion_games::{Game, Graph, Partition};
 use apportion_values::{Semivalue, SolutionConcept};
 
@@ -128,6 +128,9 @@ impl GameExplainer {
         self.check_method()?;
         if self.method == Method::Tree {
             return Err(ExplainError::NotTrees);
+        }
+        if game.players() == 0 {
+            return Err(EstimatorError::NoPlayers.into());
         }
         self.results(game.players())?;
         self.explain_all(game, self.extent(game.players()), None)

@@ -82,7 +82,8 @@ pub enum Method {
     LocalPermutation,
     /// Leverage SHAP in the neighbourhood of each player. For L-Shapley values.
     LocalLeverage,
-    /// Least squares on small connected coalitions, an approximation of C-Shapley values.
+    /// Least squares on small connected coalitions, an approximation of C-Shapley values: of c-shapley=K on runs of at most K players, or
+    /// squares up to K × K. As many evaluations as there are of these, whatever the budget.
     ConnectedRegression,
 }
 

@@ -82,4 +82,7 @@ fn graphs_that_are_missing_needless_or_of_others_and_small_budgets_are_refused()
     let small = explain("c-shapley=1", line(), Method::Exact, Budget::Evaluations(5)).to_string();
     assert!(small.contains('5'), "{small}");
     assert!(matches!(explain("shapley", None, Method::Tree, auto), ExplainError::NotTrees));
+    let nobody = apportion::games::SubGame::new(&game, &[]).unwrap();
+    let message = GameExplainer::new().explain(&nobody).unwrap_err().to_string();
+    assert!(message.contains("no players"), "{message}");
 }

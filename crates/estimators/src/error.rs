@@ -157,7 +157,7 @@ pub enum EstimatorError {
     /// Neighbourhoods with more coalitions than may be evaluated.
     #[error(
         "{value} takes more than the {limit} coalitions that are allowed: the neighbourhood of player {player}, of {size} players, has at \
-         least {coalitions} of its own; take a smaller order, fewer players (patches, words, groups), {instead}, or a higher limit"
+         least {coalitions}, and all of them together have more; take a smaller order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
         /// The value.
@@ -207,8 +207,8 @@ pub enum EstimatorError {
     },
     /// An order of connected coalitions that has none, or more than may be evaluated.
     #[error(
-        "the order of the regression is {order}; it must be at least 1, and its connected coalitions not more than {limit}: take another, or a \
-         higher limit"
+        "the regression of order {order} has no connected coalitions, or more than the {limit} that are allowed: its order is at least 1; take a \
+         smaller one, fewer players (patches, words, groups), or a higher limit"
     )]
     ConnectedSets {
         /// The order given.

@@ -51,7 +51,8 @@ pub enum Adjacency {
 
 /// An undirected graph on the nodes `0..n`, without loops, each edge once.
 ///
-/// Graphs need not be connected. Memory is `O(n + edges)`.
+/// Graphs need not be connected. Memory is `O(n + edges)`. Two are equal if their edges are and they have the same
+/// [shape](Self::shape): a line given by its edges is a general graph.
 ///
 /// ```
 /// use apportion_games::{Adjacency, Graph};

@@ -50,6 +50,9 @@ const PAIRS: usize = 1 << 18;
 /// Sets with their player in them that lists may have together, whatever the limit.
 const LEAST_KEPT: usize = 1 << 24;
 
+/// Coalitions of a neighbourhood that are counted in any case, to be said where they are too many.
+const COUNTED: usize = 1 << 16;
+
 /// Neighbourhoods that are listed at once.
 const LISTED: usize = 64;
 
@@ -112,6 +115,16 @@ impl<'a> Plan<'a> {
             instead: "the regression on small connected coalitions",
         };
 
+        // A coalition counts for its members alone, so that this many for each player who has the commonest shape are too many in all.
+        let mut sharing = vec![0usize; neighbourhoods.len()];
+        shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
+        let most_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
+        if let Some((shape, &with_it)) = sharing.iter().enumerate().max_by_key(|&(_, &with_it)| with_it) {
+            let enough = limit.min((limit.saturating_mul(most_members) / with_it.max(1)).max(COUNTED));
+            if neighbourhoods[shape].count(enough)?.is_none() {
+                return Err(too_many(shape, enough.saturating_add(1)));
+            }
+        }
         // Counted before they are listed, so that nothing large is made in vain.
         let (mut largest, mut kept) = ((0, 0), 0usize);
         for (start, some) in (0..).step_by(LISTED).zip(neighbourhoods.chunks(LISTED)) {

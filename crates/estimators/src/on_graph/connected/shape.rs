@@ -32,8 +32,31 @@ impl Neighbourhood {
     /// Connected coalitions of the neighbourhood with the player in them; none for more than `limit`.
     pub(crate) fn count(&self, limit: usize) -> Result<Option<usize>, EstimatorError> {
         let graph = self.graph()?;
+        if self.leaves(&graph) > limit.checked_ilog2().unwrap_or(0) as usize {
+            return Ok(None);
+        }
         let inside = Coalition::from_members(graph.nodes(), 0..self.size as usize);
         Ok(graph.count_connected(Some(self.root as usize), inside.view(), usize::MAX, limit))
+    }
+
+    /// Leaves of a tree of shortest paths from the player to all nodes of the neighbourhood. Without any of them a tree is still connected,
+    /// so that there are 2^leaves connected coalitions at least.
+    fn leaves(&self, graph: &Graph) -> usize {
+        let mut seen = vec![false; self.size as usize];
+        seen[self.root as usize] = true;
+        let (mut reached, mut next, mut leaves) = (vec![self.root as usize], 0, 0);
+        while let Some(&node) = reached.get(next) {
+            next += 1;
+            let before = reached.len();
+            for &to in graph.neighbours(node) {
+                if seen.get(to) == Some(&false) {
+                    seen[to] = true;
+                    reached.push(to);
+                }
+            }
+            leaves += usize::from(reached.len() == before && node != self.root as usize);
+        }
+        leaves
     }
 }
 
