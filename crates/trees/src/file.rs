@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::document::json;
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::xgboost;
@@ -48,7 +49,8 @@ impl Ensemble {
         match (start.first(), start.get(1)) {
             (None, _) => Err(TreeError::Empty),
             (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {
-                xgboost::from_json(bytes)
+                let document = json::read(bytes)?;
+                xgboost::from_json(&document)
             }
             (
                 Some(b'{'),

@@ -5,10 +5,12 @@
 //! | | |
 //! |---|---|
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
+//! | [`Link`] | how margins become probabilities, counts, scores |
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
+//! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a file or rows were refused |
 //!
 //! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ, gzipped or not: boosters `gbtree` and `dart`, any number of
@@ -54,20 +56,23 @@ extern crate self as apportion_trees;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod common;
+mod document;
 mod ensemble;
 mod error;
 mod file;
 mod game;
 mod groups;
+mod kernel;
 mod moments;
 mod oracle;
 mod path_dependent;
 mod predict;
 mod xgboost;
 
-pub use ensemble::{Ensemble, Origin};
+pub use ensemble::{Ensemble, Link, Origin};
 pub use error::TreeError;
 pub use game::PathDependentGame;
+pub use kernel::{Kernel, Plan, Precision, Settings};
 pub use oracle::{Attributions, InterventionalOracle};
 pub use path_dependent::PathDependentOracle;
 

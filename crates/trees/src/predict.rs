@@ -78,7 +78,7 @@ impl Ensemble {
         }
         for tree in self.trees() {
             let nodes = self.nodes_of(tree);
-            let together = tree.depth <= LANE_DEPTH && !tree.categorical;
+            let together = tree.depth <= LANE_DEPTH && !tree.ruled && !tree.linear;
             for (rows, margins) in rounded.chunks(LANES * features).zip(out.chunks_mut(LANES * outputs)) {
                 if together && rows.len() == LANES * features {
                     let leaves = leaves(nodes, tree, rows, features);
@@ -87,7 +87,8 @@ impl Ensemble {
                     }
                 } else {
                     for (row, margins) in rows.chunks_exact(features).zip(margins.chunks_exact_mut(outputs)) {
-                        margins[tree.output] += nodes[self.leaf_of(nodes, row)].value();
+                        let leaf = nodes[self.leaf_of(nodes, row)];
+                        margins[tree.output] += self.leaf_value(leaf, row);
                     }
                 }
             }

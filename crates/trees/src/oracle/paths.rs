@@ -142,7 +142,7 @@ impl Columns {
     pub(crate) fn decide<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
         let column = &self.values[split.feature() * BLOCK..][..self.rows];
         let threshold = split.threshold();
-        if split.is_categorical() {
+        if split.is_ruled() {
             for (left, &value) in left.iter_mut().zip(column) {
                 *left = W::from(ensemble.goes_left(split, value));
             }

@@ -217,7 +217,7 @@ impl Compiler<'_> {
             let children = [node.left(), node.right()];
             let leaves = children.map(|child| self.nodes[child]);
             let this = Split {
-                threshold: if node.is_categorical() { 0.5 } else { node.threshold() },
+                threshold: if node.is_ruled() { 0.5 } else { node.threshold() },
                 shares: children.map(|child| self.cover[child] / self.cover[index]),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
                 // Not so small that 1 / c overflows, whatever the covers.

@@ -69,7 +69,7 @@ impl Questions {
                     (playing.len() - 1) as u32
                 })
             });
-            if !node.is_categorical() {
+            if !node.is_ruled() {
                 known.columns[usize::from(default_left)].get_or_insert_with(|| {
                     let missing = if default_left { f64::NEG_INFINITY } else { f64::INFINITY };
                     columns.push(Column { feature, missing });
@@ -89,7 +89,7 @@ impl Questions {
     /// The column that a split asks, and the number of the player it belongs to. The categorical splits of its tree begin at `first`.
     pub(super) fn put(&mut self, node: Node, first: usize) -> (u32, u32) {
         let known = &self.known[node.feature()];
-        let column = if node.is_categorical() {
+        let column = if node.is_ruled() {
             self.categorical.push(node);
             let count = self.columns.len() + self.categorical.len() - first;
             self.widest = self.widest.max(count);

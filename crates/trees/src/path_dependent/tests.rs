@@ -228,7 +228,8 @@ fn chain(depth: usize, fraction: f64) -> Ensemble {
         number: (0..count).map(|node| if split(node) { 0.0 } else { (node % 7) as f64 - 3.0 }).collect(),
         default_left: vec![false; count],
         cover: Some(cover),
-        categories: vec![None; count],
+        rules: Vec::new(),
+        linear: Vec::new(),
         deleted: 0,
         scale: 1.0,
         left,
@@ -240,6 +241,7 @@ fn chain(depth: usize, fraction: f64) -> Ensemble {
         features: depth,
         feature_names: None,
         base_margins: vec![0.25],
+        link: None,
         origin: Origin { format: origin(), version: origin(), booster: origin(), objective: origin() },
     };
     let mut ensemble = Ensemble::new(parts, count);

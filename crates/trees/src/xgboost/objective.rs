@@ -4,6 +4,21 @@
 //! margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below that those releases have.
 
 use super::schema::Version;
+use crate::ensemble;
+
+/// How an objective takes margins to outputs; `None` where that is not known here.
+pub(crate) fn outputs_link(objective: &str) -> Option<ensemble::Link> {
+    Some(match objective {
+        "binary:logistic" | "reg:logistic" => ensemble::Link::Logistic { steepness: 1.0 },
+        "multi:softmax" | "multi:softprob" => ensemble::Link::Softmax,
+        "count:poisson" | "reg:gamma" | "reg:tweedie" | "survival:cox" | "survival:aft" => {
+            ensemble::Link::Exponential
+        }
+        // The class of a hinge is a step, which has no name here.
+        "binary:hinge" => return None,
+        other => Link::of(other, 1).map(|_| ensemble::Link::Identity)?,
+    })
+}
 
 /// How an objective takes its base score to the margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

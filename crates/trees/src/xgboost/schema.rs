@@ -1,8 +1,8 @@
 //! What an XGBoost model document must hold, and the ensemble it means.
 
-use super::document::{Field, Value};
-use super::objective::Link;
-use crate::ensemble::{Ensemble, EnsembleParts, Origin, TreeParts, Width};
+use super::objective::{Link, outputs_link};
+use crate::document::{Field, Value};
+use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
 use crate::error::TreeError;
 
 /// Version of XGBoost, most significant number first.
@@ -59,6 +59,7 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, TreeE
         features,
         feature_names: feature_names(&learner, features)?,
         base_margins: base_margins(&parameters, objective, outputs, version)?,
+        link: outputs_link(objective),
         origin: Origin {
             format: format.to_owned(),
             version: version.to_string(),
@@ -223,7 +224,8 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, T
         number: singles(tree.get("split_conditions")?)?,
         default_left: tree.get("default_left")?.flags_of(count)?,
         cover: cover.map(singles).transpose()?,
-        categories: categories(tree, count)?,
+        rules: rules(tree, count)?,
+        linear: Vec::new(),
         deleted: parameters.find("num_deleted")?.map(|field| field.count()).transpose()?.unwrap_or(0),
         scale,
         left,
@@ -231,13 +233,13 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, T
 }
 
 /// The sets of the categorical splits, which the file keeps as segments of one list.
-fn categories(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Vec<u32>>>, TreeError> {
-    let mut sets = vec![None; count];
-    let Some(types) = tree.find("split_type")? else { return Ok(sets) };
+fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, TreeError> {
+    let Some(types) = tree.find("split_type")? else { return Ok(Vec::new()) };
     let categorical = types.flags_of(count)?;
     if !categorical.contains(&true) {
-        return Ok(sets);
+        return Ok(Vec::new());
     }
+    let mut sets = vec![None; count];
     let nodes_field = tree.get("categories_nodes")?;
     let nodes = nodes_field.integers()?;
     let list = |key| {
@@ -272,7 +274,12 @@ fn categories(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Vec<u32>>>, T
         if used > categories.len() {
             return Err(starts_field.error("segments that overlap"));
         }
-        sets[node] = Some(segment.iter().map(|&category| category as u32).collect());
+        // Negative, huge and unknown categories go left.
+        sets[node] = Some(Rule::Set {
+            members: Categories::new(segment.iter().map(|&category| category as u32).collect()),
+            members_go_left: false,
+            negative_fraction_is_zero: false,
+        });
     }
     if let Some(node) = (0..count).find(|&node| categorical[node] && sets[node].is_none()) {
         return Err(nodes_field.error(format!("node {node} is a categorical split without a set")));

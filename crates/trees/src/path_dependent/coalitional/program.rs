@@ -304,7 +304,7 @@ impl Compiler<'_> {
         });
         let [slots, within] = visit.free;
         let split = Split {
-            threshold: if node.is_categorical() { 0.5 } else { node.threshold() },
+            threshold: if node.is_ruled() { 0.5 } else { node.threshold() },
             shares: children.map(|child| self.cover[child] / self.cover[visit.node]),
             sides,
             group: of_group.map_or(Earlier::NONE, |edge| edge.of_group),

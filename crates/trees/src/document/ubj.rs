@@ -16,8 +16,8 @@
 //! A length is compared with what is left of the file before anything is allocated for it, and nesting is bounded, so a file that lies
 //! about either is an error and not an exhausted machine.
 
-use super::document::{MAX_DEPTH, Value, push_element};
 use super::packed::{Packed, decode, number_size};
+use super::{MAX_DEPTH, Value, push_element};
 use crate::error::TreeError;
 
 /// Reads a whole document; anything after it is an error.

@@ -4,7 +4,7 @@
 //! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
 //! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
 
-use super::document::{MAX_DEPTH, UNUSED, Value, push_element};
+use super::{MAX_DEPTH, UNUSED, Value, push_element};
 use crate::error::TreeError;
 
 /// Reads a whole document; anything but white space after it is an error.

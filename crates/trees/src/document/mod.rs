@@ -1,8 +1,12 @@
 //! The document that JSON and UBJ files hold alike, so that one schema reader serves both.
 
+pub(crate) mod json;
+mod packed;
+pub(crate) mod ubj;
+
 use std::borrow::Cow;
 
-use super::packed::Packed;
+use self::packed::Packed;
 use crate::error::TreeError;
 
 /// A value of the document. Lists of numbers, which are nearly all of a model file, are kept as plain `f64`, or left in the file.

@@ -1,0 +1,228 @@
+//! The one tree-ensemble type, whatever library a model comes from.
+//!
+//! # Normal form
+//!
+//! Every format's rules are brought to one when a file is read, so that prediction and the oracles know a single rule. Let x̂ be a row's
+//! value rounded to the [`Width`] that the library computes with.
+//!
+//! - A numeric split sends a row **left iff x̂ < threshold**. (`x̂ ≤ t` is `x̂ < t'` with t' the next number after t; a library
+//!   that sends the satisfied side right has its children exchanged.)
+//! - A ruled split decides by a [`Rule`]: a set of categories, numbers to be met exactly, zeros that are missing.
+//! - A missing value (NaN) goes where the split says, in both cases. (A library that takes it for a number has it go where that goes.)
+//! - A leaf adds a number, or for linear trees the value of a [`LinearLeaf`].
+//!
+//! So operator, width, missing and category rules are data of the ensemble and its nodes, and no kernel asks which library it was.
+//!
+//! Nodes of a tree are in breadth-first order with siblings adjacent, so a child's number is above its parent's and the right child's is
+//! one above the left child's.
+
+mod build;
+mod linear;
+mod link;
+mod node;
+mod rule;
+mod width;
+
+#[allow(unused_imports)] // readers to come
+pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
+pub(crate) use self::linear::LinearLeaf;
+pub use self::link::Link;
+pub(crate) use self::node::{Node, Tree};
+pub(crate) use self::rule::{Categories, Rule};
+pub(crate) use self::width::Width;
+use crate::error::TreeError;
+
+/// An additive ensemble of decision trees: `f_k(x) = base_k + Σ_{trees of output k} leaf(x)`.
+///
+/// Predictions are *margins*: sums of leaves before any link function, in `f64`. Read one with [`from_path`](Self::from_path) or
+/// [`from_bytes`](Self::from_bytes); it is a [`Model`](apportion_games::Model), and
+/// [`InterventionalOracle`](crate::InterventionalOracle) divides its predictions exactly.
+///
+/// Takes 24 bytes per node and some more per categorical split and linear leaf.
+#[derive(Debug, Clone)]
+pub struct Ensemble {
+    pub(crate) nodes: Vec<Node>,
+    /// NaN where the file gives none.
+    cover: Vec<f64>,
+    /// What is wrong with the first cover that does not fit, where there is one.
+    cover_problem: Option<CoverProblem>,
+    trees: Vec<Tree>,
+    rules: Vec<Rule>,
+    linear_leaves: Vec<LinearLeaf>,
+    pub(crate) width: Width,
+    features: usize,
+    feature_names: Option<Vec<String>>,
+    base_margins: Vec<f64>,
+    link: Option<Link>,
+    origin: Origin,
+}
+
+/// Where a model comes from, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The library and its file format: `XGBoost JSON`.
+    pub format: String,
+    /// The release that saved it: `3.2.0`.
+    pub version: String,
+    /// The kind of booster: `gbtree`, `dart`.
+    pub booster: String,
+    /// What it was trained for: `binary:logistic`.
+    pub objective: String,
+}
+
+/// Why covers do not define the path-dependent game.
+#[derive(Debug, Clone)]
+struct CoverProblem {
+    tree: usize,
+    /// By the file's numbering.
+    node: usize,
+    problem: String,
+}
+
+/// How far the covers of two siblings may be from that of their parent, relative to it. The covers in a file are sums rounded to
+/// `f32`, which leaves 2e-7; sums that were added up in `f32` over a million rows would leave 1e-4.
+const COVER_TOLERANCE: f64 = 1e-3;
+
+impl Ensemble {
+    /// Number of features of a row.
+    pub fn feature_count(&self) -> usize {
+        self.features
+    }
+
+    /// The names of the features, where the file has them.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// Number of outputs `k`: classes, targets, or 1.
+    pub fn output_count(&self) -> usize {
+        self.base_margins.len()
+    }
+
+    /// The margin of each output before any tree: the file's base score, taken through the link of its objective.
+    pub fn base_margins(&self) -> &[f64] {
+        &self.base_margins
+    }
+
+    /// Number of trees.
+    pub fn tree_count(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Number of leaves of all trees.
+    pub fn leaf_count(&self) -> usize {
+        self.trees.iter().map(|tree| tree.leaves).sum()
+    }
+
+    /// Splits on the longest way from a root to a leaf; 0 where every tree is a single leaf.
+    pub fn depth(&self) -> usize {
+        self.trees.iter().map(|tree| tree.depth).max().unwrap_or(0)
+    }
+
+    /// How the library takes margins to its outputs: the inverse link of the objective. `None` where the file does not say, or names
+    /// an objective whose link is not known here.
+    pub fn link(&self) -> Option<Link> {
+        self.link
+    }
+
+    /// Library, format, version and objective.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    pub(crate) fn nodes_of(&self, tree: &Tree) -> &[Node] {
+        &self.nodes[tree.first..tree.first + tree.count]
+    }
+
+    /// Refuses an ensemble whose covers do not define the path-dependent game: in every tree that splits, each node's must be there,
+    /// finite and positive, and those of two siblings must add up to their parent's within one part in a thousand.
+    ///
+    /// The constructors of that game ask this; whatever needs no covers does not. They are looked at when a model is read, so
+    /// asking takes no time.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Cover`] with the first tree and node where that is not so.
+    pub fn check_covers(&self) -> Result<(), TreeError> {
+        match self.cover_problem.clone() {
+            None => Ok(()),
+            Some(CoverProblem { tree, node, problem }) => Err(TreeError::Cover { tree, node, problem }),
+        }
+    }
+
+    /// Training cover of every node of a tree (the sum of hessians for XGBoost). Positive where [covers are
+    /// sound](Self::check_covers).
+    pub(crate) fn cover_of(&self, tree: &Tree) -> &[f64] {
+        &self.cover[tree.first..tree.first + tree.count]
+    }
+
+    /// Whether a row whose rounded value of the split's feature is `value` goes left.
+    #[inline]
+    pub(crate) fn goes_left(&self, split: Node, value: f64) -> bool {
+        if value.is_nan() {
+            split.default_left()
+        } else if split.is_ruled() {
+            self.rules[split.rule()].goes_left(value, split.default_left())
+        } else {
+            value < split.threshold()
+        }
+    }
+
+    /// The model of a leaf, where it is linear.
+    #[inline]
+    pub(crate) fn linear_leaf(&self, leaf: Node) -> Option<&LinearLeaf> {
+        leaf.linear().map(|index| &self.linear_leaves[index])
+    }
+
+    /// What a leaf adds for a rounded row.
+    #[inline]
+    pub(crate) fn leaf_value(&self, leaf: Node, row: &[f64]) -> f64 {
+        match self.linear_leaf(leaf) {
+            None => leaf.value(),
+            Some(model) => model.value(row).unwrap_or(leaf.value()),
+        }
+    }
+
+    /// The first tree with a linear leaf.
+    pub(crate) fn first_linear(&self) -> Option<usize> {
+        self.trees.iter().position(|tree| tree.linear)
+    }
+
+    /// The first node of a tree whose cover does not fit, and why.
+    fn cover_fault(&self, tree: usize) -> Option<(usize, String)> {
+        let tree = &self.trees[tree];
+        let (nodes, cover) = (self.nodes_of(tree), self.cover_of(tree));
+        if nodes.len() == 1 {
+            return None; // Nothing to weigh.
+        }
+        let fault = |(at, &own): (usize, &f64)| {
+            if own.is_nan() {
+                return Some((at, "it has no cover".to_owned()));
+            }
+            if !(own.is_finite() && own > 0.0) {
+                return Some((at, format!("its cover is {own}, where a finite positive number is wanted")));
+            }
+            let node = nodes[at];
+            if node.is_leaf() {
+                return None;
+            }
+            let (left, right) = (cover[node.left()], cover[node.right()]);
+            // A child whose own cover does not fit is the one to name.
+            let sound = left > 0.0 && right > 0.0 && (left + right).is_finite();
+            (sound && (left + right - own).abs() > COVER_TOLERANCE * own).then(|| {
+                (
+                    at,
+                    format!(
+                        "its cover is {own}, but those of its children, {left} and {right}, add up to {}",
+                        left + right
+                    ),
+                )
+            })
+        };
+        cover.iter().enumerate().find_map(fault)
+    }
+}

@@ -1,0 +1,143 @@
+//! How splits decide that do not compare with a threshold.
+
+/// Whole numbers up to this are in a set of bits; larger ones in a sorted list.
+const DENSE: u32 = 1 << 14;
+
+/// Categories are below this: the whole numbers that `f32` tells apart.
+const CATEGORIES: f64 = 16_777_216.0;
+
+/// A way to decide other than by a threshold. Missing values (NaN) go by the split's default and never get here.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Rule {
+    /// By the category ⌊x̂⌋, toward zero: members of the set go left or right, all other values to the other side.
+    Set {
+        members: Categories,
+        members_go_left: bool,
+        /// Whether numbers between −1 and 0 are category 0 (LightGBM), and not negative (XGBoost).
+        negative_fraction_is_zero: bool,
+    },
+    /// Left iff x̂ is exactly one of these numbers, which are in ascending order.
+    Exactly(Box<[f64]>),
+    /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
+    ZeroIsMissing { threshold: f64 },
+}
+
+/// Up to this size LightGBM takes a number for zero: `1e-35` as `f32`.
+const ZERO: f64 = 1e-35_f32 as f64;
+
+impl Rule {
+    /// Left iff x̂ is exactly one of `numbers`.
+    pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
+        numbers.sort_unstable_by(f64::total_cmp);
+        Self::Exactly(numbers.into_boxed_slice())
+    }
+
+    /// The numbers that values are compared with.
+    pub(super) fn numbers(&self) -> &[f64] {
+        match self {
+            Self::Set { .. } => &[],
+            Self::Exactly(numbers) => numbers,
+            Self::ZeroIsMissing { threshold } => std::slice::from_ref(threshold),
+        }
+    }
+
+    /// Whether a value that is not missing goes left.
+    #[inline]
+    pub(super) fn goes_left(&self, value: f64, default_left: bool) -> bool {
+        match self {
+            Self::Set { members, members_go_left, negative_fraction_is_zero } => {
+                let least = if *negative_fraction_is_zero { value > -1.0 } else { value >= 0.0 };
+                (least && value < CATEGORIES && members.contains(value as u32)) == *members_go_left
+            }
+            Self::Exactly(numbers) => numbers.contains(&value),
+            Self::ZeroIsMissing { .. } if value.abs() <= ZERO => default_left,
+            Self::ZeroIsMissing { threshold } => value < *threshold,
+        }
+    }
+}
+
+/// A set of whole numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Categories {
+    Dense(Box<[u64]>),
+    /// In ascending order.
+    Sparse(Box<[u32]>),
+}
+
+impl Categories {
+    pub(crate) fn new(mut members: Vec<u32>) -> Self {
+        members.sort_unstable();
+        members.dedup();
+        match members.last() {
+            Some(&last) if last >= DENSE => Self::Sparse(members.into_boxed_slice()),
+            last => {
+                let mut words = vec![0; last.map_or(0, |&last| last as usize / 64 + 1)];
+                for member in members {
+                    words[member as usize / 64] |= 1 << (member % 64);
+                }
+                Self::Dense(words.into_boxed_slice())
+            }
+        }
+    }
+
+    #[inline]
+    fn contains(&self, category: u32) -> bool {
+        match self {
+            Self::Dense(words) => {
+                words.get(category as usize / 64).is_some_and(|word| word >> (category % 64) & 1 == 1)
+            }
+            Self::Sparse(members) => members.binary_search(&category).is_ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_bits_and_lists_hold_their_members() {
+        for members in [vec![], vec![0], vec![63, 64, 5, 5], vec![3, 16_777_215], vec![1 << 14, 0]] {
+            let set = Categories::new(members.clone());
+            for category in (0..200).chain([1 << 14, 16_777_214, 16_777_215]) {
+                assert_eq!(set.contains(category), members.contains(&category), "{members:?}, {category}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_go_one_way_and_all_others_the_other() {
+        let rule = |members_go_left, negative_fraction_is_zero| Rule::Set {
+            members: Categories::new(vec![0, 2]),
+            members_go_left,
+            negative_fraction_is_zero,
+        };
+        let cases = [
+            (0.0, true),
+            (0.9, true),
+            (1.0, false),
+            (2.5, true),
+            (-1.0, false),
+            (1e9, false),
+            (16_777_216.0, false),
+        ];
+        for (value, member) in cases {
+            for fraction in [false, true] {
+                assert_eq!(rule(true, fraction).goes_left(value, false), member, "{value}");
+                assert_eq!(rule(false, fraction).goes_left(value, false), !member, "{value}");
+            }
+        }
+        assert!(!rule(true, false).goes_left(-0.5, false) && rule(true, true).goes_left(-0.5, false));
+    }
+
+    #[test]
+    fn zero_is_missing_where_the_rule_says() {
+        let rule = Rule::ZeroIsMissing { threshold: 1.0 };
+        for zero in [0.0, -0.0, 1e-36, -1e-36] {
+            assert!(rule.goes_left(zero, true) && !rule.goes_left(zero, false));
+        }
+        assert!(rule.goes_left(1e-34, false) && !rule.goes_left(1.0, true));
+        let equal = Rule::exactly(vec![2.0, -1.5]);
+        assert!(equal.goes_left(-1.5, false) && equal.goes_left(2.0, false) && !equal.goes_left(1.0, true));
+    }
+}
