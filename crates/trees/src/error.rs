@@ -3,6 +3,9 @@
 use apportion_games::GameError;
 use apportion_values::ValueError;
 
+/// What to give, where a file is none of it.
+const KNOWN: &str = "an XGBoost model saved as JSON or UBJ";
+
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,15 +19,19 @@ pub enum TreeError {
         source: std::io::Error,
     },
     /// A file without content.
-    #[error("the model file is empty; give an XGBoost model saved as JSON or UBJ")]
+    #[error("the model file is empty; give {KNOWN}, gzipped or not")]
     Empty,
     /// Content that is no model of a known format.
-    #[error(
-        "this is no model file known here (it starts with {start:?}); give an XGBoost model saved as JSON or UBJ, gzipped or not"
-    )]
+    #[error("this is no model file known here (it starts with {start:?}); give {KNOWN}, gzipped or not")]
     UnknownFormat {
         /// The first bytes, as text.
         start: String,
+    },
+    /// A JSON document that is a model of no format known here.
+    #[error("this JSON document is no model known here (it has {members}); give {KNOWN}, gzipped or not")]
+    UnknownDocument {
+        /// The names of its first members.
+        members: String,
     },
     /// A gzip stream that is damaged or ends too early.
     #[error("the gzipped model file is damaged or truncated: {source}")]

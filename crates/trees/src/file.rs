@@ -5,10 +5,10 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::document::json;
+use crate::document::{Field, Value, json};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
-use crate::xgboost;
+use crate::{catboost, treelite, xgboost};
 
 impl Ensemble {
     /// Reads a model file: XGBoost JSON or UBJ, gzipped or not, whatever its name.
@@ -49,8 +49,7 @@ impl Ensemble {
         match (start.first(), start.get(1)) {
             (None, _) => Err(TreeError::Empty),
             (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {
-                let document = json::read(bytes)?;
-                xgboost::from_json(&document)
+                from_document(&json::read(bytes)?)
             }
             (
                 Some(b'{'),
@@ -61,5 +60,20 @@ impl Ensemble {
                 Err(TreeError::UnknownFormat { start })
             }
         }
+    }
+}
+
+/// Reads a JSON document in the format that its members tell.
+fn from_document(document: &Value<'_>) -> Result<Ensemble, TreeError> {
+    let root = Field::root(document);
+    let has = |member| root.has(member);
+    if has("learner") {
+        xgboost::from_json(document)
+    } else if has("oblivious_trees") || has("features_info") || has("model_info") {
+        catboost::from_json(document)
+    } else if has("num_feature") && (has("trees") || has("postprocessor")) {
+        treelite::from_json(document)
+    } else {
+        Err(TreeError::UnknownDocument { members: root.description() })
     }
 }

@@ -53,6 +53,7 @@
 #[cfg(test)]
 extern crate self as apportion_trees;
 
+mod catboost;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -67,6 +68,7 @@ mod moments;
 mod oracle;
 mod path_dependent;
 mod predict;
+mod treelite;
 mod xgboost;
 
 pub use ensemble::{Ensemble, Link, Origin};

@@ -174,8 +174,8 @@ fn what_is_no_model_file_is_refused_by_kind() {
     assert!(matches!(Ensemble::from_bytes(b"tree\nversion=v4"), Err(TreeError::UnknownFormat { .. })));
     assert!(matches!(Ensemble::from_bytes(&[0x1f, 0x8b, 1, 2]), Err(TreeError::Gzip { .. })));
     assert!(matches!(Ensemble::from_bytes(&gzip(b"")), Err(TreeError::Empty)));
-    assert!(matches!(Ensemble::from_bytes(b"{}"), Err(TreeError::Schema { .. })));
-    assert!(matches!(Ensemble::from_bytes(b"{\"a\":1}"), Err(TreeError::Schema { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"{}"), Err(TreeError::UnknownDocument { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"{\"a\":1}"), Err(TreeError::UnknownDocument { .. })));
     assert!(matches!(Ensemble::from_bytes(b"{\"a\":"), Err(TreeError::Json { .. })));
     assert!(matches!(Ensemble::from_bytes(b"{i\x01a"), Err(TreeError::Ubj { .. })));
     let directory = env!("CARGO_MANIFEST_DIR");

@@ -85,6 +85,23 @@ impl<'a> Field<'a> {
         }))
     }
 
+    /// Whether this is an object with the member `key`.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        matches!(self.value, Value::Object(members) if members.iter().any(|(name, _)| name == key))
+    }
+
+    /// What this is, for people: the names of the first members where it is an object, else its kind.
+    pub(crate) fn description(&self) -> String {
+        const NAMED: usize = 8;
+        let Value::Object(members) = self.value else { return format!("{} at its root", self.value.kind()) };
+        let names: Vec<String> = members.iter().take(NAMED).map(|(name, _)| format!("{name:.40?}")).collect();
+        match members.len() {
+            0 => "no members".to_owned(),
+            1..=NAMED => format!("the members {}", names.join(", ")),
+            count => format!("the members {} and {} more", names.join(", "), count - NAMED),
+        }
+    }
+
     /// The member `key`, which must be there.
     pub(crate) fn get(&self, key: &str) -> Result<Field<'a>, TreeError> {
         self.find(key)?.ok_or_else(|| self.error(format!("has no member {key:?}")))
