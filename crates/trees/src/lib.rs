@@ -68,6 +68,7 @@ mod moments;
 mod oracle;
 mod path_dependent;
 mod predict;
+mod tables;
 mod treelite;
 mod xgboost;
 

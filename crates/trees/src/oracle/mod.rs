@@ -36,7 +36,6 @@ mod cost;
 mod explain;
 mod histograms;
 mod masks;
-mod paths;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -54,6 +53,7 @@ use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::moments::Moments;
 use crate::predict::check_rows;
+use crate::tables::paths;
 
 /// Exact attributions of some rows.
 #[derive(Debug, Clone, PartialEq)]
