@@ -103,6 +103,19 @@ pub enum TreeError {
         /// What is wrong with its cover.
         problem: String,
     },
+    /// More pairwise interactions than there is memory for.
+    #[error(
+        "interactions of {players} players for {outputs} outputs of {rows} rows are more numbers than there is memory for: explain fewer \
+         rows at a time, or features in groups"
+    )]
+    TooManyPairs {
+        /// Rows to explain.
+        rows: usize,
+        /// Features, or groups.
+        players: usize,
+        /// Outputs of the model.
+        outputs: usize,
+    },
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]
     Game(#[from] GameError),

@@ -9,6 +9,7 @@
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
+//! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a file or rows were refused |
@@ -63,6 +64,7 @@ mod error;
 mod file;
 mod game;
 mod groups;
+mod interactions;
 mod kernel;
 mod moments;
 mod oracle;
@@ -75,6 +77,7 @@ mod xgboost;
 pub use ensemble::{Ensemble, Link, Origin};
 pub use error::TreeError;
 pub use game::PathDependentGame;
+pub use interactions::{Diagonal, Interactions};
 pub use kernel::{Kernel, Plan, Precision, Settings};
 pub use oracle::{Attributions, InterventionalOracle};
 pub use path_dependent::PathDependentOracle;
