@@ -4,7 +4,7 @@ use apportion_games::GameError;
 use apportion_values::ValueError;
 
 /// What to give, where a file is none of it.
-const KNOWN: &str = "an XGBoost model saved as JSON or UBJ";
+const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, or a LightGBM model saved as text";
 
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +63,14 @@ pub enum TreeError {
         /// What was found and what was wanted.
         problem: String,
     },
+    /// Text that is not what a model of this format looks like.
+    #[error("the model file is damaged: line {line}: {problem}")]
+    Line {
+        /// Which line, from 1.
+        line: usize,
+        /// What was found and what was wanted.
+        problem: String,
+    },
     /// A model saved by a release whose files are not known here.
     #[error("the model was saved by {format} {given}; known are {known}: save it again with a known release")]
     Version {
@@ -115,6 +123,17 @@ pub enum TreeError {
         players: usize,
         /// Outputs of the model.
         outputs: usize,
+    },
+    /// Leaves that hold a linear model of the row, where only the covers of branches are known.
+    #[error(
+        "the path-dependent game has no value where a leaf is linear: tree {tree}, node {node}: what its model expects of an absent \
+         feature is not in the file; explain the model against a background, or train it without linear_tree"
+    )]
+    LinearLeaves {
+        /// Which tree, from 0.
+        tree: usize,
+        /// Which of its nodes, by the number in the file.
+        node: usize,
     },
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 use crate::document::{Field, Value, json};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
-use crate::{catboost, treelite, xgboost};
+use crate::{catboost, lightgbm, treelite, xgboost};
 
 impl Ensemble {
     /// Reads a model file: XGBoost JSON or UBJ, gzipped or not, whatever its name.
@@ -55,6 +55,7 @@ impl Ensemble {
                 Some(b'{'),
                 Some(b'i' | b'U' | b'I' | b'u' | b'l' | b'm' | b'L' | b'M' | b'N' | b'#' | b'$'),
             ) => xgboost::from_ubj(bytes),
+            _ if lightgbm::is_text(start) => lightgbm::from_text(bytes),
             _ => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).into_owned();
                 Err(TreeError::UnknownFormat { start })
@@ -73,6 +74,8 @@ fn from_document(document: &Value<'_>) -> Result<Ensemble, TreeError> {
         catboost::from_json(document)
     } else if has("num_feature") && (has("trees") || has("postprocessor")) {
         treelite::from_json(document)
+    } else if has("tree_info") && has("max_feature_idx") {
+        Err(lightgbm::dump())
     } else {
         Err(TreeError::UnknownDocument { members: root.description() })
     }

@@ -65,7 +65,7 @@ impl<'a> PathDependentGame<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Cover`] where the covers of the model do not define the game; [`GameError::Width`] where the explicand has another
+    /// [`TreeError::Cover`] and [`TreeError::LinearLeaves`] where the model does not define the game; [`GameError::Width`] where the explicand has another
     /// number of values than the model has features, [`GameError::InfiniteInput`] where one of them is infinite.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;

@@ -66,6 +66,7 @@ mod game;
 mod groups;
 mod interactions;
 mod kernel;
+mod lightgbm;
 mod moments;
 mod oracle;
 mod path_dependent;

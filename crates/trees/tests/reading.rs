@@ -171,7 +171,8 @@ fn what_is_no_model_file_is_refused_by_kind() {
     assert!(matches!(Ensemble::from_bytes(b""), Err(TreeError::Empty)));
     assert!(matches!(Ensemble::from_bytes(b" \n\t"), Err(TreeError::Empty)));
     assert!(matches!(Ensemble::from_bytes(b"binf\0\0"), Err(TreeError::UnknownFormat { .. })));
-    assert!(matches!(Ensemble::from_bytes(b"tree\nversion=v4"), Err(TreeError::UnknownFormat { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"trees\nversion=v4"), Err(TreeError::UnknownFormat { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"tree\nversion=v4"), Err(TreeError::Line { .. })));
     assert!(matches!(Ensemble::from_bytes(&[0x1f, 0x8b, 1, 2]), Err(TreeError::Gzip { .. })));
     assert!(matches!(Ensemble::from_bytes(&gzip(b"")), Err(TreeError::Empty)));
     assert!(matches!(Ensemble::from_bytes(b"{}"), Err(TreeError::UnknownDocument { .. })));

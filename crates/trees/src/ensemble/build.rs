@@ -54,6 +54,7 @@ impl Ensemble {
             trees: Vec::new(),
             rules: Vec::new(),
             linear_leaves: Vec::new(),
+            first_linear: None,
             width: parts.width,
             features: parts.features,
             feature_names: parts.feature_names,
@@ -163,6 +164,7 @@ impl Ensemble {
             terms.push((feature, scaled(coefficient)?));
         }
         let constant = scaled(model.constant)?;
+        self.first_linear = self.first_linear.or(Some((self.trees.len(), node)));
         self.linear_leaves.push(LinearLeaf { constant, terms: terms.into_boxed_slice() });
         Ok(Node::linear_leaf(value, (self.linear_leaves.len() - 1) as u32))
     }

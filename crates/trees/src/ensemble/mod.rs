@@ -28,7 +28,7 @@ pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
 pub(crate) use self::linear::LinearLeaf;
 pub use self::link::Link;
 pub(crate) use self::node::{Node, Tree};
-pub(crate) use self::rule::{Categories, Rule};
+pub(crate) use self::rule::{Categories, Rule, ZERO};
 pub(crate) use self::width::Width;
 use crate::error::TreeError;
 
@@ -49,6 +49,8 @@ pub struct Ensemble {
     trees: Vec<Tree>,
     rules: Vec<Rule>,
     linear_leaves: Vec<LinearLeaf>,
+    /// The tree, and its node by the file's numbering, that has the first of these.
+    first_linear: Option<(usize, usize)>,
     pub(crate) width: Width,
     features: usize,
     feature_names: Option<Vec<String>>,
@@ -146,8 +148,10 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Cover`] with the first tree and node where that is not so.
+    /// [`TreeError::LinearLeaves`] where leaves are linear: what they expect of absent features is not in a file.
+    /// [`TreeError::Cover`] with the first tree and node where covers are not so.
     pub fn check_covers(&self) -> Result<(), TreeError> {
+        self.check_constant_leaves()?;
         match self.cover_problem.clone() {
             None => Ok(()),
             Some(CoverProblem { tree, node, problem }) => Err(TreeError::Cover { tree, node, problem }),
@@ -187,9 +191,12 @@ impl Ensemble {
         }
     }
 
-    /// The first tree with a linear leaf.
-    pub(crate) fn first_linear(&self) -> Option<usize> {
-        self.trees.iter().position(|tree| tree.linear)
+    /// Refuses an ensemble with linear leaves, of whose models covers do not say what they expect.
+    pub(crate) fn check_constant_leaves(&self) -> Result<(), TreeError> {
+        match self.first_linear {
+            None => Ok(()),
+            Some((tree, node)) => Err(TreeError::LinearLeaves { tree, node }),
+        }
     }
 
     /// The first node of a tree whose cover does not fit, and why.

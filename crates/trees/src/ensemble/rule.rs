@@ -3,8 +3,8 @@
 /// Whole numbers up to this are in a set of bits; larger ones in a sorted list.
 const DENSE: u32 = 1 << 14;
 
-/// Categories are below this: the whole numbers that `f32` tells apart.
-const CATEGORIES: f64 = 16_777_216.0;
+/// Categories are below this.
+const CATEGORIES: f64 = 4_294_967_296.0;
 
 /// A way to decide other than by a threshold. Missing values (NaN) go by the split's default and never get here.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) enum Rule {
 }
 
 /// Up to this size LightGBM takes a number for zero: `1e-35` as `f32`.
-const ZERO: f64 = 1e-35_f32 as f64;
+pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
     /// Left iff x̂ is exactly one of `numbers`.
@@ -119,7 +119,8 @@ mod tests {
             (2.5, true),
             (-1.0, false),
             (1e9, false),
-            (16_777_216.0, false),
+            (4_294_967_296.0, false),
+            (4_294_967_298.0, false),
         ];
         for (value, member) in cases {
             for fraction in [false, true] {

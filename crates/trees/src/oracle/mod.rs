@@ -124,6 +124,7 @@ impl<'a> InterventionalOracle<'a> {
         background: Rows<'_>,
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
+        ensemble.check_constant_leaves()?;
         let mut background = Background::rows(background.values(), background.columns())?;
         check_rows(background.as_rows(), ensemble, "background row")?;
         if let Some(weights) = weights {

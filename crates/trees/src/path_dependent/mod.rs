@@ -126,7 +126,7 @@ impl<'a> PathDependentOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Cover`] where the covers of the model do not define the game.
+    /// [`TreeError::Cover`] and [`TreeError::LinearLeaves`] where the model does not define the game.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let program = Program::new(ensemble, Players::Features);
