@@ -141,7 +141,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// Paths and background of a tree, where its kernel wants them.
-    fn sorted_for<'a>(
+    pub(crate) fn sorted_for<'a>(
         &self,
         question: &'a Question<'_>,
         kernel: Kernel,

@@ -35,10 +35,11 @@ mod coalitional;
 mod cost;
 mod explain;
 mod histograms;
+mod interactions;
 mod masks;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod walk;
 
 use std::sync::OnceLock;

@@ -133,7 +133,7 @@ impl Lookup {
 }
 
 /// `phi[r] += column[places[r]]`. The length of a column is a power of two that the compiler must know to leave out bounds checks.
-fn add_column(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
+pub(crate) fn add_column(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
     fn add<const LENGTH: usize>(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
         let Some(column) = column.first_chunk::<LENGTH>() else { return };
         for (phi, &place) in phi.iter_mut().zip(places) {

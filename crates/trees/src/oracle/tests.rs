@@ -40,10 +40,10 @@ pub(crate) const CHOICES: [(&str, Choose); 4] = [
 ];
 
 pub(crate) struct Case {
-    trees: Vec<TreeSpec>,
+    pub(crate) trees: Vec<TreeSpec>,
     pub(crate) ensemble: Ensemble,
     pub(crate) features: usize,
-    outputs: usize,
+    pub(crate) outputs: usize,
     pub(crate) explicands: Vec<f64>,
     pub(crate) background: Vec<f64>,
     pub(crate) weights: Vec<f64>,

@@ -1,0 +1,102 @@
+//! The pairs of players that occur: those of which some path of the ensemble has both.
+//!
+//! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
+
+use crate::ensemble::Ensemble;
+use crate::moments::Moments;
+
+const NONE: u32 = u32::MAX;
+
+/// The pairs of an ensemble, numbered.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    players: usize,
+    /// Players × players: the number of a pair, in either order.
+    numbers: Vec<u32>,
+    /// The players of each pair, the lower first.
+    members: Vec<(u32, u32)>,
+}
+
+impl Pairs {
+    /// `player_of` has the player of each feature.
+    pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
+        let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
+        let mut on_path = vec![false; players];
+        // Players of the path in the order of their first splits, and the way back: what to leave on the way up.
+        let mut path: Vec<u32> = Vec::new();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for tree in ensemble.trees() {
+            let nodes = ensemble.nodes_of(tree);
+            open.push((0, 0));
+            while let Some((at, above)) = open.pop() {
+                for left in path.drain(above..) {
+                    on_path[left as usize] = false;
+                }
+                let node = nodes[at];
+                if node.is_leaf() {
+                    continue;
+                }
+                let player = player_of[node.feature()];
+                if !on_path[player as usize] {
+                    for &other in &path {
+                        pairs.add(other, player);
+                    }
+                    on_path[player as usize] = true;
+                    path.push(player);
+                }
+                open.push((node.right(), path.len()));
+                open.push((node.left(), path.len()));
+            }
+            for left in path.drain(..) {
+                on_path[left as usize] = false;
+            }
+        }
+        pairs
+    }
+
+    fn add(&mut self, a: u32, b: u32) {
+        let (one, other) = (a as usize * self.players + b as usize, b as usize * self.players + a as usize);
+        if self.numbers[one] == NONE {
+            let number = self.members.len() as u32;
+            (self.numbers[one], self.numbers[other]) = (number, number);
+            self.members.push((a.min(b), a.max(b)));
+        }
+    }
+
+    /// Number of pairs.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The players of each pair, in the order of their numbers.
+    pub(crate) fn members(&self) -> &[(u32, u32)] {
+        &self.members
+    }
+
+    /// The number of a pair that occurs.
+    #[inline]
+    pub(crate) fn number(&self, a: u32, b: u32) -> usize {
+        self.numbers[a as usize * self.players + b as usize] as usize
+    }
+}
+
+/// What kernels know of a question.
+#[derive(Clone, Copy)]
+pub(crate) struct Weighing<'a> {
+    /// The player of each feature.
+    pub(crate) player_of: &'a [u32],
+    pub(crate) moments: &'a Moments,
+    pub(crate) pairs: &'a Pairs,
+}
+
+/// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path features are the first
+/// k(k − 1)/2.
+#[inline]
+pub(crate) fn place(low: usize, high: usize) -> usize {
+    high * (high - 1) / 2 + low
+}
+
+/// The pairs `low < high` of the first `count` path features, in the order of their [places](place).
+pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..count).flat_map(|high| (0..high).map(move |low| (low, high)))
+}
