@@ -261,3 +261,61 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
     }
     assert!(compared > 0 || !shared().join("truth").exists(), "the data pack is there, but no groups are");
 }
+
+/// Numeric splits, 226 categorical ones, missing values; LightGBM's own values of the path-dependent game.
+#[test]
+fn lightgbm_models_agree_with_their_ground_truth() {
+    for (name, least) in [("california_lgbm", 8 * 5 * 5), ("bank_missing_lgbm", 16 * 5 * 5)] {
+        let Ok(bytes) = std::fs::read(shared().join("truth").join(format!("{name}.json"))) else { continue };
+        let mut truth: Value = serde_json::from_slice(&bytes).unwrap();
+        for case in truth["cases"].as_array_mut().unwrap() {
+            case["margin"] = case["prediction"].take();
+            case["path_dependent"]["shapley"] = case["path_dependent"]["shapley_lightgbm"].take();
+        }
+        let ensemble =
+            Ensemble::from_path(shared().join("models").join(truth["model_file"].as_str().unwrap())).unwrap();
+        let features: Vec<&str> =
+            truth["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(ensemble.feature_names().unwrap(), features);
+        let n = features.len();
+        let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
+        let background: Vec<f64> = indices(&truth["background"])
+            .into_iter()
+            .flat_map(|index| features.iter().map(|name| data[index][*name]).collect::<Vec<f64>>())
+            .collect();
+        let baseline = floats(&truth["baseline"]);
+        let mut compared = 0;
+        for (game, background) in
+            [("interventional_baseline", &baseline), ("interventional_background", &background)]
+        {
+            let rows = Rows::new(background, n);
+            let oracle = InterventionalOracle::new(&ensemble, rows, None).unwrap();
+            compared +=
+                compare(name, &truth, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+            for case in truth["cases"].as_array().unwrap() {
+                if case[game]["game"].is_null() {
+                    continue;
+                }
+                let background = Background::rows(background.clone(), n).unwrap();
+                let explicand = floats(&case["x"]);
+                let marginal = MarginalGame::new(&ensemble, &explicand, &background).unwrap();
+                let mut values = vec![0.0; 1 << n];
+                marginal.values(&Coalitions::from_masks(n, 0..1 << n), &mut values).unwrap();
+                for (mask, (got, truth)) in values.iter().zip(floats(&case[game]["game"])).enumerate() {
+                    assert_close(
+                        *got,
+                        truth,
+                        truth.abs().max(1.0),
+                        1e-12,
+                        &format!("{name}, coalition {mask:b}"),
+                    );
+                }
+            }
+        }
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        compared += compare(name, &truth, "path_dependent", |value, row| {
+            oracle.values(value, Rows::new(row, n)).unwrap()
+        });
+        assert!(compared >= least, "{name}: {compared}");
+    }
+}
