@@ -321,7 +321,7 @@ proptest! {
         linear: bool,
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())), 1..4),
     ) {
-        let mut bytes = text(if linear { "zero" } else { "regression" }).into_bytes();
+        let mut bytes = text(if linear { "linear" } else { "regression" }).into_bytes();
         for (place, byte) in changes {
             let place = place.index(bytes.len());
             bytes[place] = byte;

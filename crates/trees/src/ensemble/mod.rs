@@ -182,6 +182,11 @@ impl Ensemble {
         leaf.linear().map(|index| &self.linear_leaves[index])
     }
 
+    /// Terms of the longest model of a linear leaf; 0 where there is none.
+    pub(crate) fn most_terms(&self) -> usize {
+        self.linear_leaves.iter().map(|leaf| leaf.terms.len()).max().unwrap_or(0)
+    }
+
     /// What a leaf adds for a rounded row.
     #[inline]
     pub(crate) fn leaf_value(&self, leaf: Node, row: &[f64]) -> f64 {

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::coalitional::{Coalitional, GroupedMasks, GroupedWalk};
 use super::cost::{self, Kernel};
 use super::histograms::Histograms;
+use super::linear::LinearWalk;
 use super::masks::Masks;
 use super::paths::{BLOCK, Columns, Paths};
 use super::tables::{Lookup, Tables};
@@ -104,6 +105,9 @@ impl InterventionalOracle<'_> {
             })
             .collect();
         let kernel = |(index, tree): (usize, &Tree)| {
+            if tree.linear {
+                return Kernel::Walk; // The only one that knows linear leaves.
+            }
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
                 let leaves = pairs
@@ -211,6 +215,7 @@ struct Scratch {
     phi: Vec<f64>,
     walk: Walk,
     masks: Masks,
+    linear_walk: LinearWalk,
     grouped_walk: GroupedWalk,
     grouped_masks: GroupedMasks,
     lookup: Lookup,
@@ -228,6 +233,7 @@ impl Scratch {
             phi: vec![0.0; outputs * question.players * BLOCK],
             walk: Walk::new(question.players),
             masks: Masks::new(),
+            linear_walk: LinearWalk::new(question.players, groups),
             grouped_walk: GroupedWalk::new(features, groups),
             grouped_masks: GroupedMasks::new(),
             lookup: Lookup::new(),
@@ -270,6 +276,10 @@ impl Scratch {
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
                 let phi = |player: usize, share: f64| phi[player * BLOCK + row] += share;
                 let pair = Pair { explicand, background, weight };
+                if tree.linear {
+                    self.linear_walk.add(ensemble, nodes, question.player_of, &question.weights, pair, phi);
+                    continue;
+                }
                 match &question.weights {
                     Weights::Alike(moments) => {
                         self.walk.add(ensemble, nodes, question.player_of, moments, pair, phi);

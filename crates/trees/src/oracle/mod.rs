@@ -24,7 +24,8 @@
 //! | [`masks`] | sorts the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [`tables`] | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. [`cost`] says which is taken for a tree.
+//! All are exact and agree within rounding. [`cost`] says which is taken for a tree. Trees with linear leaves have a walk of their own,
+//! in [`linear`].
 //!
 //! # Features in groups
 //!
@@ -36,6 +37,7 @@ mod cost;
 mod explain;
 mod histograms;
 mod interactions;
+mod linear;
 mod masks;
 mod tables;
 #[cfg(test)]
@@ -125,7 +127,6 @@ impl<'a> InterventionalOracle<'a> {
         background: Rows<'_>,
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
-        ensemble.check_constant_leaves()?;
         let mut background = Background::rows(background.values(), background.columns())?;
         check_rows(background.as_rows(), ensemble, "background row")?;
         if let Some(weights) = weights {
@@ -294,8 +295,8 @@ impl<'a> InterventionalOracle<'a> {
         Question { player_of: &self.features, players: self.features.len(), weights, sorted: &self.sorted }
     }
 
-    /// At least as many as the features of any path.
+    /// At least as many as the features of any path and of the model of its leaf.
     fn widest(&self) -> usize {
-        self.ensemble.depth().min(self.features.len())
+        (self.ensemble.depth() + self.ensemble.most_terms()).min(self.features.len())
     }
 }

@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub)] // every test binary uses its own part
 #![allow(clippy::unwrap_used)]
 
+pub mod lightgbm;
+
 use apportion_games::{Partition, Rows};
 use apportion_trees::{Ensemble, TreeError};
 use apportion_values::Semivalue;

@@ -38,6 +38,7 @@ pub(crate) use self::masks::GroupedMasks;
 pub(crate) use self::tables::Fill;
 pub(crate) use self::walk::GroupedWalk;
 use crate::groups::MomentPairs;
+use crate::moments::Moments;
 
 /// The groups of the features, and how coalitions in them are weighed.
 pub(crate) struct Coalitional {
@@ -60,6 +61,16 @@ impl Coalitional {
     /// Number of groups.
     pub(crate) fn groups(&self) -> usize {
         self.groups
+    }
+
+    /// The group of a feature.
+    pub(crate) fn group_of(&self, feature: u32) -> usize {
+        self.group_of[feature as usize] as usize
+    }
+
+    /// The moments of the semivalue between the groups, and of that within.
+    pub(crate) fn moments(&self) -> (&Moments, &Moments) {
+        (&self.moments.between, &self.moments.within)
     }
 }
 
