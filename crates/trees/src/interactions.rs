@@ -16,6 +16,8 @@
 //! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
 //! semivalue has one.
 
+use rayon::prelude::*;
+
 use crate::error::TreeError;
 
 /// Pairwise interactions of some rows.
@@ -65,6 +67,14 @@ impl Interactions {
 }
 
 impl Diagonal {
+    /// Makes the matrices of some rows, each [of its upper half](Self::complete).
+    pub(crate) fn complete_all(self, matrices: &mut [f64], players: usize, outputs: usize) {
+        let size = players * players * outputs;
+        if size > 0 {
+            matrices.par_chunks_mut(size).for_each(|matrix| self.complete(matrix, players, outputs));
+        }
+    }
+
     /// Makes the matrix of one row, players × players × outputs, of its upper half: on the diagonal it has φ_i, right of it I_ij.
     pub(crate) fn complete(self, matrix: &mut [f64], players: usize, outputs: usize) {
         debug_assert_eq!(matrix.len(), players * players * outputs);

@@ -31,7 +31,13 @@ pub(super) trait Kernel: Sync {
 
     fn stack<const R: usize>(&self) -> Self::Stack<R>;
 
-    /// Adds the values on one tree to `phi`, which has the lanes of each player.
+    /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives something, the number of
+    /// the player.
+    fn targets(&self) -> &[usize] {
+        &self.questions().players
+    }
+
+    /// Adds the values on one tree to `phi`, which has the lanes of each [target](Self::targets).
     fn add_tree<const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -41,7 +47,7 @@ pub(super) trait Kernel: Sync {
     );
 }
 
-/// Writes the values of all rows, which are zeros before: rows × players × outputs.
+/// Writes the values of all rows, which are zeros before: rows × targets × outputs.
 pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>, values: &mut [f64]) {
     if kernel.trees().is_empty() || rows.is_empty() {
         return;
@@ -103,17 +109,17 @@ struct Block<const R: usize> {
     /// Rounded, row-major.
     rounded: Vec<f64>,
     columns: Vec<Lanes<R>>,
-    /// Outputs × players.
+    /// Outputs × targets.
     phi: Vec<Lanes<R>>,
 }
 
 impl<const R: usize> Block<R> {
-    fn new(questions: &Questions, outputs: usize) -> Self {
+    fn new(questions: &Questions, targets: usize, outputs: usize) -> Self {
         Self {
             rows: 0,
             rounded: Vec::new(),
             columns: vec![[0.0; R]; questions.widest()],
-            phi: vec![[0.0; R]; questions.players.len() * outputs],
+            phi: vec![[0.0; R]; targets * outputs],
         }
     }
 
@@ -141,12 +147,12 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Writes the values out, rows × players × outputs.
-    fn end(&self, questions: &Questions, outputs: usize, values: &mut [f64]) {
+    /// Writes the values out, rows × numbers of a row × outputs.
+    fn end(&self, targets: &[usize], outputs: usize, values: &mut [f64]) {
         for (row, values) in values.chunks_exact_mut(values.len() / self.rows).enumerate() {
-            for (output, phi) in self.phi.chunks_exact(questions.players.len()).enumerate() {
-                for (&player, lanes) in questions.players.iter().zip(phi) {
-                    values[player * outputs + output] = lanes[row];
+            for (output, phi) in self.phi.chunks_exact(targets.len()).enumerate() {
+                for (&target, lanes) in targets.iter().zip(phi) {
+                    values[target * outputs + output] = lanes[row];
                 }
             }
         }
@@ -166,26 +172,27 @@ impl<K: Kernel, const R: usize> Blocks<K, R> {
 
     /// Writes the values of some rows, all of which are taken through a tree before the next.
     pub(super) fn explain(&mut self, kernel: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
-        let (questions, outputs) = (kernel.questions(), ensemble.output_count());
+        let (questions, targets, outputs) = (kernel.questions(), kernel.targets(), ensemble.output_count());
         let features = ensemble.feature_count();
         let size = R * (values.len() / (rows.len() / features));
         let count = rows.len().div_ceil(R * features);
-        self.blocks.resize_with(self.blocks.len().max(count), || Block::new(questions, outputs));
+        self.blocks
+            .resize_with(self.blocks.len().max(count), || Block::new(questions, targets.len(), outputs));
         let blocks = &mut self.blocks[..count];
         for (block, rows) in blocks.iter_mut().zip(rows.chunks(R * features)) {
             block.begin(ensemble, questions, rows);
         }
-        let players = questions.players.len();
+        let count = targets.len();
         for tree in kernel.trees() {
             let place = K::place(tree);
             for block in &mut *blocks {
                 block.decide(ensemble, questions, place);
-                let phi = &mut block.phi[place.output * players..(place.output + 1) * players];
+                let phi = &mut block.phi[place.output * count..(place.output + 1) * count];
                 kernel.add_tree(tree, &block.columns, &mut self.stack, phi);
             }
         }
         for (block, values) in blocks.iter().zip(values.chunks_mut(size)) {
-            block.end(questions, outputs, values);
+            block.end(targets, outputs, values);
         }
     }
 }

@@ -105,6 +105,29 @@ impl<'a> BySize<'a> {
             }
         });
     }
+
+    /// Hands the [interaction indices](crate::interactions) of one tree to `index`, pair by pair and in shares, the lower player first:
+    /// a leaf gives `v (h_i − c_i) (h_j − c_j) O_ij`, with O_ij that which the path without i leaves to j.
+    pub(super) fn add_pairs(
+        &mut self,
+        ensemble: &Ensemble,
+        tree: &Tree,
+        row: &[f64],
+        mut index: impl FnMut([usize; 2], f64),
+    ) {
+        let Self { players, paths, others, factors, means } = self;
+        paths.each(ensemble, tree, *players, row, |value, path| {
+            for (one, &(i, of_i)) in path.iter().enumerate() {
+                let rest = || path[..one].iter().chain(&path[one + 1..]);
+                factors.clear();
+                factors.extend(rest().map(|(_, factor)| *factor));
+                others.write(factors, means);
+                for (&(j, of_j), mean) in rest().zip(&*means).filter(|((j, _), _)| i < *j) {
+                    index([i, j], value * of_i.gain() * of_j.gain() * mean);
+                }
+            }
+        });
+    }
 }
 
 #[cfg(test)]

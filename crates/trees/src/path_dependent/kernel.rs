@@ -26,9 +26,9 @@ pub(super) type Lanes<const R: usize> = [f64; R];
 
 /// The memory of the way through a tree.
 pub(super) struct Stack<const R: usize> {
-    slots: Vec<Lanes<R>>,
+    pub(super) slots: Vec<Lanes<R>>,
     /// All bits of the rows that passed all tests of the split's feature, per level and side after that of all rows.
-    masks: Vec<[u64; R]>,
+    pub(super) masks: Vec<[u64; R]>,
 }
 
 impl<const R: usize> Stack<R> {
@@ -208,32 +208,35 @@ pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) 
     }
 }
 
-/// s and ds/dt where the row has passed all earlier tests of the feature.
+/// s, 1 − s and ds/dt where the row has passed all earlier tests of the feature.
 pub(super) struct Presence<const Q: usize> {
     pub(super) probability: [f64; Q],
-    slope: [f64; Q],
+    pub(super) absence: [f64; Q],
+    pub(super) slope: [f64; Q],
 }
 
 impl<const Q: usize> Presence<Q> {
     /// At the first test: t and 1.
     #[inline(always)]
     pub(super) fn first(nodes: Nodes<'_>) -> Self {
-        let mut probability = [0.0; Q];
+        let (mut probability, mut absence) = ([0.0; Q], [0.0; Q]);
         probability.copy_from_slice(&nodes.presence[..Q]);
-        Self { probability, slope: [1.0; Q] }
+        absence.copy_from_slice(&nodes.absence[..Q]);
+        Self { probability, absence, slope: [1.0; Q] }
     }
 
     /// At a test after others, whose shares multiply to c.
     #[inline(always)]
     pub(super) fn again(passed: f64, nodes: Nodes<'_>) -> Self {
-        let (mut probability, mut slope) = ([0.0; Q], [0.0; Q]);
+        let (mut probability, mut absence, mut slope) = ([0.0; Q], [0.0; Q], [0.0; Q]);
         for q in 0..Q {
             let (t, passed_absent) = (nodes.presence[q], passed * nodes.absence[q]);
             let inverse = 1.0 / (t + passed_absent);
             probability[q] = t * inverse;
+            absence[q] = passed_absent * inverse;
             slope[q] = passed * inverse * inverse;
         }
-        Self { probability, slope }
+        Self { probability, absence, slope }
     }
 }
 

@@ -56,6 +56,7 @@
 //! | [`program`] | trees, flattened: shares, c, the order of the steps |
 //! | [`kernel`] | the recursion, for a block of rows and some nodes of the rule |
 //! | [`coalitional`] | the same for features in groups |
+//! | [`pairs`] | the same for interactions of pairs |
 //! | [`kept`] | what was made for the groups of the last call |
 //! | [`block`] | rows to columns and back |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
@@ -66,10 +67,13 @@ mod coalitional;
 mod kept;
 mod kernel;
 mod others;
+mod pairs;
 mod program;
 mod questions;
 #[cfg(test)]
 mod tests;
+
+use std::sync::OnceLock;
 
 use apportion_games::{Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -78,6 +82,7 @@ use rayon::prelude::*;
 use self::by_size::BySize;
 use self::kept::Kept;
 use self::kernel::Kernel;
+use self::pairs::Partners;
 use self::program::Program;
 use self::questions::Players;
 use crate::ensemble::{Ensemble, Tree};
@@ -115,6 +120,8 @@ use crate::oracle::Attributions;
 pub struct PathDependentOracle<'a> {
     ensemble: &'a Ensemble,
     program: Program,
+    /// Who is above whom in its trees.
+    partners: OnceLock<Partners>,
     /// Of the groups of a partition.
     quotient: Kept<Program>,
     /// Of the features in these groups.
@@ -130,7 +137,13 @@ impl<'a> PathDependentOracle<'a> {
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let program = Program::new(ensemble, Players::Features);
-        Ok(Self { ensemble, program, quotient: Kept::new(), coalitional: Kept::new() })
+        Ok(Self {
+            ensemble,
+            program,
+            partners: OnceLock::new(),
+            quotient: Kept::new(),
+            coalitional: Kept::new(),
+        })
     }
 
     /// v(∅) of every explicand, per output: what the trees expect of a row of which nothing is known.
@@ -294,7 +307,7 @@ impl<'a> PathDependentOracle<'a> {
         Ok(Attributions { values, base: self.program.base.clone(), predictions })
     }
 
-    /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the values of players.
+    /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.
     fn row_by_row<K>(
         &self,
         rows: Rows<'_>,

@@ -82,6 +82,27 @@ impl Visit {
         }
     }
 
+    /// Whether the children of a split that is left are leaves.
+    pub(super) fn leaves(self) -> (bool, bool) {
+        match self {
+            Self::AscendLeaves | Self::AscendAgainLeaves => (true, true),
+            Self::AscendLeftLeaf | Self::AscendAgainLeftLeaf => (true, false),
+            Self::AscendRightLeaf | Self::AscendAgainRightLeaf => (false, true),
+            _ => (false, false),
+        }
+    }
+
+    /// Whether the player of a split that is left was tested before.
+    pub(super) fn again(self) -> bool {
+        matches!(
+            self,
+            Self::AscendAgain
+                | Self::AscendAgainLeftLeaf
+                | Self::AscendAgainRightLeaf
+                | Self::AscendAgainLeaves
+        )
+    }
+
     fn ascend(again: bool, is_leaf: [bool; 2]) -> Self {
         match (again, is_leaf) {
             (false, [false, false]) => Self::Ascend,
@@ -99,7 +120,7 @@ impl Visit {
 /// A tree with at least one split.
 #[derive(Debug, Clone)]
 pub(super) struct TreeProgram {
-    splits: Range<usize>,
+    pub(super) splits: Range<usize>,
     steps: Range<usize>,
     pub(super) place: Place,
     /// Most distinct players on a path.

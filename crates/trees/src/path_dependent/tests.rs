@@ -13,7 +13,7 @@ use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
 use crate::{Attributions, Ensemble, TreeError};
 
 /// Every kind of value that is defined for any number of players.
-fn semivalues() -> Vec<Semivalue> {
+pub(super) fn semivalues() -> Vec<Semivalue> {
     let checked = [
         Semivalue::weighted_banzhaf(0.01),
         Semivalue::weighted_banzhaf(0.3),
@@ -30,13 +30,13 @@ fn semivalues() -> Vec<Semivalue> {
     [Semivalue::Shapley, Semivalue::Banzhaf].into_iter().chain(checked.map(Result::unwrap)).collect()
 }
 
-fn ensemble(trees: &[TreeSpec], features: usize, outputs: usize) -> Ensemble {
+pub(super) fn ensemble(trees: &[TreeSpec], features: usize, outputs: usize) -> Ensemble {
     let base_scores: Vec<f32> = (0..outputs).map(|output| output as f32 - 0.75).collect();
     read(&document(trees, features, &base_scores)).unwrap()
 }
 
 /// Trees of `outputs` outputs in turn, that split on `players` only.
-fn forest(
+pub(super) fn forest(
     random: &mut Random,
     players: &[usize],
     depth: usize,
@@ -128,10 +128,10 @@ fn by_leaves(
     values
 }
 
-fn check(what: &str, explained: &Attributions, wanted: &[f64]) {
-    assert_eq!(explained.values.len(), wanted.len());
+pub(super) fn check(what: &str, values: &[f64], wanted: &[f64]) {
+    assert_eq!(values.len(), wanted.len());
     let scale = wanted.iter().fold(1.0f64, |scale, value| scale.max(value.abs()));
-    for (index, (got, wanted)) in explained.values.iter().zip(wanted).enumerate() {
+    for (index, (got, wanted)) in values.iter().zip(wanted).enumerate() {
         assert!((got - wanted).abs() < 1e-13 * scale, "{what}: number {index}: {got} != {wanted}");
     }
 }
@@ -176,7 +176,7 @@ fn values_are_those_of_the_definition() {
                     let explained = oracle.values(value.clone(), rows).unwrap();
                     let shape = (features, outputs);
                     let wanted = |row| by_enumeration(&value, &trees, shape, &players, row);
-                    check(&what, &explained, &rows.iter().flat_map(wanted).collect::<Vec<_>>());
+                    check(&what, &explained.values, &rows.iter().flat_map(wanted).collect::<Vec<_>>());
                     if value.is_efficient() {
                         check_sum(&what, &explained, features);
                     }
@@ -206,13 +206,13 @@ fn trees_with_many_features_on_a_path_give_the_sums_over_their_leaves() {
             let explained = oracle.values(value.clone(), rows).unwrap();
             let wanted: Vec<f64> =
                 rows.iter().flat_map(|row| by_leaves(&value, &trees, (features, 1), row)).collect();
-            check(&format!("depth {depth}, {value}"), &explained, &wanted);
+            check(&format!("depth {depth}, {value}"), &explained.values, &wanted);
         }
     }
 }
 
 /// A chain of distinct features in which going on keeps a `fraction` of the cover, whatever 64 bits hold. Low values end.
-fn chain(depth: usize, fraction: f64) -> Ensemble {
+pub(super) fn chain(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);
     for level in 0..depth {
@@ -291,7 +291,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
     }
 }
 
-fn bits(values: &[f64]) -> Vec<u64> {
+pub(super) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
@@ -353,7 +353,7 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     }
 }
 
-fn check_bits(what: &str, kernel: impl PortableKernel, ensemble: &Ensemble, rows: &[f64]) {
+pub(super) fn check_bits(what: &str, kernel: impl PortableKernel, ensemble: &Ensemble, rows: &[f64]) {
     let kernel = Portable(kernel);
     let wanted = explain::<64, _>(&kernel, ensemble, rows);
     assert_eq!(explain::<8, _>(&kernel, ensemble, rows), wanted, "{what}");
@@ -365,13 +365,14 @@ fn check_bits(what: &str, kernel: impl PortableKernel, ensemble: &Ensemble, rows
 
 /// The bits that a kernel writes, by blocks of `R` rows.
 fn explain<const R: usize, K: block::Kernel>(kernel: &K, ensemble: &Ensemble, rows: &[f64]) -> Vec<u64> {
-    let mut values = vec![0.0; rows.len()];
+    let numbers = kernel.targets().iter().max().unwrap() + 1;
+    let mut values = vec![0.0; rows.len() / ensemble.feature_count() * numbers];
     Blocks::<K, R>::new(kernel).explain(kernel, ensemble, rows, &mut values);
     bits(&values)
 }
 
 /// A kernel that can do without any instruction set in particular.
-trait PortableKernel: block::Kernel {
+pub(super) trait PortableKernel: block::Kernel {
     fn add_portable<const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -427,6 +428,10 @@ impl<K: PortableKernel> block::Kernel for Portable<K> {
 
     fn place(tree: &K::Tree) -> &Place {
         K::place(tree)
+    }
+
+    fn targets(&self) -> &[usize] {
+        self.0.targets()
     }
 
     fn stack<const R: usize>(&self) -> K::Stack<R> {

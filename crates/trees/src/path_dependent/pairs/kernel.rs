@@ -1,0 +1,312 @@
+//! The way through a tree for the pairs, a block of rows and a few nodes of a quadrature rule at a time.
+//!
+//! As in [the kernel of semivalues](super::super::kernel), whose slots and masks it has, every formula is a loop over the rows of a block,
+//! no multiplication is fused with an addition, and rows do not meet.
+
+use std::hint::select_unpredictable as select;
+
+use apportion_values::Rule;
+
+use super::super::block::{self, runs};
+use super::super::kernel::{Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides};
+use super::super::program::{Program, Split, TreeProgram, Visit};
+use super::super::questions::{Place, Questions};
+use super::partners::{Partner, Partners};
+
+/// The least 1 − t of a node, so that its inverse is far from overflow.
+const LEAST_ABSENCE: f64 = 1e-280;
+
+/// Values and interaction indices by quadrature.
+pub(in super::super) struct Kernel<'a> {
+    program: &'a Program,
+    partners: &'a Partners,
+    rules: Vec<Option<Rule>>,
+    trees: Vec<PairTree<'a>>,
+    /// Λ of each edge whose tests are all passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes edges × nodes.
+    passed: Vec<f64>,
+}
+
+/// A tree, and where its Λ begin.
+pub(in super::super) struct PairTree<'a> {
+    pub(in super::super) tree: &'a TreeProgram,
+    passed: usize,
+}
+
+impl<'a> Kernel<'a> {
+    /// Whether this kernel takes some rules: no node is 1.
+    pub(super) fn takes(rules: &[Option<Rule>]) -> bool {
+        rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= LEAST_ABSENCE))
+    }
+
+    /// `rules` as the program's trees want them.
+    pub(in super::super) fn new(
+        program: &'a Program,
+        partners: &'a Partners,
+        rules: Vec<Option<Rule>>,
+    ) -> Self {
+        let mut passed = Vec::new();
+        let trees = program.trees.iter().map(|tree| {
+            let start = passed.len();
+            for nodes in rules[tree.distinct].iter().flat_map(runs) {
+                for split in program.splits(tree) {
+                    for share in split.shares {
+                        let c = (split.passed * share).max(f64::MIN_POSITIVE);
+                        let at_node = |(t, absent): (&f64, &f64)| (1.0 - c) / (t + c * absent);
+                        passed.extend(nodes.presence.iter().zip(nodes.absence).map(at_node));
+                    }
+                }
+            }
+            PairTree { tree, passed: start }
+        });
+        let trees = trees.collect();
+        Self { program, partners, rules, trees, passed }
+    }
+
+    /// The nodes of a tree's rule in runs, each with Λ of the tree's edges.
+    pub(in super::super) fn runs(&self, tree: &PairTree<'_>) -> impl Iterator<Item = (Nodes<'_>, &[f64])> {
+        let Some(rule) = &self.rules[tree.tree.distinct] else { unreachable!("a rule for every tree") };
+        let mut rest = &self.passed[tree.passed..];
+        let edges = 2 * tree.tree.splits.len();
+        runs(rule).map(move |nodes| {
+            let (passed, others) = rest.split_at(edges * nodes.presence.len());
+            rest = others;
+            (nodes, passed)
+        })
+    }
+}
+
+impl<'a> block::Kernel for Kernel<'a> {
+    type Tree = PairTree<'a>;
+    type Stack<const R: usize> = Stack<R>;
+
+    fn questions(&self) -> &Questions {
+        &self.program.questions
+    }
+
+    fn trees(&self) -> &[PairTree<'a>] {
+        &self.trees
+    }
+
+    fn place<'t>(tree: &'t PairTree<'a>) -> &'t Place {
+        &tree.tree.place
+    }
+
+    fn stack<const R: usize>(&self) -> Stack<R> {
+        Stack::new(self.program.levels())
+    }
+
+    fn targets(&self) -> &[usize] {
+        &self.partners.targets
+    }
+
+    fn add_tree<const R: usize>(
+        &self,
+        tree: &PairTree<'a>,
+        columns: &[Lanes<R>],
+        stack: &mut Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        for nodes in self.runs(tree) {
+            add_tree(self, tree.tree, nodes, columns, stack, phi);
+        }
+    }
+}
+
+/// Adds the values and indices on one tree to `phi`, which has the lanes of each target, summed over at most
+/// [`MOST_NODES`](super::super::kernel::MOST_NODES) nodes.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt",
+))]
+fn add_tree<const R: usize>(
+    kernel: &Kernel<'_>,
+    tree: &TreeProgram,
+    nodes: (Nodes<'_>, &[f64]),
+    columns: &[Lanes<R>],
+    stack: &mut Stack<R>,
+    phi: &mut [Lanes<R>],
+) {
+    add_tree_portable(kernel, tree, nodes, columns, stack, phi);
+}
+
+/// What [`add_tree`] compiles for each instruction set.
+#[inline(always)]
+pub(in super::super) fn add_tree_portable<const R: usize>(
+    kernel: &Kernel<'_>,
+    tree: &TreeProgram,
+    nodes: (Nodes<'_>, &[f64]),
+    columns: &[Lanes<R>],
+    stack: &mut Stack<R>,
+    phi: &mut [Lanes<R>],
+) {
+    match nodes.0.presence.len() {
+        1 => walk::<1, R>(kernel, tree, nodes, columns, stack, phi),
+        2 => walk::<2, R>(kernel, tree, nodes, columns, stack, phi),
+        3 => walk::<3, R>(kernel, tree, nodes, columns, stack, phi),
+        4 => walk::<4, R>(kernel, tree, nodes, columns, stack, phi),
+        count => unreachable!("{count} nodes at once"),
+    }
+}
+
+/// All steps of a tree.
+#[inline(always)]
+fn walk<const Q: usize, const R: usize>(
+    kernel: &Kernel<'_>,
+    tree: &TreeProgram,
+    (nodes, passed): (Nodes<'_>, &[f64]),
+    columns: &[Lanes<R>],
+    stack: &mut Stack<R>,
+    phi: &mut [Lanes<R>],
+) {
+    let splits = kernel.program.splits(tree);
+    // P carries the weight of its node.
+    for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
+        *slot = [weight; R];
+    }
+    stack.masks[0] = [u64::MAX; R];
+    // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
+    let mut gains = [[0.0; R]; Q];
+    let mut failed = [0.0; R];
+    for step in kernel.program.steps(tree) {
+        let split = &splits[step.split as usize];
+        let column = &columns[split.column as usize];
+        let (masks, own_masks) = stack.masks.split_at_mut(split.masks());
+        let hot = &masks[split.hot as usize];
+        let (slots, children) = stack.slots.split_at_mut(split.children() * Q);
+        let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
+        let (left, right) = children.split_at_mut(Q);
+        let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
+        let first = || (Presence::first(nodes), Untested);
+        let again = || (Presence::again(split.passed, nodes), Tested(hot));
+        match step.visit {
+            Visit::Descend | Visit::DescendMarking => {
+                mark_sides(split.threshold, column, hot, own_masks);
+                descend(split, own_masks, first(), slot, left, right);
+                continue;
+            }
+            Visit::DescendAgain | Visit::DescendAgainMarking => {
+                mark_sides(split.threshold, column, hot, own_masks);
+                descend(split, own_masks, again(), slot, left, right);
+                continue;
+            }
+            _ => {}
+        }
+        let (leaf_left, leaf_right) = step.visit.leaves();
+        if leaf_left {
+            *left = [[split.leaves[0]; R]; Q];
+        }
+        if leaf_right {
+            *right = [[split.leaves[1]; R]; Q];
+        }
+        let absence = nodes.absence;
+        if step.visit.again() {
+            ascend(split, column, again(), slot, left, right, (&mut gains, &mut failed, absence));
+        } else {
+            ascend(split, column, first(), slot, left, right, (&mut gains, &mut failed, absence));
+        }
+        let own = &mut phi[split.player as usize];
+        for row in 0..R {
+            let mut sum = 0.0;
+            for gain in &gains {
+                sum += gain[row];
+            }
+            own[row] += sum;
+        }
+        for partner in kernel.partners.of(tree.splits.start + step.split as usize) {
+            give(partner, passed, &gains, &failed, &stack.masks, phi);
+        }
+    }
+}
+
+/// P of both children, from the rows that pass all tests of the player on either side:
+///
+/// ```text
+/// P(child) = P · (s + κ (1 − s))   if x goes there and passed all earlier tests,
+/// P(child) = P · κ (1 − s)         if x goes to the other and passed them,
+/// P(child) = P · κ                 if x failed one.
+/// ```
+#[inline(always)]
+fn descend<const Q: usize, const R: usize, E: Earlier>(
+    split: &Split,
+    own_masks: &[[u64; R]],
+    (presence, _): (Presence<Q>, E),
+    slot: &[Lanes<R>; Q],
+    left: &mut [Lanes<R>; Q],
+    right: &mut [Lanes<R>; Q],
+) {
+    let [goes_left, goes_right, ..] = own_masks else { unreachable!("every level has two masks") };
+    let [share_left, share_right] = split.shares;
+    let cold = |share: f64| presence.absence.map(|absence| share * absence);
+    let (cold_left, cold_right) = (cold(share_left), cold(share_right));
+    for q in 0..Q {
+        let s = presence.probability[q];
+        let (hot_left, hot_right) = (s + cold_left[q], s + cold_right[q]);
+        for row in 0..R {
+            let (to_left, to_right) = (goes_left[row] != 0, goes_right[row] != 0);
+            let (mut here, mut there) =
+                (select(to_left, hot_left, cold_left[q]), select(to_left, cold_right[q], hot_right));
+            if E::TESTED {
+                let passed = to_left | to_right;
+                here = select(passed, here, share_left);
+                there = select(passed, there, share_right);
+            }
+            let reach = slot[q][row];
+            left[q][row] = reach * here;
+            right[q][row] = reach * there;
+        }
+    }
+}
+
+/// T of a split from those of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
+#[inline(always)]
+fn ascend<const Q: usize, const R: usize, E: Earlier>(
+    split: &Split,
+    column: &Lanes<R>,
+    (presence, earlier): (Presence<Q>, E),
+    slot: &mut [Lanes<R>; Q],
+    left: &[Lanes<R>; Q],
+    right: &[Lanes<R>; Q],
+    (gains, failed, absence): (&mut [Lanes<R>; Q], &mut Lanes<R>, &[f64]),
+) {
+    let (threshold, [share_left, share_right]) = (split.threshold, split.shares);
+    let (s, slope) = (presence.probability, presence.slope);
+    *failed = [0.0; R];
+    for q in 0..Q {
+        let inverse = 1.0 / absence[q];
+        for row in 0..R {
+            let goes_left = column[row] < threshold;
+            let (left, right) = (left[q][row], right[q][row]);
+            let absent = share_left * left + share_right * right;
+            let lift = earlier.keep(row, select(goes_left, left, right) - absent);
+            let reach = slot[q][row];
+            let gain = if E::TESTED { slope[q] * reach } else { reach } * lift;
+            gains[q][row] = gain;
+            failed[row] -= gain * inverse;
+            slot[q][row] = absent + s[q] * lift;
+        }
+    }
+}
+
+/// What a split gives to the pair of its player and one above: `Σ_q gain · Λ`.
+#[inline(always)]
+fn give<const Q: usize, const R: usize>(
+    partner: &Partner,
+    passed: &[f64],
+    gains: &[Lanes<R>; Q],
+    failed: &Lanes<R>,
+    masks: &[[u64; R]],
+    phi: &mut [Lanes<R>],
+) {
+    let Some(passed) = passed[partner.edge as usize * Q..].first_chunk::<Q>() else {
+        unreachable!("every edge has a number per node")
+    };
+    let hot = &masks[partner.hot as usize];
+    let index = &mut phi[partner.pair as usize];
+    for row in 0..R {
+        let mut sum = 0.0;
+        for q in 0..Q {
+            sum += gains[q][row] * passed[q];
+        }
+        index[row] += select(hot[row] != 0, sum, failed[row]);
+    }
+}

@@ -1,0 +1,83 @@
+//! Who is above whom: for each split of a [program](super::super::program) the players that were tested on the way to it.
+
+use std::collections::HashMap;
+
+use super::super::program::Program;
+
+/// A player with tests above a split, other than the split's own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Partner {
+    /// The [target](Partners::targets) of the pair.
+    pub(super) pair: u32,
+    /// Its last test on the way: the edge to the left child of the k-th split of a tree has number 2 k, that to the right child the next.
+    pub(super) edge: u32,
+    /// The mask of the rows that passed all of its tests.
+    pub(super) hot: u32,
+}
+
+/// The partners of all splits.
+#[derive(Debug)]
+pub(in super::super) struct Partners {
+    /// Per split, in the order of the program, where its partners end.
+    ends: Vec<usize>,
+    partners: Vec<Partner>,
+    /// Where the numbers belong in a matrix of players × players, of which the upper half is written: the diagonal of the players in the
+    /// order of the [questions](super::super::questions), then the pairs that meet on a path.
+    pub(super) targets: Vec<usize>,
+}
+
+impl Partners {
+    /// Takes O(splits × levels). Players are numbered below `count`.
+    pub(in super::super) fn new(program: &Program, count: usize) -> Self {
+        let players = &program.questions.players;
+        let mut this = Self {
+            ends: Vec::new(),
+            partners: Vec::new(),
+            targets: players.iter().map(|player| player * (count + 1)).collect(),
+        };
+        let mut pairs = HashMap::new();
+        // Per player, the last split that has it among its partners.
+        let mut seen = vec![usize::MAX; players.len()];
+        // Per level, the split of the path and its number in the tree.
+        let mut path = Vec::new();
+        let mut trees: Vec<_> = program.trees.iter().collect();
+        trees.sort_by_key(|tree| tree.splits.start);
+        for tree in trees {
+            // Splits of trees that give nothing have none.
+            this.ends.resize(tree.splits.start, this.partners.len());
+            for (number, split) in program.splits(tree).iter().enumerate() {
+                path.truncate(split.level());
+                path.push((number, split));
+                let stamp = this.ends.len();
+                seen[split.player as usize] = stamp;
+                for edge in path.windows(2).rev() {
+                    let [(above, parent), (_, child)] = edge else { unreachable!("windows of two") };
+                    if seen[parent.player as usize] == stamp {
+                        continue;
+                    }
+                    seen[parent.player as usize] = stamp;
+                    let side = child.slot as usize - parent.children();
+                    let mut ends = [parent.player, split.player].map(|player| players[player as usize]);
+                    ends.sort_unstable();
+                    let pair = *pairs.entry(ends).or_insert_with(|| {
+                        this.targets.push(ends[0] * count + ends[1]);
+                        (this.targets.len() - 1) as u32
+                    });
+                    this.partners.push(Partner {
+                        pair,
+                        edge: (2 * above + side) as u32,
+                        hot: (parent.masks() + side) as u32,
+                    });
+                }
+                this.ends.push(this.partners.len());
+            }
+        }
+        this
+    }
+
+    /// Of a split, by its number in the program.
+    pub(super) fn of(&self, split: usize) -> &[Partner] {
+        let start = if split == 0 { 0 } else { self.ends[split - 1] };
+        &self.partners[start..self.ends[split]]
+    }
+}
