@@ -2,8 +2,9 @@
 //!
 //! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
 //! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
-//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS]`; by default
-//! `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game. VALUE is any name of a
+//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]`;
+//! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
+//! `--interactions` matrices of pairs, with that on the diagonal. VALUE is any name of a
 //! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
 //! `0,1;2;3,4`.
 
@@ -11,7 +12,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use apportion::games::{Partition, Rows};
-use apportion::trees::{Attributions, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
+use apportion::trees::{
+    Attributions, Diagonal, Ensemble, InterventionalOracle, PathDependentOracle, TreeError,
+};
 use apportion::values::SolutionConcept;
 use apportion_benches::{option, peak_memory_mib};
 use cpu_time::ProcessTime;
@@ -22,6 +25,13 @@ fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let background = option(&mut arguments, "--background")?;
     let groups = option(&mut arguments, "--groups")?;
+    let interactions = option(&mut arguments, "--interactions")?;
+    let interactions = match interactions.as_deref() {
+        None => None,
+        Some("value") => Some(Diagonal::Value),
+        Some("remainder") => Some(Diagonal::Remainder),
+        Some(other) => return Err(format!("{other}: value or remainder is wanted").into()),
+    };
     let [model, rows, ..] = &arguments[..] else { return Err("give a model file and a file of rows".into()) };
     let argument = |index: usize, default: &str| arguments.get(index).cloned().unwrap_or(default.to_owned());
     let task = Task {
@@ -33,6 +43,7 @@ fn main() -> Result<(), Failure> {
         out: arguments.get(5),
         background: background.as_deref(),
         groups: groups.as_deref(),
+        interactions,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(task.threads).build()?;
     pool.install(|| task.measure())
@@ -47,6 +58,7 @@ struct Task<'a> {
     out: Option<&'a String>,
     background: Option<&'a str>,
     groups: Option<&'a str>,
+    interactions: Option<Diagonal>,
 }
 
 /// The oracle of either game.
@@ -60,8 +72,19 @@ impl Oracle<'_> {
         &self,
         value: &SolutionConcept,
         partition: &Partition,
+        interactions: Option<Diagonal>,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
+        if let (Self::PathDependent(oracle), SolutionConcept::Semivalue(value), Some(diagonal)) =
+            (self, value, interactions)
+        {
+            let pairs = oracle.interactions(value.clone(), diagonal, rows)?;
+            return Ok(Attributions {
+                values: pairs.values,
+                base: pairs.base,
+                predictions: pairs.predictions,
+            });
+        }
         match (self, value.clone()) {
             (Self::Interventional(oracle), SolutionConcept::Semivalue(value)) => oracle.values(value, rows),
             (Self::Interventional(oracle), SolutionConcept::Coalitional(value)) => {
@@ -101,15 +124,21 @@ impl Task<'_> {
         if matches!(value, SolutionConcept::Linear(_)) {
             return Err("linear values have no oracle".into());
         }
+        let of_features = matches!(value, SolutionConcept::Semivalue(_)) && background.is_none();
+        if self.interactions.is_some() && !of_features {
+            return Err("interactions are of a semivalue, in the path-dependent game".into());
+        }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
         let (predict, margins) = least(repetitions, || ensemble.margins(rows));
         margins?;
-        let (explain, explained) = least(repetitions, || oracle.explain(value, &partition, rows));
+        let (explain, explained) =
+            least(repetitions, || oracle.explain(value, &partition, self.interactions, rows));
         let explained = explained?;
         let peak = peak_memory_mib();
         let first = Rows::new(rows.row(0), features);
-        let (one, _) = least(20 * repetitions, || oracle.explain(value, &partition, first));
+        let (one, _) =
+            least(20 * repetitions, || oracle.explain(value, &partition, self.interactions, first));
         let outputs = ensemble.output_count();
         let numbers = explained.values.len() / rows.len();
         let gap =
@@ -129,7 +158,7 @@ impl Task<'_> {
         let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
         let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
         println!(
-            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
+            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
             rows.len(),
             self.threads,
             per_row(explain.cpu),
@@ -137,6 +166,7 @@ impl Task<'_> {
             per_row(predict.cpu),
             build.cpu * 1e3,
             one.wall * 1e6,
+            one.cpu * 1e6,
             mib(after_loading),
             mib(peak),
         );
