@@ -135,6 +135,45 @@ pub enum TreeError {
         /// Which of its nodes, by the number in the file.
         node: usize,
     },
+    /// Outputs of a model whose link is not known.
+    #[error(
+        "how margins become outputs is not known for the objective {objective:?}; explain the margin instead, which needs no link"
+    )]
+    UnknownLink {
+        /// The objective in the file.
+        objective: String,
+    },
+    /// Outputs that are infinite.
+    #[error(
+        "output {output} behind the {link} link is too large for a 64-bit number on some row, or mixture of a row with the background; explain the margin"
+    )]
+    OutputOverflow {
+        /// The name of the link.
+        link: &'static str,
+        /// Which of the outputs.
+        output: usize,
+    },
+    /// Exact values of outputs that would take too long.
+    #[error(
+        "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row {row} and background row \
+         {background_row} go different ways in {}, and every mixture of the two is a step; give fewer rows or background rows, put \
+         features in groups, allow more steps, estimate the values with a method for any model, or explain the margin",
+        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} features or groups"))
+    )]
+    TooManySteps {
+        /// The name of the link.
+        link: &'static str,
+        /// Steps that were counted until it was too much.
+        steps: u64,
+        /// The most that are allowed.
+        most: u64,
+        /// Features or groups in which the costliest pair of rows goes different ways; `None` for more than 62.
+        parting: Option<usize>,
+        /// The row of that pair.
+        row: usize,
+        /// Its background row.
+        background_row: usize,
+    },
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]
     Game(#[from] GameError),

@@ -10,6 +10,7 @@
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
+//! | [`LinkedOracle`], [`LinkedEnsemble`] | exact values of the outputs behind the link (probabilities, rates, scores), and the model of them |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a file or rows were refused |
@@ -67,6 +68,7 @@ mod groups;
 mod interactions;
 mod kernel;
 mod lightgbm;
+mod linked;
 mod moments;
 mod oracle;
 mod path_dependent;
@@ -80,6 +82,7 @@ pub use error::TreeError;
 pub use game::PathDependentGame;
 pub use interactions::{Diagonal, Interactions};
 pub use kernel::{Kernel, Plan, Precision, Settings};
+pub use linked::{LinkedEnsemble, LinkedOracle};
 pub use oracle::{Attributions, InterventionalOracle};
 pub use path_dependent::PathDependentOracle;
 

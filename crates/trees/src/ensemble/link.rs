@@ -64,6 +64,14 @@ fn each(margins: &mut [f64], link: impl Fn(f64) -> f64) {
 mod tests {
     use super::*;
 
+    impl crate::Ensemble {
+        /// The same trees behind another link.
+        pub(crate) fn with_link(mut self, link: Option<Link>) -> Self {
+            self.link = link;
+            self
+        }
+    }
+
     fn of(link: Link, margins: &[f64]) -> Vec<f64> {
         let mut outputs = margins.to_vec();
         link.apply(&mut outputs);

@@ -1,0 +1,82 @@
+//! Background rows that make the same game with an explicand.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::mixtures::{Mixtures, View};
+use super::question::Question;
+use super::walk::Walk;
+
+/// Background rows that are sorted at once, so that memory does not grow with their number.
+pub(super) const CHUNK: usize = 1024;
+
+/// Background rows whose mixtures with the explicand reach the same leaves.
+pub(super) struct Cohort {
+    /// One of them.
+    pub(super) row: usize,
+    /// Of all of them.
+    pub(super) weight: f64,
+    /// Players who part; `None` where they are more than coalitions have bits.
+    pub(super) parting: Option<usize>,
+    /// Whether one of those gets values.
+    pub(super) asked: bool,
+    /// Leaves that mixtures reach.
+    pub(super) leaves: usize,
+}
+
+impl Mixtures<'_> {
+    /// Sorts some background rows, in the order of the first of each cohort.
+    pub(super) fn cohorts(
+        &self,
+        question: &Question,
+        view: &View,
+        explicand: &[f64],
+        rows: Range<usize>,
+        walk: &mut Walk,
+    ) -> Vec<Cohort> {
+        let mut cohorts: Vec<Cohort> = Vec::new();
+        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+        for row in rows {
+            let feasible = self.walk(question, view, explicand, row, walk);
+            let weight = self.weights[row];
+            if let Some(&index) = known.get(&walk.signature) {
+                cohorts[index].weight += weight;
+                continue;
+            }
+            known.insert(walk.signature.clone(), cohorts.len());
+            cohorts.push(Cohort {
+                row,
+                weight,
+                parting: feasible.then_some(walk.parting.len()),
+                asked: walk.parting.iter().any(|&player| question.place_of[player as usize].is_some()),
+                leaves: walk.cubes.len(),
+            });
+        }
+        cohorts
+    }
+
+    pub(super) fn walk(
+        &self,
+        question: &Question,
+        view: &View,
+        explicand: &[f64],
+        row: usize,
+        walk: &mut Walk,
+    ) -> bool {
+        let features = self.ensemble.feature_count();
+        let background = &self.background[row * features..(row + 1) * features];
+        walk.run(self.ensemble, &self.fixed, &view.trees, &question.player_of, explicand, background)
+    }
+}
+
+impl Cohort {
+    /// Steps that its values take: one for each output of each mixture, and one for each leaf.
+    pub(super) fn steps(&self, outputs: usize) -> u64 {
+        let mixtures = match self.parting {
+            None => u64::MAX,
+            Some(_) if !self.asked => 0,
+            Some(players) => (1u64 << players).saturating_mul(outputs as u64),
+        };
+        mixtures.saturating_add(self.leaves as u64)
+    }
+}

@@ -1,0 +1,188 @@
+//! From questions to answers: cost is predicted, cohorts are sorted, tables made and read.
+
+use apportion_games::Rows;
+use rayon::prelude::*;
+
+use super::cohorts::{CHUNK, Cohort};
+use super::mixtures::{Mixtures, View, check_finite};
+use super::question::Question;
+use super::table::PairGame;
+use super::walk::Walk;
+use super::weights::ByClass;
+use crate::error::TreeError;
+use crate::oracle::Attributions;
+use crate::predict::check_rows;
+
+/// Rows whose cost is predicted before it is compared with what is allowed.
+const WAVE: usize = 64;
+
+/// The cost of some rows, and the pair of rows that costs most.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    steps: u64,
+    worst: u64,
+    /// Players who part in the worst pair; `None` for more than can be counted.
+    parting: Option<usize>,
+    row: usize,
+    background_row: usize,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        let steps = self.steps.saturating_add(other.steps);
+        if other.worst > self.worst {
+            *self = other;
+        }
+        self.steps = steps;
+    }
+}
+
+impl Mixtures<'_> {
+    /// Answers questions, unless that would take more steps than allowed.
+    pub(super) fn checked_answer(
+        &self,
+        questions: &[Question],
+        places: usize,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        check_rows(rows, self.ensemble, "row")?;
+        self.check_cost(&questions.iter().collect::<Vec<_>>(), rows)?;
+        self.answer(questions, places, rows)
+    }
+
+    /// Refuses what would take more steps than allowed. Predicting takes no more than those.
+    pub(super) fn check_cost(&self, questions: &[&Question], rows: Rows<'_>) -> Result<(), TreeError> {
+        let mut cost = Cost::default();
+        for start in (0..rows.len()).step_by(WAVE) {
+            let wave = start..rows.len().min(start + WAVE);
+            let costs: Vec<Cost> = wave
+                .into_par_iter()
+                .map(|row| {
+                    let explicand = self.rounded(rows.row(row));
+                    let mut cost = Cost { row, ..Cost::default() };
+                    for question in questions {
+                        self.add_cost(question, &explicand, row, &mut cost);
+                    }
+                    cost
+                })
+                .collect();
+            costs.into_iter().for_each(|more| cost.add(more));
+            if cost.steps > self.most_steps || cost.steps == u64::MAX {
+                return Err(TreeError::TooManySteps {
+                    link: self.link.name(),
+                    steps: cost.steps,
+                    most: self.most_steps,
+                    parting: cost.parting,
+                    row: cost.row,
+                    background_row: cost.background_row,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the cost of one row, or of so many background rows that it is too much.
+    fn add_cost(&self, question: &Question, explicand: &[f64], row: usize, cost: &mut Cost) {
+        let mut walk = Walk::new(question.place_of.len());
+        for view in &self.views {
+            for start in (0..self.weights.len()).step_by(CHUNK) {
+                let chunk = start..self.weights.len().min(start + CHUNK);
+                for cohort in self.cohorts(question, view, explicand, chunk, &mut walk) {
+                    let steps = cohort.steps(view.outputs.len());
+                    cost.add(Cost {
+                        steps,
+                        worst: steps,
+                        parting: cohort.parting,
+                        row,
+                        background_row: self.numbers[cohort.row],
+                    });
+                }
+                if cost.steps > self.most_steps {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Answers questions whose cost is checked: values at `places` places.
+    pub(super) fn answer(
+        &self,
+        questions: &[Question],
+        places: usize,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        let outputs = self.base.len();
+        let predictions = self.ensemble.linked()?.outputs_of(rows)?;
+        check_finite(&predictions, outputs, self.link)?;
+        let mut values = vec![0.0; rows.len() * places * outputs];
+        values.par_chunks_mut((places * outputs).max(1)).enumerate().for_each(|(row, values)| {
+            let explicand = self.rounded(rows.row(row));
+            for question in questions {
+                self.add_values(question, &explicand, values);
+            }
+        });
+        check_finite(&values, outputs, self.link)?;
+        Ok(Attributions { values, base: self.base.clone(), predictions })
+    }
+
+    /// Adds the values of one row.
+    fn add_values(&self, question: &Question, explicand: &[f64], values: &mut [f64]) {
+        let outputs = self.base.len();
+        let walk = || Walk::new(question.place_of.len());
+        for view in &self.views {
+            for start in (0..self.weights.len()).step_by(CHUNK) {
+                let chunk = start..self.weights.len().min(start + CHUNK);
+                let cohorts = self.cohorts(question, view, explicand, chunk, &mut walk());
+                let of_cohort = |walk: &mut Walk, cohort: &Cohort| {
+                    self.values_of(question, view, explicand, cohort, walk)
+                };
+                // Threads share the cohorts, and their values are added in order.
+                let shares: Vec<_> = cohorts.par_iter().map_init(walk, of_cohort).collect();
+                for (place, shares) in shares.into_iter().flatten() {
+                    for (output, share) in view.outputs.iter().zip(shares) {
+                        values[place * outputs + output] += share;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a cohort adds: for each place with a value its numbers, by output of the view.
+    fn values_of(
+        &self,
+        question: &Question,
+        view: &View,
+        explicand: &[f64],
+        cohort: &Cohort,
+        walk: &mut Walk,
+    ) -> Vec<(usize, Vec<f64>)> {
+        if !cohort.asked || !self.walk(question, view, explicand, cohort.row, walk) {
+            return Vec::new();
+        }
+        let places: Vec<Option<usize>> =
+            walk.parting.iter().map(|&player| question.place_of[player as usize]).collect();
+        let members = places.iter().flatten().count();
+        let weights = ByClass::new(&question.weights, members, places.len() - members);
+        let all = &self.outputs[cohort.row * self.base.len()..(cohort.row + 1) * self.base.len()];
+        let game = PairGame {
+            link: self.link,
+            base: &view.base,
+            unit: self.fixed.unit(),
+            output_of: &view.output_of,
+            steps: &places.iter().map(|place| weights.step(place.is_some())).collect::<Vec<_>>(),
+            weights: &weights,
+            empty: &view.outputs.iter().map(|&output| all[output]).collect::<Vec<_>>(),
+        };
+        let values = game.values(&walk.cubes);
+        let shares = |values: &[f64]| values.iter().map(|value| cohort.weight * value).collect();
+        places
+            .iter()
+            .zip(values.chunks_exact(view.outputs.len()))
+            .filter_map(|(place, values)| Some(((*place)?, shares(values))))
+            .collect()
+    }
+
+    fn rounded(&self, row: &[f64]) -> Vec<f64> {
+        row.iter().map(|&value| self.ensemble.width.round(value)).collect()
+    }
+}

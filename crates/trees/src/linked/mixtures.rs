@@ -1,0 +1,113 @@
+//! An ensemble with a link, against a background: what is computed once.
+
+use apportion_games::{Background, Rows};
+
+use super::fixed::Fixed;
+use crate::ensemble::{Ensemble, Link};
+use crate::error::TreeError;
+use crate::predict::check_rows;
+
+/// Outputs that the link mixes, and the trees that add to them.
+pub(super) struct View {
+    pub(super) outputs: Vec<usize>,
+    pub(super) trees: Vec<usize>,
+    /// Of each tree: the place of its output among `outputs`.
+    pub(super) output_of: Vec<usize>,
+    /// Base margins of the outputs.
+    pub(super) base: Vec<f64>,
+}
+
+/// What stays the same for all questions and rows.
+pub(super) struct Mixtures<'a> {
+    pub(super) ensemble: &'a Ensemble,
+    pub(super) link: Link,
+    pub(super) fixed: Fixed,
+    /// One for each output, unless the link mixes them.
+    pub(super) views: Vec<View>,
+    /// Rounded, row-major; rows of weight 0 are left out.
+    pub(super) background: Vec<f64>,
+    /// Positive, with sum 1.
+    pub(super) weights: Vec<f64>,
+    /// The numbers that these rows had.
+    pub(super) numbers: Vec<usize>,
+    /// Rows × outputs: g(f(b)).
+    pub(super) outputs: Vec<f64>,
+    /// v(∅).
+    pub(super) base: Vec<f64>,
+    pub(super) most_steps: u64,
+}
+
+impl<'a> Mixtures<'a> {
+    pub(super) fn new(
+        ensemble: &'a Ensemble,
+        link: Link,
+        background: Rows<'_>,
+        weights: Option<&[f64]>,
+        most_steps: u64,
+    ) -> Result<Self, TreeError> {
+        if let Some(tree) = ensemble.first_linear() {
+            return Err(TreeError::Unsupported {
+                what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
+                wanted: "estimate values from Ensemble::linked, or explain the margin",
+            });
+        }
+        let mut background = Background::rows(background.values(), background.columns())?;
+        check_rows(background.as_rows(), ensemble, "background row")?;
+        if let Some(weights) = weights {
+            background = background.with_weights(weights)?;
+        }
+        let fixed = Fixed::new(ensemble).ok_or(TreeError::OutputOverflow { link: link.name(), output: 0 })?;
+        let (rows, weights) = (background.as_rows(), background.weights());
+        let numbers: Vec<usize> = (0..rows.len()).filter(|&row| weights[row] > 0.0).collect();
+        let kept: Vec<f64> = numbers.iter().flat_map(|&row| rows.row(row)).copied().collect();
+        let outputs = ensemble.linked()?.outputs_of(Rows::new(&kept, rows.columns()))?;
+        let weights: Vec<f64> = numbers.iter().map(|&row| weights[row]).collect();
+        let mut base = vec![0.0; ensemble.output_count()];
+        for (outputs, weight) in outputs.chunks_exact(base.len()).zip(&weights) {
+            for (base, output) in base.iter_mut().zip(outputs) {
+                *base += weight * output;
+            }
+        }
+        check_finite(&base, base.len(), link)?;
+        Ok(Self {
+            ensemble,
+            link,
+            fixed,
+            views: views(ensemble, link),
+            background: kept.iter().map(|&value| ensemble.width.round(value)).collect(),
+            weights,
+            numbers,
+            outputs,
+            base,
+            most_steps,
+        })
+    }
+}
+
+/// Refuses numbers that are infinite or NaN; there are some for each of `outputs`, in turns.
+pub(super) fn check_finite(numbers: &[f64], outputs: usize, link: Link) -> Result<(), TreeError> {
+    match numbers.iter().position(|number| !number.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(TreeError::OutputOverflow { link: link.name(), output: at % outputs }),
+    }
+}
+
+fn views(ensemble: &Ensemble, link: Link) -> Vec<View> {
+    let all: Vec<usize> = (0..ensemble.output_count()).collect();
+    let groups = match link {
+        Link::Softmax => vec![all],
+        _ => all.into_iter().map(|output| vec![output]).collect(),
+    };
+    let view = |outputs: Vec<usize>| {
+        let place = |output: usize| outputs.iter().position(|&own| own == output);
+        let (trees, output_of) = ensemble
+            .trees()
+            .iter()
+            .enumerate()
+            .filter_map(|(index, tree)| Some((index, place(tree.output)?)))
+            .unzip();
+        let base = outputs.iter().map(|&output| ensemble.base_margins()[output]).collect();
+        View { outputs, trees, output_of, base }
+    };
+    groups.into_iter().map(view).collect()
+}

@@ -1,0 +1,58 @@
+//! Whose values are asked for.
+
+use apportion_games::Partition;
+use apportion_values::{CoalitionalValue, Semivalue};
+
+use super::walk::{ABSENT, MOST_PARTING};
+use super::weights::Weights;
+use crate::moments::Moments;
+
+/// A game whose players are features or groups of them, some of whom get values.
+pub(super) struct Question {
+    /// The player of each feature, or [`ABSENT`].
+    pub(super) player_of: Vec<u32>,
+    /// Per player: the place of its values, or none for the groups beside the one that is asked about.
+    pub(super) place_of: Vec<Option<usize>>,
+    pub(super) weights: Weights,
+}
+
+impl Question {
+    /// The values of all players by one semivalue.
+    pub(super) fn alike(value: Semivalue, player_of: Vec<u32>, players: usize) -> Self {
+        let within = Moments::new(value, players.min(MOST_PARTING));
+        let place_of = (0..players).map(Some).collect();
+        Self { player_of, place_of, weights: Weights { within, between: None } }
+    }
+
+    /// The values of groups, who are present as a whole.
+    pub(super) fn quotient(value: Semivalue, partition: &Partition) -> Self {
+        let group_of = |feature| partition.group_of(feature) as u32;
+        Self::alike(value, (0..partition.players()).map(group_of).collect(), partition.len())
+    }
+
+    /// The values of the members of each group, among whom the other groups are players as a whole.
+    pub(super) fn coalitional(value: &CoalitionalValue, partition: &Partition) -> Vec<Self> {
+        let features = partition.players();
+        let between = Moments::new(value.between.clone(), partition.len().min(MOST_PARTING));
+        let within = Moments::new(value.within.clone(), partition.largest().min(MOST_PARTING));
+        // E[t] = 0: no other group is ever present.
+        let alone = partition.len() > 1 && value.between.moment(1, 0) == 0.0;
+        let of_group = |group: usize| {
+            let player_of = |feature: usize| match partition.group_of(feature) {
+                own if own == group => feature as u32,
+                _ if alone => ABSENT,
+                other => (features + other) as u32,
+            };
+            let place_of = (0..features).map(Some).chain((0..partition.len()).map(|_| None));
+            Self {
+                player_of: (0..features).map(player_of).collect(),
+                place_of: place_of.collect(),
+                weights: Weights {
+                    within: within.clone(),
+                    between: (partition.len() > 1 && !alone).then(|| between.clone()),
+                },
+            }
+        };
+        (0..partition.len()).map(of_group).collect()
+    }
+}

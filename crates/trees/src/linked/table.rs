@@ -1,0 +1,270 @@
+//! The table of one pair's game, in output space, and the values that come of it.
+//!
+//! # Notation
+//!
+//! m players part; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) is worth v to the coalitions that hold E and nobody of R.
+//!
+//! # How
+//!
+//! Written in terms of who is *present*, a cube is a signed sum, `[E ⊆ S] Π_{j∈R} (1 − [j ∈ S])`. With the sign of a term moved into
+//! its mask,
+//!
+//! ```text
+//! f(S) = Σ_{U⊆S} (−1)^|U| c(U),        c(U) = Σ_cubes (−1)^|E| v · [E ⊆ U ⊆ E ∪ R],
+//! ```
+//!
+//! so a cube adds one number at 2^|R| places, however many coalitions reach it, and one transform for all trees, `hi ← lo − hi`
+//! bit by bit, makes the table of all margins: m/2 subtractions for each. In fixed point all this is [exact](super::fixed). Then the
+//! link, the weights, and the halves of all bits by folding, as in `apportion_values::enumerate`.
+//!
+//! Where more players part than a table has bits, the cubes are sorted by the highest: those without it in R and those without it in E
+//! make two games of one player less. Memory is that of a table, whatever m; sums are pairwise, and threads do not change their order.
+//!
+//! A tree of which most branches are reached would add 3^d numbers for its d players. Beyond d 2^d such a tree is written down in a table of
+//! its own, transformed there, and added from it.
+
+use super::link::apply;
+use super::walk::Cube;
+use super::weights::ByClass;
+use crate::ensemble::Link;
+
+/// Numbers in a table, of all outputs together: 512 KiB.
+const TABLE_NUMBERS: usize = 1 << 16;
+
+/// Bits that are folded at once.
+const BLOCK_BITS: usize = 11;
+
+/// The game of one pair of rows.
+pub(super) struct PairGame<'a> {
+    pub(super) link: Link,
+    /// Base margins of the outputs that the link mixes.
+    pub(super) base: &'a [f64],
+    /// What 1 stands for in cubes.
+    pub(super) unit: f64,
+    /// The output of each tree.
+    pub(super) output_of: &'a [usize],
+    pub(super) weights: &'a ByClass,
+    /// What each of those who part adds to a coalition's class.
+    pub(super) steps: &'a [u32],
+    /// g(f(b)), which is taken off before anything is summed.
+    pub(super) empty: &'a [f64],
+}
+
+/// Sums over some neighbouring masks of d bits, for each output: d halves, the total, and the total of the weights `without`.
+struct Sums(Vec<Vec<f64>>);
+
+impl PairGame<'_> {
+    /// The values of all who part, row-major by place, then output. Those of others than members mean nothing.
+    pub(super) fn values(&self, cubes: &[Cube]) -> Vec<f64> {
+        let (players, outputs) = (self.steps.len(), self.base.len());
+        let sums = self.fold_cubes(cubes, players, 0);
+        let mut values = vec![0.0; players * outputs];
+        for (output, sums) in sums.0.iter().enumerate() {
+            for (player, half) in sums[..players].iter().enumerate() {
+                values[player * outputs + output] = half - sums[players + 1];
+            }
+        }
+        values
+    }
+
+    /// The bits of a table.
+    fn table_bits(&self) -> usize {
+        ((TABLE_NUMBERS / self.base.len()).max(1).ilog2() as usize).max(BLOCK_BITS)
+    }
+
+    /// Sums over the masks of the lowest `bits`, all higher ones being settled; `class` is what those add.
+    fn fold_cubes(&self, cubes: &[Cube], bits: usize, class: u32) -> Sums {
+        if bits > self.table_bits() {
+            let top = 1u64 << (bits - 1);
+            // Cubes keep the bit in their masks, where nobody looks at it again.
+            let side = |forbidden: fn(&Cube) -> u64| {
+                cubes.iter().copied().filter(|cube| forbidden(cube) & top == 0).collect::<Vec<_>>()
+            };
+            let (left, right) = rayon::join(
+                || self.fold_cubes(&side(|cube| cube.own), bits - 1, class),
+                || self.fold_cubes(&side(|cube| cube.rest), bits - 1, class + self.steps[bits - 1]),
+            );
+            return left.merge(right);
+        }
+        let mut table = vec![0i64; self.base.len() << bits];
+        self.add(cubes, bits, &mut table);
+        self.fold(table.chunks_exact_mut(1 << bits).collect(), class)
+    }
+
+    /// Writes c(U) of all cubes, output by output.
+    fn add(&self, cubes: &[Cube], bits: usize, table: &mut [i64]) {
+        let low = (1u64 << bits) - 1;
+        let mut own_table = Vec::new();
+        for cubes in cubes.chunk_by(|a, b| a.tree == b.tree) {
+            let Some(first) = cubes.first() else { continue };
+            let output = self.output_of[first.tree as usize];
+            let table = &mut table[output << bits..][..1 << bits];
+            let players = cubes.iter().fold(0, |all, cube| all | cube.own | cube.rest) & low;
+            let terms = cubes.iter().map(|cube| 1u64 << (cube.rest & low).count_ones()).sum::<u64>();
+            let count = u64::from(players.count_ones());
+            if terms <= (count + 4) << count {
+                for cube in cubes {
+                    add_cube(cube.own & low, cube.rest & low, cube.value, table);
+                }
+                continue;
+            }
+            own_table.clear();
+            own_table.resize(1 << count, 0);
+            for cube in cubes {
+                let (own, rest) = (gathered(cube.own, players), gathered(cube.rest, players));
+                write_cube(own, rest, count as u32, cube.value, &mut own_table);
+            }
+            // The transform is its own inverse.
+            transform(&mut own_table);
+            let mut place = 0u64;
+            for value in &own_table {
+                table[place as usize] = table[place as usize].wrapping_add(*value);
+                // The next mask among those of the tree's players.
+                place = (place | !players).wrapping_add(1) & players;
+            }
+        }
+    }
+
+    /// Sums over the masks of a table per output, not yet transformed.
+    fn fold(&self, mut columns: Vec<&mut [i64]>, class: u32) -> Sums {
+        let bits = columns.first().map_or(0, |column| column.len().ilog2()) as usize;
+        if bits <= BLOCK_BITS {
+            return self.fold_block(&mut columns, bits, class);
+        }
+        let (low, high) = columns
+            .into_iter()
+            .map(|column| {
+                let (low, high) = column.split_at_mut(1 << (bits - 1));
+                subtract(low, high);
+                (low, high)
+            })
+            .unzip();
+        let left = self.fold(low, class);
+        left.merge(self.fold(high, class + self.steps[bits - 1]))
+    }
+
+    fn fold_block(&self, columns: &mut [&mut [i64]], bits: usize, class: u32) -> Sums {
+        let size = 1 << bits;
+        let mut outputs = vec![0.0; columns.len() << bits];
+        for ((column, base), margins) in columns.iter_mut().zip(self.base).zip(outputs.chunks_exact_mut(size))
+        {
+            transform(column);
+            for (margin, &value) in margins.iter_mut().zip(column.iter()) {
+                *margin = base + value as f64 * self.unit;
+            }
+        }
+        apply(self.link, &mut outputs, size);
+        let mut classes = vec![class; size];
+        for (bit, step) in self.steps[..bits].iter().enumerate() {
+            let (known, next) = classes.split_at_mut(1 << bit);
+            next.iter_mut().zip(known.iter()).for_each(|(next, known)| *next = known + step);
+        }
+        let sums = outputs.chunks_exact_mut(size).zip(self.empty).map(|(values, empty)| {
+            let mut without = Vec::with_capacity(size);
+            for (value, &class) in values.iter_mut().zip(&classes) {
+                *value -= empty;
+                without.push(*value * self.weights.without[class as usize]);
+                *value *= self.weights.with[class as usize];
+            }
+            let mut sums = fold_halves(values);
+            sums.push(total(&mut without));
+            sums
+        });
+        Sums(sums.collect())
+    }
+}
+
+impl Sums {
+    /// The sums of both, `right` having one bit more than `self`.
+    fn merge(mut self, right: Self) -> Self {
+        for (left, right) in self.0.iter_mut().zip(right.0) {
+            let bits = right.len() - 2;
+            left.iter_mut().zip(&right).for_each(|(left, right)| *left += right);
+            left.insert(bits, right[bits]);
+        }
+        self
+    }
+}
+
+/// Adds a cube's number at all U with E ⊆ U ⊆ E ∪ R.
+fn add_cube(own: u64, rest: u64, value: i64, table: &mut [i64]) {
+    let value = if own.count_ones().is_multiple_of(2) { value } else { value.wrapping_neg() };
+    let mut part = 0u64;
+    loop {
+        let place = &mut table[(own | part) as usize];
+        *place = place.wrapping_add(value);
+        part = part.wrapping_sub(rest) & rest;
+        if part == 0 {
+            return;
+        }
+    }
+}
+
+/// Writes a cube's value at all coalitions of `count` players that reach it.
+fn write_cube(own: u64, rest: u64, count: u32, value: i64, table: &mut [i64]) {
+    let free = ((1u64 << count) - 1) & !(own | rest);
+    let mut part = 0u64;
+    loop {
+        table[(own | part) as usize] = value;
+        part = part.wrapping_sub(free) & free;
+        if part == 0 {
+            return;
+        }
+    }
+}
+
+/// The bits of `mask` at the places of `players`, moved together.
+fn gathered(mask: u64, players: u64) -> u64 {
+    let (mut rest, mut gathered, mut place) = (players, 0, 0);
+    while rest != 0 {
+        gathered |= (mask >> rest.trailing_zeros() & 1) << place;
+        place += 1;
+        rest &= rest - 1;
+    }
+    gathered
+}
+
+/// From c(U) to f(S) = Σ_{U⊆S} (−1)^|U| c(U), and back.
+fn transform(table: &mut [i64]) {
+    let mut half = table.len() / 2;
+    while half > 0 {
+        for pair in table.chunks_exact_mut(2 * half) {
+            let (low, high) = pair.split_at_mut(half);
+            subtract(low, high);
+        }
+        half /= 2;
+    }
+}
+
+/// `high ← low − high`.
+fn subtract(low: &[i64], high: &mut [i64]) {
+    for (low, high) in low.iter().zip(high) {
+        *high = low.wrapping_sub(*high);
+    }
+}
+
+/// The sum over the masks with each bit, then over all masks; destroys `table`.
+fn fold_halves(table: &mut [f64]) -> Vec<f64> {
+    let bits = table.len().ilog2() as usize;
+    let mut sums = vec![0.0; bits + 1];
+    let mut rest = table;
+    for bit in (0..bits).rev() {
+        let (low, high) = rest.split_at_mut(1 << bit);
+        low.iter_mut().zip(high.iter()).for_each(|(low, high)| *low += high);
+        sums[bit] = total(high);
+        rest = low;
+    }
+    sums[bits] = rest[0];
+    sums
+}
+
+/// The sum of 2^d numbers, pairwise; destroys them.
+fn total(numbers: &mut [f64]) -> f64 {
+    let mut rest = numbers;
+    while rest.len() > 1 {
+        let (low, high) = rest.split_at_mut(rest.len() / 2);
+        low.iter_mut().zip(high.iter()).for_each(|(low, high)| *low += high);
+        rest = low;
+    }
+    rest[0]
+}

@@ -1,0 +1,140 @@
+//! The leaves that mixtures of one explicand and one background row reach, tree by tree.
+//!
+//! A mixture takes each player's features from the explicand x or from the background row b. As in the margin's walk, splits at which both
+//! go the same way are no choice; where they part, the branch of x is taken iff the player is in the coalition. So a tree becomes a
+//! list of *cubes*: a leaf is reached by the coalitions that hold all players E and none of R. Players who part nowhere that
+//! a mixture gets to are null.
+//!
+//! # Signature
+//!
+//! What the walk sees of b are its decisions at the splits that it comes to, in the order in which it comes to them. Written down as bits
+//! they fix the whole walk (each step is determined by the bits before it), so two background rows of the same signature have the
+//! same cubes.
+
+use super::fixed::Fixed;
+use crate::ensemble::Ensemble;
+
+/// Features of this player are taken from the background row always.
+pub(super) const ABSENT: u32 = u32::MAX;
+
+/// Players who may part; coalitions are bits of one word.
+pub(super) const MOST_PARTING: usize = 62;
+
+/// No place among those who part.
+const NOWHERE: u8 = u8::MAX;
+
+/// A leaf, and who must be in a coalition for it to be reached, and who must not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cube {
+    /// E, bits by place in [`Walk::parting`].
+    pub(super) own: u64,
+    /// R.
+    pub(super) rest: u64,
+    /// The leaf's value in fixed point.
+    pub(super) value: i64,
+    /// Among the trees that were walked through.
+    pub(super) tree: u32,
+}
+
+/// The memory of a walk, made once per thread, and what the last walk found.
+pub(super) struct Walk {
+    /// The players who part, in the order in which they were met.
+    pub(super) parting: Vec<u32>,
+    pub(super) cubes: Vec<Cube>,
+    /// The decisions of the background row, 64 in a word, the first in the lowest bit.
+    pub(super) signature: Vec<u64>,
+    decisions: usize,
+    place_of: Vec<u8>,
+    /// Branches of the background row that are still to be taken: node, E, R.
+    open: Vec<(u32, u64, u64)>,
+}
+
+impl Walk {
+    pub(super) fn new(players: usize) -> Self {
+        Self {
+            parting: Vec::new(),
+            cubes: Vec::new(),
+            signature: Vec::new(),
+            decisions: 0,
+            place_of: vec![NOWHERE; players],
+            open: Vec::new(),
+        }
+    }
+
+    /// Walks through `trees` with two rounded rows. False where more than [`MOST_PARTING`] players part; the walk ends there.
+    pub(super) fn run(
+        &mut self,
+        ensemble: &Ensemble,
+        fixed: &Fixed,
+        trees: &[usize],
+        player_of: &[u32],
+        explicand: &[f64],
+        background: &[f64],
+    ) -> bool {
+        for &player in &self.parting {
+            self.place_of[player as usize] = NOWHERE;
+        }
+        self.parting.clear();
+        self.cubes.clear();
+        self.signature.clear();
+        self.decisions = 0;
+        trees.iter().enumerate().all(|(position, &tree)| {
+            let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
+            let leaves = fixed.leaves_of(tree);
+            self.open.clear();
+            let (mut at, mut own, mut rest) = (0, 0u64, 0u64);
+            loop {
+                let node = nodes[at];
+                if node.is_leaf() {
+                    self.cubes.push(Cube { own, rest, value: leaves[at], tree: position as u32 });
+                    let Some((next, its_own, its_rest)) = self.open.pop() else { return true };
+                    (at, own, rest) = (next as usize, its_own, its_rest);
+                    continue;
+                }
+                let feature = node.feature();
+                let player = player_of[feature];
+                let child = |left: bool| node.left() + usize::from(!left);
+                let bit = |place: u8| if place == NOWHERE { 0 } else { 1u64 << place };
+                let taken = if player == ABSENT { 0 } else { bit(self.place_of[player as usize]) };
+                if own & taken != 0 {
+                    at = child(ensemble.goes_left(node, explicand[feature]));
+                    continue;
+                }
+                let background_left = ensemble.goes_left(node, background[feature]);
+                self.note(background_left);
+                at = child(background_left);
+                if player == ABSENT || rest & taken != 0 {
+                    continue;
+                }
+                let left = ensemble.goes_left(node, explicand[feature]);
+                if left == background_left {
+                    continue;
+                }
+                let bit = match taken {
+                    0 => {
+                        if self.parting.len() == MOST_PARTING {
+                            return false;
+                        }
+                        self.place_of[player as usize] = self.parting.len() as u8;
+                        self.parting.push(player);
+                        1 << (self.parting.len() - 1)
+                    }
+                    taken => taken,
+                };
+                self.open.push((at as u32, own, rest | bit));
+                at = child(left);
+                own |= bit;
+            }
+        })
+    }
+
+    fn note(&mut self, decision: bool) {
+        if self.decisions.is_multiple_of(64) {
+            self.signature.push(0);
+        }
+        if let Some(word) = self.signature.last_mut() {
+            *word |= u64::from(decision) << (self.decisions % 64);
+        }
+        self.decisions += 1;
+    }
+}
