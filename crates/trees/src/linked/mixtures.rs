@@ -45,7 +45,7 @@ impl<'a> Mixtures<'a> {
         weights: Option<&[f64]>,
         most_steps: u64,
     ) -> Result<Self, TreeError> {
-        if let Some(tree) = ensemble.first_linear() {
+        if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
             return Err(TreeError::Unsupported {
                 what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
                 wanted: "estimate values from Ensemble::linked, or explain the margin",
