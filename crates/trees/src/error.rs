@@ -3,6 +3,8 @@
 use apportion_games::GameError;
 use apportion_values::ValueError;
 
+use crate::kernel::Kernel;
+
 /// What to give, where a file is none of it.
 const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, or a LightGBM model saved as text";
 
@@ -173,6 +175,18 @@ pub enum TreeError {
         row: usize,
         /// Its background row.
         background_row: usize,
+    },
+    /// A kernel that was asked for and cannot be used on a tree.
+    #[error("the kernel {kernel} cannot be used on tree {tree}: {problem}; {wanted}")]
+    Kernel {
+        /// What was asked for.
+        kernel: Kernel,
+        /// Which tree, from 0.
+        tree: usize,
+        /// What it has that the kernel cannot take.
+        problem: String,
+        /// What to use.
+        wanted: &'static str,
     },
     /// Rows or a background of the wrong shape, or with infinite values.
     #[error(transparent)]

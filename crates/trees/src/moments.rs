@@ -1,6 +1,11 @@
 //! The moments of a semivalue, tabulated.
 
-use apportion_values::Semivalue;
+use std::sync::OnceLock;
+
+use apportion_values::{Rule, Semivalue};
+
+use crate::tables::channels::Channels;
+use crate::tables::shape::MOST_BITS;
 
 /// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for, which takes
 /// O(a + b) time, and for weights by size of n players O(n (a + b)).
@@ -12,6 +17,8 @@ pub(crate) struct Moments {
     value: Semivalue,
     side: usize,
     table: Vec<f64>,
+    /// By number of path features, made when first wanted.
+    channels: Vec<OnceLock<Channels>>,
 }
 
 impl Moments {
@@ -30,7 +37,18 @@ impl Moments {
                 };
             }
         }
-        Self { value, side, table }
+        let channels = vec![OnceLock::new(); side.min(MOST_BITS) + 1];
+        Self { value, side, table, channels }
+    }
+
+    /// A quadrature rule, exact to `degree`; `None` where the value has none.
+    pub(crate) fn rule(&self, degree: usize) -> Option<Rule> {
+        self.value.rule(degree)
+    }
+
+    /// What tables of leaves with as many path features are filled with: at least one, and no more than there may be.
+    pub(crate) fn channels(&self, features: usize) -> &Channels {
+        self.channels[features].get_or_init(|| Channels::new(self, features))
     }
 
     /// `M(a, b)`.

@@ -2,28 +2,45 @@
 //! measurement, so that a result is a function of its inputs.
 
 use super::histograms::Histograms;
-use super::paths::Paths;
-use super::tables;
+use super::paths::{MOST_FEATURES, Paths};
 use crate::ensemble::{Ensemble, Node};
+use crate::error::TreeError;
+use crate::kernel::{self, Settings};
+use crate::tables::shape::{self, Layout, MOST_BITS};
 
 /// A way to compute the values on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernel {
     Walk,
     Masks,
-    /// With this many numbers in the tables.
+    /// With this many numbers in the tables, before any are merged.
     Tables {
         size: usize,
     },
 }
 
+impl Kernel {
+    pub(crate) fn public(self) -> kernel::Kernel {
+        match self {
+            Self::Walk => kernel::Kernel::Walk,
+            Self::Masks => kernel::Kernel::Masks,
+            Self::Tables { .. } => kernel::Kernel::Tables,
+        }
+    }
+}
+
 /// What the choice of a tree's kernel may look at.
 pub(crate) struct Task<'a> {
+    pub(crate) settings: Settings,
+    /// Whether a leaf is linear: only walks know such leaves.
+    pub(crate) linear: bool,
     pub(crate) nodes: &'a [Node],
     pub(crate) leaves: usize,
     /// Numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
+    /// Of the tables.
+    pub(crate) layout: Layout,
     /// Whether features are in groups: each step takes longer.
     pub(crate) grouped: bool,
     /// Leaves that the mixtures of an explicand and a background row reach, on average over a sample.
@@ -32,37 +49,121 @@ pub(crate) struct Task<'a> {
     pub(crate) sorted: &'a dyn Fn() -> Option<&'a (Paths, Histograms)>,
 }
 
+impl Task<'_> {
+    /// What `choose` says where there is a choice.
+    pub(crate) fn kernel(&self, choose: Choose) -> Kernel {
+        if self.linear { Kernel::Walk } else { choose(self) }
+    }
+}
+
 /// Chooses the kernel of a tree.
 pub(crate) type Choose = fn(&Task<'_>) -> Kernel;
 
 /// Up to this many pairs of rows nothing pays but walking them.
 const FEW_PAIRS: usize = 10;
 
-/// The kernel with the least predicted time. Constants are nanoseconds on one core of a 2023 server; only their ratios matter.
+/// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
 pub(crate) fn choose(task: &Task<'_>) -> Kernel {
-    if task.explicands.saturating_mul(task.background) <= FEW_PAIRS {
+    let asked = match task.settings.kernel {
+        Some(kernel::Kernel::Walk) => Some(Kernel::Walk),
+        Some(kernel::Kernel::Masks) => (task.sorted)().map(|_| Kernel::Masks),
+        Some(kernel::Kernel::Tables) => (task.sorted)()
+            .and_then(|(paths, _)| shape::size(task.nodes, paths, task.layout))
+            .map(|(size, _)| Kernel::Tables { size }),
+        Some(kernel::Kernel::Quadrature) | None => None,
+    };
+    asked.unwrap_or_else(|| cheapest(task))
+}
+
+/// Refuses kernels that are not the one that was asked for.
+pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel]) -> Result<(), TreeError> {
+    let Some(kernel) = settings.kernel else { return Ok(()) };
+    if kernel == kernel::Kernel::Quadrature {
+        return Err(TreeError::Unsupported {
+            what: format!("the kernel {kernel} for the interventional game"),
+            wanted: "use tables, walk or masks",
+        });
+    }
+    let Some(tree) = kernels.iter().position(|chosen| chosen.public() != kernel) else { return Ok(()) };
+    let most = if kernel == kernel::Kernel::Tables { MOST_BITS - 1 } else { MOST_FEATURES };
+    let problem = match ensemble.trees()[tree].linear {
+        true => "it has linear leaves".to_owned(),
+        false => format!("a path has more than {most} features"),
+    };
+    let wanted = match kernel {
+        kernel::Kernel::Tables if !ensemble.trees()[tree].linear => "use masks, or walk for any length",
+        _ => "use walk",
+    };
+    Err(TreeError::Kernel { kernel, tree, problem, wanted })
+}
+
+fn cheapest(task: &Task<'_>) -> Kernel {
+    let keep = task.settings.keep_tables;
+    if task.explicands.saturating_mul(task.background) <= FEW_PAIRS && !keep {
         return Kernel::Walk;
     }
-    let (explicands, background) = (task.explicands as f64, task.background as f64);
-    let leaves = task.leaves as f64;
-    let (per_leaf_reached, per_leaf, per_pattern) =
-        if task.grouped { (20.0, 8.0, 2.5) } else { (15.0, 2.0, 1.5) };
-    let walk = explicands * background * (10.0 + per_leaf_reached * (task.reached)());
-    let sorting = leaves * (300.0 + 1.5 * background);
-    if walk < sorting + explicands * leaves {
+    if !keep && walk(task) < sorting(task) + lookups_at_least(task) {
         return Kernel::Walk;
     }
     let Some((paths, histograms)) = (task.sorted)() else { return Kernel::Walk };
-    let masks = explicands * (per_leaf * leaves + per_pattern * histograms.len() as f64);
-    let lookups = explicands * leaves * (0.2 + 0.25 * paths.widest as f64);
-    let filling = |size: usize| match task.grouped {
-        false => 6.0 * size as f64,
-        true => 2.5 * size as f64 + 10.0 * histograms.extensions(),
-    };
-    match tables::size(task.nodes, paths) {
-        Some(size) if lookups + filling(size) < masks => Kernel::Tables { size },
+    let masks = masks(task, histograms);
+    match tables(task, paths, histograms) {
+        Some(Times { size, filling, lookups }) if keep || filling + lookups < masks => {
+            Kernel::Tables { size }
+        }
         _ => Kernel::Masks,
     }
+}
+
+/// The time that a kernel would take for all rows, in nanoseconds.
+pub(crate) fn predict(task: &Task<'_>, kernel: Kernel) -> f64 {
+    let sorted = || (task.sorted)();
+    match kernel {
+        Kernel::Walk => walk(task),
+        Kernel::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
+        Kernel::Tables { .. } => {
+            let times = sorted().and_then(|(paths, histograms)| tables(task, paths, histograms));
+            sorting(task) + times.map_or(0.0, |times| times.filling + times.lookups)
+        }
+    }
+}
+
+// Constants are nanoseconds on one core of a 2023 server; for the choice only their ratios matter.
+
+fn walk(task: &Task<'_>) -> f64 {
+    let per_leaf_reached = if task.grouped { 20.0 } else { 15.0 };
+    (task.explicands * task.background) as f64 * (10.0 + per_leaf_reached * (task.reached)())
+}
+
+fn sorting(task: &Task<'_>) -> f64 {
+    task.leaves as f64 * (300.0 + 1.5 * task.background as f64)
+}
+
+fn masks(task: &Task<'_>, histograms: &Histograms) -> f64 {
+    let (per_leaf, per_pattern) = if task.grouped { (8.0, 2.5) } else { (2.0, 1.5) };
+    task.explicands as f64 * (per_leaf * task.leaves as f64 + per_pattern * histograms.len() as f64)
+}
+
+/// Less than looking up takes, known before the background is sorted.
+fn lookups_at_least(task: &Task<'_>) -> f64 {
+    0.5 * (task.explicands * task.leaves) as f64
+}
+
+/// Of tables with so many numbers.
+struct Times {
+    size: usize,
+    filling: f64,
+    lookups: f64,
+}
+
+fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Times> {
+    let (size, loads) = shape::size(task.nodes, paths, task.layout)?;
+    let filling = match task.grouped {
+        false => 2.0 * size as f64 + 100.0 * task.leaves as f64,
+        true => 2.5 * size as f64 + 10.0 * histograms.extensions(),
+    };
+    let lookups = task.explicands as f64 * (0.2 * task.leaves as f64 + 0.9 * loads as f64);
+    Some(Times { size, filling, lookups })
 }
 
 /// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that share a bit are taken

@@ -1,26 +1,30 @@
 //! From a question to the answer: kernels are chosen, tables filled, blocks of rows explained.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use apportion_games::Rows;
 use rayon::prelude::*;
 
-use super::coalitional::{Coalitional, GroupedMasks, GroupedWalk};
+use super::coalitional::{GroupedMasks, GroupedWalk};
 use super::cost::{self, Kernel};
 use super::histograms::Histograms;
+use super::kept::{Asked, TablesOfTrees};
 use super::linear::LinearWalk;
 use super::masks::Masks;
 use super::paths::{BLOCK, Columns, Paths};
-use super::tables::{Lookup, Tables};
+use super::tables::BackgroundLaw;
 use super::walk::{Pair, Walk};
 use super::{Attributions, InterventionalOracle};
-use crate::ensemble::{Ensemble, Tree};
+use crate::ensemble::Tree;
 use crate::error::TreeError;
-use crate::moments::Moments;
-
-/// Numbers in tables that are kept at once (64 MiB). More are filled in turns, each turn passing over all rows.
-pub(crate) const TABLE_NUMBERS: usize = 1 << 23;
+use crate::kernel::{self, Plan, Precision};
+use crate::tables::lookup::Lookup;
+use crate::tables::number::{Number, Steps};
+use crate::tables::shape::{Layout, Shape, merged_bits};
+use crate::tables::sums::{Sums, SumsOf};
+use crate::tables::table::{Tables, Weights};
+use crate::tables::turns;
 
 /// Pairs of rows that stand for all in the prediction of a walk's length.
 const SAMPLE: usize = 4;
@@ -33,17 +37,10 @@ pub(crate) struct Question<'a> {
     /// The player of each feature.
     pub(crate) player_of: &'a [u32],
     pub(crate) players: usize,
+    pub(crate) asked: Asked,
     pub(crate) weights: Weights,
     /// Made when first wanted.
     pub(crate) sorted: &'a OnceLock<Sorted>,
-}
-
-/// How coalitions are weighed.
-pub(crate) enum Weights {
-    /// By their size: a semivalue.
-    Alike(Moments),
-    /// By the number of groups and of fellow members in them: a coalitional value.
-    Grouped(Coalitional),
 }
 
 impl InterventionalOracle<'_> {
@@ -54,36 +51,77 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
+        let predictions = self.ensemble.margins(rows)?;
+        let kernels = self.kernels(question, rows, choose);
+        cost::check(self.ensemble, self.settings, &kernels)?;
+        let values = match self.settings.precision {
+            Precision::Double => self.explain_in::<f64>(question, rows, &kernels),
+            Precision::Single => self.explain_in::<f32>(question, rows, &kernels),
+            Precision::Fixed => self.explain_in::<i64>(question, rows, &kernels),
+        };
+        Ok(Attributions { values, base: self.base.clone(), predictions })
+    }
+
+    /// The values, with tables of numbers `N`.
+    fn explain_in<N: SumsOf>(&self, question: &Question<'_>, rows: Rows<'_>, kernels: &[Kernel]) -> Vec<f64> {
         let ensemble = self.ensemble;
-        let predictions = ensemble.margins(rows)?;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let numbers = question.players * outputs;
         let mut values = vec![0.0; rows.len() * numbers];
-        let kernels = self.kernels(question, rows, choose);
-        for turn in turns(&kernels) {
-            let tables = self.tables(question, &kernels, turn.clone());
-            // A row's values do not depend on the rows beside it, so blocks may be cut to occupy several threads.
-            let block = rows.len().div_ceil(16).clamp(1, BLOCK);
-            let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
-                scratch.begin(ensemble, rows);
+        let steps = Steps::new(ensemble);
+        let shapes = self.shapes(question, kernels, rows.len());
+        let sizes = shapes.iter().map(|shape| shape.as_ref().map_or(0, |shape| shape.size * size_of::<N>()));
+        let keep = self.settings.keep_tables;
+        for turn in turns(sizes, keep) {
+            let fill = || self.tables::<N>(question, &shapes, turn.clone(), steps);
+            let tables: Arc<TablesOfTrees<N>> = if keep {
+                let trees: Vec<bool> =
+                    kernels.iter().map(|&kernel| matches!(kernel, Kernel::Tables { .. })).collect();
+                self.kept.get(&question.asked, &trees, fill)
+            } else {
+                Arc::new(fill())
+            };
+            // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
+            let task = rows_of_a_task(rows.len());
+            let explain = |scratch: &mut Scratch<N>, (values, rows): (&mut [f64], &[f64])| {
+                let blocks = scratch.begin(self, question, kernels, rows, steps);
                 for (position, index) in turn.clone().enumerate() {
                     let sorted = self.sorted_for(question, kernels[index], index);
-                    scratch.add_tree(self, question, index, sorted, tables[position].as_ref());
+                    for block in 0..blocks {
+                        scratch.add_tree(self, question, index, block, sorted, tables[position].as_ref());
+                    }
                 }
                 scratch.end(question.players, outputs, values);
             };
-            let scratch = || Scratch::new(features, question, outputs);
-            if rows.len() <= block {
+            let scratch = || Scratch::new(features, question);
+            if rows.len() <= task {
                 // One row's latency is less than it takes to wake another thread.
                 explain(&mut scratch(), (&mut values, rows.values()));
             } else {
                 values
-                    .par_chunks_mut(block * numbers)
-                    .zip(rows.values().par_chunks(block * features))
+                    .par_chunks_mut(task * numbers)
+                    .zip(rows.values().par_chunks(task * features))
                     .for_each_init(scratch, explain);
             }
         }
-        Ok(Attributions { values, base: self.base.clone(), predictions })
+        values
+    }
+
+    /// What [`explain`](Self::explain) would do, by the settings.
+    pub(crate) fn plan_of(&self, question: &Question<'_>, rows: Rows<'_>) -> Result<Plan, TreeError> {
+        let chosen = self.for_each_tree(question, rows, |task| {
+            let kernel = task.kernel(cost::choose);
+            (kernel, cost::predict(task, kernel))
+        });
+        let kernels: Vec<Kernel> = chosen.iter().map(|&(kernel, _)| kernel).collect();
+        cost::check(self.ensemble, self.settings, &kernels)?;
+        let count =
+            |wanted: kernel::Kernel| kernels.iter().filter(|kernel| kernel.public() == wanted).count();
+        let kernels = kernel::Kernel::ALL.map(|kernel| (kernel, count(kernel)));
+        Ok(Plan {
+            kernels: kernels.into_iter().filter(|&(_, trees)| trees > 0).collect(),
+            seconds: chosen.iter().map(|(_, nanoseconds)| nanoseconds * 1e-9).sum(),
+        })
     }
 
     /// The kernel of each tree.
@@ -93,6 +131,16 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Vec<Kernel> {
+        self.for_each_tree(question, rows, |task| task.kernel(choose))
+    }
+
+    /// What `answer` says of the task that each tree is.
+    fn for_each_tree<T>(
+        &self,
+        question: &Question<'_>,
+        rows: Rows<'_>,
+        answer: impl Fn(&cost::Task<'_>) -> T,
+    ) -> Vec<T> {
         let ensemble = self.ensemble;
         let features = ensemble.feature_count();
         // A few pairs of rows, spread over both sets.
@@ -104,10 +152,7 @@ impl InterventionalOracle<'_> {
                 (rounded, &self.background[place * features..(place + 1) * features])
             })
             .collect();
-        let kernel = |(index, tree): (usize, &Tree)| {
-            if tree.linear {
-                return Kernel::Walk; // The only one that knows linear leaves.
-            }
+        let of_tree = |(index, tree): (usize, &Tree)| {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
                 let leaves = pairs
@@ -115,29 +160,58 @@ impl InterventionalOracle<'_> {
                     .map(|(a, b)| cost::leaves_reached(ensemble, nodes, question.player_of, a, b));
                 leaves.sum::<usize>() as f64 / pairs.len().max(1) as f64
             };
-            choose(&cost::Task {
+            answer(&cost::Task {
+                settings: self.settings,
+                linear: tree.linear,
                 nodes,
                 leaves: tree.leaves,
                 explicands: rows.len(),
                 background: self.weights.len(),
+                layout: Layout::new(question.players),
                 grouped: matches!(question.weights, Weights::Grouped(_)),
                 reached: &reached,
                 sorted: &|| self.sorted(question)[index].as_ref(),
             })
         };
-        ensemble.trees().iter().enumerate().map(kernel).collect()
+        ensemble.trees().iter().enumerate().map(of_tree).collect()
+    }
+
+    /// The shapes of the tables of those trees whose kernel wants tables.
+    fn shapes(&self, question: &Question<'_>, kernels: &[Kernel], rows: usize) -> Vec<Option<Shape>> {
+        // Tables that are kept must not depend on who asked first.
+        let bits = merged_bits(if self.settings.keep_tables { usize::MAX } else { rows });
+        let layout = Layout::new(question.players);
+        let shape = |(index, kernel): (usize, &Kernel)| {
+            let (paths, _) = match kernel {
+                Kernel::Tables { .. } => self.sorted_for(question, *kernel, index)?,
+                _ => return None,
+            };
+            Shape::new(self.ensemble.nodes_of(&self.ensemble.trees()[index]), paths, layout, bits)
+        };
+        // Threads are not woken where there is nothing for them to do.
+        if kernels.iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
+            kernels.par_iter().enumerate().map(shape).collect()
+        } else {
+            kernels.iter().map(|_| None).collect()
+        }
     }
 
     /// The tables of the trees of one turn, where their kernel wants them.
-    fn tables(&self, question: &Question<'_>, kernels: &[Kernel], turn: Range<usize>) -> Vec<Option<Tables>> {
+    fn tables<N: Number>(
+        &self,
+        question: &Question<'_>,
+        shapes: &[Option<Shape>],
+        turn: Range<usize>,
+        steps: Steps,
+    ) -> TablesOfTrees<N> {
         let fill = |index: usize| {
-            let Kernel::Tables { .. } = kernels[index] else { return None };
-            let (paths, histograms) = self.sorted_for(question, kernels[index], index)?;
+            let shape = shapes[index].clone()?;
+            let (paths, histograms) = self.sorted(question)[index].as_ref()?;
             let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[index]);
-            Some(Tables::new(nodes, paths, histograms, &question.weights))
+            let law = &mut BackgroundLaw(histograms);
+            Some(Tables::new(nodes, paths, shape, &question.weights, law, steps))
         };
-        // Threads are not woken where there is nothing for them to fill.
-        if kernels[turn.clone()].iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
+        if shapes[turn.clone()].iter().any(Option::is_some) {
             turn.into_par_iter().map(fill).collect()
         } else {
             turn.map(|_| None).collect()
@@ -173,7 +247,7 @@ impl InterventionalOracle<'_> {
             .background
             .chunks(BLOCK * features)
             .map(|rows| {
-                let mut columns = Columns::new(features);
+                let mut columns = Columns::new(self.ensemble);
                 columns.fill(self.ensemble, rows);
                 columns
             })
@@ -191,60 +265,89 @@ impl InterventionalOracle<'_> {
     }
 }
 
-/// Consecutive trees whose tables fit in memory together.
-pub(crate) fn turns(kernels: &[Kernel]) -> Vec<Range<usize>> {
-    let mut turns = Vec::new();
-    let (mut start, mut size) = (0, 0);
-    for (index, kernel) in kernels.iter().enumerate() {
-        let Kernel::Tables { size: more } = *kernel else { continue };
-        if size + more > TABLE_NUMBERS && index > start {
-            turns.push(start..index);
-            (start, size) = (index, 0);
-        }
-        size += more;
+/// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while they are near.
+fn rows_of_a_task(rows: usize) -> usize {
+    const MOST: usize = 8 * BLOCK;
+    match rayon::current_num_threads() {
+        1 => MOST,
+        threads => match rows.div_ceil(4 * threads) {
+            few if few < BLOCK => few.max(1),
+            many => many.next_multiple_of(BLOCK).min(MOST),
+        },
     }
-    turns.push(start..kernels.len());
-    turns
 }
 
-/// The memory that a thread needs to explain a block of rows.
-struct Scratch {
+/// Up to [`BLOCK`] rows and what they have gathered.
+struct Block {
     columns: Columns,
     rounded: Vec<f64>,
-    /// Outputs × players × [`BLOCK`].
+    /// Outputs × players × [`BLOCK`]; empty where all kernels are tables.
     phi: Vec<f64>,
+    sums: Sums,
+}
+
+/// The memory that a thread needs to explain some blocks of rows.
+struct Scratch<N> {
+    blocks: Vec<Block>,
+    /// Blocks in use.
+    used: usize,
     walk: Walk,
     masks: Masks,
     linear_walk: LinearWalk,
     grouped_walk: GroupedWalk,
     grouped_masks: GroupedMasks,
     lookup: Lookup,
+    numbers: std::marker::PhantomData<N>,
 }
 
-impl Scratch {
-    fn new(features: usize, question: &Question<'_>, outputs: usize) -> Self {
+impl<N: SumsOf> Scratch<N> {
+    fn new(features: usize, question: &Question<'_>) -> Self {
         let groups = match &question.weights {
             Weights::Alike(_) => 0,
             Weights::Grouped(grouped) => grouped.groups(),
         };
         Self {
-            columns: Columns::new(features),
-            rounded: Vec::new(),
-            phi: vec![0.0; outputs * question.players * BLOCK],
+            blocks: Vec::new(),
+            used: 0,
             walk: Walk::new(question.players),
             masks: Masks::new(),
             linear_walk: LinearWalk::new(question.players, groups),
             grouped_walk: GroupedWalk::new(features, groups),
             grouped_masks: GroupedMasks::new(),
-            lookup: Lookup::new(),
+            lookup: Lookup::default(),
+            numbers: std::marker::PhantomData,
         }
     }
 
-    fn begin(&mut self, ensemble: &Ensemble, rows: &[f64]) {
-        self.columns.fill(ensemble, rows);
-        self.rounded.clear();
-        self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
-        self.phi.fill(0.0);
+    /// Takes rows in; how many blocks they are.
+    fn begin(
+        &mut self,
+        oracle: &InterventionalOracle<'_>,
+        question: &Question<'_>,
+        kernels: &[Kernel],
+        rows: &[f64],
+        steps: Steps,
+    ) -> usize {
+        let ensemble = oracle.ensemble;
+        let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
+        let others = kernels.iter().any(|&kernel| !matches!(kernel, Kernel::Tables { .. }));
+        self.used = rows.len().div_ceil(BLOCK * features);
+        self.blocks.resize_with(self.blocks.len().max(self.used), || Block {
+            columns: Columns::new(ensemble),
+            rounded: Vec::new(),
+            phi: vec![0.0; if others { outputs * question.players * BLOCK } else { 0 }],
+            sums: Sums::new(question.players, outputs, oracle.settings.precision, steps),
+        });
+        for (block, rows) in self.blocks.iter_mut().zip(rows.chunks(BLOCK * features)) {
+            block.columns.fill(ensemble, rows);
+            block.phi.fill(0.0);
+            block.sums.clear();
+            if others {
+                block.rounded.clear();
+                block.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
+            }
+        }
+        self.used
     }
 
     fn add_tree(
@@ -252,17 +355,18 @@ impl Scratch {
         oracle: &InterventionalOracle<'_>,
         question: &Question<'_>,
         index: usize,
+        block: usize,
         sorted: Option<&(Paths, Histograms)>,
-        tables: Option<&Tables>,
+        tables: Option<&Tables<N>>,
     ) {
         let ensemble = oracle.ensemble;
         let tree = &ensemble.trees()[index];
         let nodes = ensemble.nodes_of(tree);
-        let phi = &mut self.phi[tree.output * question.players * BLOCK..][..question.players * BLOCK];
-        let columns = &self.columns;
-        if let (Some((paths, _)), Some(tables)) = (sorted, tables) {
-            return self.lookup.add(ensemble, nodes, paths, tables, columns, phi);
+        let Block { columns, rounded, phi, sums } = &mut self.blocks[block];
+        if let Some(tables) = tables {
+            return self.lookup.add(ensemble, nodes, tables, columns, N::of_output(sums, tree.output));
         }
+        let phi = &mut phi[tree.output * question.players * BLOCK..][..question.players * BLOCK];
         if let Some(sorted) = sorted {
             return match &question.weights {
                 Weights::Alike(moments) => self.masks.add(ensemble, nodes, sorted, moments, columns, phi),
@@ -272,7 +376,7 @@ impl Scratch {
             };
         }
         let features = ensemble.feature_count();
-        for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {
+        for (row, explicand) in rounded.chunks_exact(features).enumerate() {
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
                 let phi = |player: usize, share: f64| phi[player * BLOCK + row] += share;
                 let pair = Pair { explicand, background, weight };
@@ -294,10 +398,17 @@ impl Scratch {
 
     /// Adds what was gathered to the rows' values.
     fn end(&self, players: usize, outputs: usize, values: &mut [f64]) {
-        for (row, values) in values.chunks_exact_mut(players * outputs).enumerate() {
-            for (player, values) in values.chunks_exact_mut(outputs).enumerate() {
-                for (output, value) in values.iter_mut().enumerate() {
-                    *value += self.phi[(output * players + player) * BLOCK + row];
+        let numbers = players * outputs;
+        for (block, values) in self.blocks[..self.used].iter().zip(values.chunks_mut(BLOCK * numbers)) {
+            block.sums.add_to(values, outputs);
+            if block.phi.is_empty() {
+                continue;
+            }
+            for (row, values) in values.chunks_exact_mut(numbers).enumerate() {
+                for (player, values) in values.chunks_exact_mut(outputs).enumerate() {
+                    for (output, value) in values.iter_mut().enumerate() {
+                        *value += block.phi[(output * players + player) * BLOCK + row];
+                    }
                 }
             }
         }

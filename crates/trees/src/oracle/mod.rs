@@ -32,11 +32,12 @@
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is. Coalitional values have moments
 //! for groups and for their members, and the three kernels once more, in [`coalitional`].
 
-mod coalitional;
+pub(crate) mod coalitional;
 mod cost;
 mod explain;
 mod histograms;
 mod interactions;
+mod kept;
 mod linear;
 mod masks;
 mod tables;
@@ -50,13 +51,16 @@ use apportion_games::{Background, Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
 
 use self::coalitional::{Coalitional, group_of};
-use self::explain::{Question, Sorted, Weights};
+use self::explain::{Question, Sorted};
+use self::kept::{Asked, KeptTables};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
+use crate::kernel::{Plan, Settings};
 use crate::moments::Moments;
 use crate::predict::check_rows;
 use crate::tables::paths;
+use crate::tables::table::Weights;
 
 /// Exact attributions of some rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,6 +111,8 @@ pub struct InterventionalOracle<'a> {
     /// 0, 1, …: each feature is its own player.
     features: Vec<u32>,
     sorted: OnceLock<Sorted>,
+    settings: Settings,
+    kept: KeptTables,
 }
 
 impl<'a> InterventionalOracle<'a> {
@@ -151,7 +157,28 @@ impl<'a> InterventionalOracle<'a> {
             base,
             features: (0..ensemble.feature_count() as u32).collect(),
             sorted: OnceLock::new(),
+            settings: Settings::default(),
+            kept: KeptTables::default(),
         })
+    }
+
+    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is refused by every question to it: it
+    /// is a kernel of the path-dependent game.
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, kept: KeptTables::default(), ..self }
+    }
+
+    /// What [`values`](Self::values) would do with these rows, tree by tree, and the time that it would take: predicted from the trees and
+    /// the number of rows, not measured. Takes the time of sorting the background, if that pays for these rows; it is kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`values`](Self::values).
+    pub fn plan(&self, value: &Semivalue, rows: Rows<'_>) -> Result<Plan, TreeError> {
+        value.check_players(self.features.len())?;
+        check_rows(rows, self.ensemble, "row")?;
+        let weights = Weights::Alike(Moments::new(value.clone(), self.widest()));
+        self.plan_of(&self.of_features(weights, Asked::Values(value.clone())), rows)
     }
 
     /// v(∅) of every explicand, per output: the weighted mean margin of the background.
@@ -168,7 +195,8 @@ impl<'a> InterventionalOracle<'a> {
     ///
     /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features,
     /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite,
-    /// [`TreeError::Value`] for weights by size of another number of players than the model has features.
+    /// [`TreeError::Value`] for weights by size of another number of players than the model has features, [`TreeError::Kernel`] and
+    /// [`TreeError::Unsupported`] for a kernel that was [asked for](Self::with_settings) and cannot be used.
     pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         self.values_by(value, rows, cost::choose)
     }
@@ -255,8 +283,9 @@ impl<'a> InterventionalOracle<'a> {
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
         value.check_players(self.features.len())?;
+        let asked = Asked::Values(value.clone());
         let weights = Weights::Alike(Moments::new(value, self.widest()));
-        self.explain(&self.of_features(weights), rows, choose)
+        self.explain(&self.of_features(weights, asked), rows, choose)
     }
 
     /// As [`coalitional_values`](Self::coalitional_values) where all is checked, with each tree's kernel chosen by `choose`.
@@ -267,8 +296,9 @@ impl<'a> InterventionalOracle<'a> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Result<Attributions, TreeError> {
+        let asked = Asked::Coalitional(value.clone(), partition.clone());
         let weights = Weights::Grouped(Coalitional::new(value, partition, self.widest()));
-        self.explain(&self.of_features(weights), rows, choose)
+        self.explain(&self.of_features(weights, asked), rows, choose)
     }
 
     /// As [`quotient_values`](Self::quotient_values), with each tree's kernel chosen by `choose`.
@@ -284,6 +314,7 @@ impl<'a> InterventionalOracle<'a> {
         let question = Question {
             player_of: &group_of(partition),
             players: partition.len(),
+            asked: Asked::Quotient(value.clone(), partition.clone()),
             weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
             sorted: &OnceLock::new(),
         };
@@ -291,8 +322,14 @@ impl<'a> InterventionalOracle<'a> {
     }
 
     /// The question for the values of features.
-    fn of_features(&self, weights: Weights) -> Question<'_> {
-        Question { player_of: &self.features, players: self.features.len(), weights, sorted: &self.sorted }
+    fn of_features(&self, weights: Weights, asked: Asked) -> Question<'_> {
+        Question {
+            player_of: &self.features,
+            players: self.features.len(),
+            asked,
+            weights,
+            sorted: &self.sorted,
+        }
     }
 
     /// At least as many as the features of any path and of the model of its leaf.

@@ -3,11 +3,13 @@
 use apportion_games::{GameError, Rows};
 use apportion_values::{Semivalue, ValueError};
 
+use super::InterventionalOracle;
 use super::cost::{self, Choose, Kernel};
-use super::explain::Weights;
-use super::{InterventionalOracle, explain, tables};
+use super::kept::Asked;
 use crate::common::{Random, TreeSpec, by_enumeration, by_leaves, document, read};
 use crate::moments::Moments;
+use crate::tables::shape;
+use crate::tables::table::Weights;
 use crate::{Ensemble, TreeError};
 
 /// Every kind of semivalue, for games of `players`.
@@ -31,8 +33,8 @@ pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
 pub(crate) const CHOICES: [(&str, Choose); 4] = [
     ("walk", |_| Kernel::Walk),
     ("masks", |task| if (task.sorted)().is_some() { Kernel::Masks } else { Kernel::Walk }),
-    ("tables", |task| match (task.sorted)().map(|(paths, _)| tables::size(task.nodes, paths)) {
-        Some(Some(size)) => Kernel::Tables { size },
+    ("tables", |task| match (task.sorted)().map(|(paths, _)| shape::size(task.nodes, paths, task.layout)) {
+        Some(Some((size, _))) => Kernel::Tables { size },
         Some(None) => Kernel::Masks,
         None => Kernel::Walk,
     }),
@@ -335,16 +337,6 @@ fn bad_rows_and_weights_are_refused_by_name() {
 }
 
 #[test]
-fn tables_too_large_for_memory_are_filled_in_turns() {
-    let kernels: Vec<Kernel> = (0..10).map(|_| Kernel::Tables { size: explain::TABLE_NUMBERS / 3 }).collect();
-    assert_eq!(explain::turns(&kernels), [0..3, 3..6, 6..9, 9..10]);
-    let large =
-        [Kernel::Tables { size: 2 * explain::TABLE_NUMBERS }, Kernel::Walk, Kernel::Tables { size: 1 }];
-    assert_eq!(explain::turns(&large), [0..2, 2..3]);
-    assert!(explain::turns(&[]).into_iter().all(|turn| turn.is_empty()));
-}
-
-#[test]
 fn the_choice_of_kernel_follows_the_work() {
     let features: Vec<usize> = (0..8).collect();
     let tree = TreeSpec::random(&mut Random(8), &features, 5, false, 0);
@@ -354,11 +346,12 @@ fn the_choice_of_kernel_follows_the_work() {
         let rows_of = Rows::new(&background[..8 * background_rows], 8);
         let oracle = InterventionalOracle::new(&ensemble, rows_of, None).unwrap();
         let explicands = Random(10).row(8 * rows);
-        let question = oracle.of_features(Weights::Alike(Moments::new(Semivalue::Shapley, 8)));
+        let asked = Asked::Values(Semivalue::Shapley);
+        let question = oracle.of_features(Weights::Alike(Moments::new(Semivalue::Shapley, 8)), asked);
         oracle.kernels(&question, Rows::new(&explicands, 8), cost::choose)[0]
     };
     assert_eq!(chosen(1, 1), Kernel::Walk);
-    assert_eq!(chosen(20, 200), Kernel::Masks);
+    assert_eq!(chosen(3, 200), Kernel::Masks);
     assert!(matches!(chosen(10_000, 1), Kernel::Tables { .. }));
     assert!(matches!(chosen(10_000, 200), Kernel::Tables { .. }));
 }

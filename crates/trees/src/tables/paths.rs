@@ -9,7 +9,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
-use crate::ensemble::{Ensemble, Node};
+use crate::ensemble::{Ensemble, Node, Width};
 
 /// Rows whose patterns are computed together.
 pub(crate) const BLOCK: usize = 64;
@@ -34,8 +34,12 @@ pub(crate) trait Word:
 {
 }
 
+impl Word for u16 {}
 impl Word for u32 {}
 impl Word for u64 {}
+
+/// The word of an index in a table.
+pub(crate) type Pattern = u16;
 
 /// The path features of one tree's nodes.
 #[derive(Debug, Clone)]
@@ -113,13 +117,24 @@ impl Paths {
 
 /// Rounded values of up to [`BLOCK`] rows, feature by feature, so that one split tests them all at once.
 pub(crate) struct Columns {
-    values: Vec<f64>,
+    values: Values,
     rows: usize,
 }
 
+/// In the width that the ensemble compares with.
+enum Values {
+    Single(Vec<[f32; BLOCK]>),
+    Double(Vec<[f64; BLOCK]>),
+}
+
 impl Columns {
-    pub(crate) fn new(features: usize) -> Self {
-        Self { values: vec![0.0; features * BLOCK], rows: 0 }
+    pub(crate) fn new(ensemble: &Ensemble) -> Self {
+        let features = ensemble.feature_count();
+        let values = match ensemble.width {
+            Width::Single => Values::Single(vec![[0.0; BLOCK]; features]),
+            Width::Double => Values::Double(vec![[0.0; BLOCK]; features]),
+        };
+        Self { values, rows: 0 }
     }
 
     /// Takes rows in, row-major and not yet rounded.
@@ -127,8 +142,17 @@ impl Columns {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
         for (index, row) in rows.chunks_exact(features).enumerate() {
-            for (feature, &value) in row.iter().enumerate() {
-                self.values[feature * BLOCK + index] = ensemble.width.round(value);
+            match &mut self.values {
+                Values::Single(columns) => {
+                    for (column, &value) in columns.iter_mut().zip(row) {
+                        column[index] = ensemble.width.round(value) as f32;
+                    }
+                }
+                Values::Double(columns) => {
+                    for (column, &value) in columns.iter_mut().zip(row) {
+                        column[index] = ensemble.width.round(value);
+                    }
+                }
             }
         }
     }
@@ -140,21 +164,79 @@ impl Columns {
 
     /// Writes to `left` which of the rows go left at a split.
     pub(crate) fn decide<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
-        let column = &self.values[split.feature() * BLOCK..][..self.rows];
-        let threshold = split.threshold();
+        if self.rows > BLOCK / 8 {
+            self.decide_all(ensemble, split, left);
+        } else {
+            self.decide_some(ensemble, split, &mut left[..self.rows]);
+        }
+    }
+
+    /// As [`decide`](Self::decide), also for rows that are not there: a number of steps known beforehand.
+    #[inline(always)]
+    pub(crate) fn decide_all<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
+        self.decide_some(ensemble, split, left);
+    }
+
+    #[inline(always)]
+    fn decide_some<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W]) {
+        let (feature, threshold) = (split.feature(), split.threshold());
         if split.is_ruled() {
-            for (left, &value) in left.iter_mut().zip(column) {
+            for (row, left) in left.iter_mut().enumerate() {
+                let value = match &self.values {
+                    Values::Single(columns) => f64::from(columns[feature][row]),
+                    Values::Double(columns) => columns[feature][row],
+                };
                 *left = W::from(ensemble.goes_left(split, value));
             }
-        } else if split.default_left() {
-            for (left, &value) in left.iter_mut().zip(column) {
-                *left = W::from((value < threshold) | value.is_nan());
+            return;
+        }
+        match &self.values {
+            Values::Single(columns) => {
+                // Below the threshold is below the next `f32`.
+                let nearest = threshold as f32;
+                let threshold = if f64::from(nearest) < threshold { nearest.next_up() } else { nearest };
+                if split.default_left() {
+                    for (left, &value) in left.iter_mut().zip(&columns[feature]) {
+                        *left = W::from((value < threshold) | value.is_nan());
+                    }
+                } else {
+                    for (left, &value) in left.iter_mut().zip(&columns[feature]) {
+                        *left = W::from(value < threshold);
+                    }
+                }
             }
-        } else {
-            for (left, &value) in left.iter_mut().zip(column) {
-                *left = W::from(value < threshold);
+            Values::Double(columns) => {
+                if split.default_left() {
+                    for (left, &value) in left.iter_mut().zip(&columns[feature]) {
+                        *left = W::from((value < threshold) | value.is_nan());
+                    }
+                } else {
+                    for (left, &value) in left.iter_mut().zip(&columns[feature]) {
+                        *left = W::from(value < threshold);
+                    }
+                }
             }
         }
+    }
+}
+
+/// From the patterns of a whole block at a split to those at one of its children, which rows pass to if they go left (`passes`) or right.
+#[inline(always)]
+pub(crate) fn descend<W: Word>(
+    patterns: &[W; BLOCK],
+    left: &[W; BLOCK],
+    bit: u32,
+    is_first: bool,
+    passes: bool,
+    child: &mut [W; BLOCK],
+) {
+    let mask = W::from(true) << bit;
+    let rows = child.iter_mut().zip(patterns).zip(left);
+    match (is_first, passes) {
+        (true, true) => rows.for_each(|((child, &pattern), &left)| *child = pattern | left << bit),
+        (true, false) => rows.for_each(|((child, &pattern), &left)| *child = pattern | (left << bit ^ mask)),
+        (false, true) => rows.for_each(|((child, &pattern), &left)| *child = pattern & !(left << bit ^ mask)),
+        (false, false) => rows.for_each(|((child, &pattern), &left)| *child = pattern & !(left << bit)),
     }
 }
 

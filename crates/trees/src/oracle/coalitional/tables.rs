@@ -5,8 +5,8 @@
 
 use super::super::masks::ones;
 use super::super::paths::all_of;
-use super::super::tables::{add_share, subsets};
 use super::{Coalitional, LeafGroups};
+use crate::tables::fill::{Leaf, subsets};
 
 /// Values of one leaf; the memory is kept between leaves.
 #[derive(Default)]
@@ -29,8 +29,25 @@ struct Owner {
 }
 
 impl Fill {
+    /// Writes the values of every pattern of the explicand to `entries`. The leaf has these path `features`.
+    pub(crate) fn write(
+        &mut self,
+        leaf: &Leaf<'_>,
+        features: &[u32],
+        coalitional: &Coalitional,
+        entries: &mut [f64],
+    ) {
+        let bits = features.len();
+        let shares = self.columns(features, leaf.value, leaf.law, coalitional);
+        for (column, &lane) in shares.chunks_exact(1 << bits).zip(leaf.lanes) {
+            for (entry, &share) in entries.chunks_exact_mut(leaf.width).zip(column) {
+                entry[lane] = share;
+            }
+        }
+    }
+
     /// A column of 2^d values for each of the d path `features`: `shares[j · 2^d + P]`.
-    pub(crate) fn leaf(
+    fn columns(
         &mut self,
         features: &[u32],
         value: f64,
@@ -84,6 +101,13 @@ impl Fill {
             }
         }
         shares
+    }
+}
+
+/// Adds a share of each of `features` for explicands of one `pattern` of `bits` features.
+fn add_share(shares: &mut [f64], bits: usize, features: u64, pattern: u64, share: f64) {
+    for bit in ones(features) {
+        shares[bit << bits | pattern as usize] += share;
     }
 }
 

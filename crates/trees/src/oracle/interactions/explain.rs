@@ -15,11 +15,13 @@ use crate::error::TreeError;
 use crate::interactions::{Diagonal, Interactions};
 use crate::moments::Moments;
 use crate::oracle::cost::Kernel;
-use crate::oracle::explain::{Question, Weights, turns};
+use crate::oracle::explain::Question;
 use crate::oracle::histograms::Histograms;
 use crate::oracle::walk::Pair;
 use crate::oracle::{Attributions, InterventionalOracle};
 use crate::tables::paths::{BLOCK, Columns, Paths};
+use crate::tables::table::Weights;
+use crate::tables::turns;
 
 impl InterventionalOracle<'_> {
     /// The interactions of the players of `question`, each tree's kernels chosen by `choices`.
@@ -46,8 +48,12 @@ impl InterventionalOracle<'_> {
         let kernels = self.kernels(question, rows, choices.pairs);
         // A row's sums do not depend on the rows beside it, so blocks may be cut to occupy several threads.
         let block = rows.len().div_ceil(16).clamp(1, BLOCK);
-        let scratch = || Scratch::new(features, players);
-        for turn in turns(&kernels) {
+        let scratch = || Scratch::new(ensemble, players);
+        let sizes = kernels.iter().map(|kernel| match *kernel {
+            Kernel::Tables { size } => size * size_of::<f64>(),
+            _ => 0,
+        });
+        for turn in turns(sizes, false) {
             let tables = self.pair_tables(question, moments, &kernels, turn.clone());
             // Until the end, a block's sums are kept where its results will be: outputs × pairs × rows.
             let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
@@ -150,9 +156,9 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(features: usize, players: usize) -> Self {
+    fn new(ensemble: &Ensemble, players: usize) -> Self {
         Self {
-            columns: Columns::new(features),
+            columns: Columns::new(ensemble),
             rounded: Vec::new(),
             walk: PairWalk::new(players),
             masks: PairMasks::new(),

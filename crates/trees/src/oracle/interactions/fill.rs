@@ -16,7 +16,7 @@ use super::pairs::places;
 use super::shares::PairShares;
 use crate::moments::Moments;
 use crate::oracle::masks::ones;
-use crate::oracle::tables::subsets;
+use crate::tables::fill::subsets;
 use crate::tables::paths::all_of;
 
 /// The memory of a fill, kept between leaves.

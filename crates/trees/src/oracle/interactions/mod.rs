@@ -52,11 +52,13 @@ use apportion_values::Semivalue;
 
 use super::coalitional::group_of;
 use super::cost::Choose;
-use super::explain::{Question, Weights};
+use super::explain::Question;
+use super::kept::Asked;
 use super::{InterventionalOracle, cost as values_cost};
 use crate::error::TreeError;
 use crate::interactions::{Diagonal, Interactions};
 use crate::moments::Moments;
+use crate::tables::table::Weights;
 
 /// How kernels are chosen: for values, which may stand on the diagonal, and for interactions.
 #[derive(Clone, Copy)]
@@ -125,8 +127,9 @@ impl InterventionalOracle<'_> {
         choices: Choices,
     ) -> Result<Interactions, TreeError> {
         value.check_players(self.features.len())?;
+        let asked = Asked::Values(value.clone());
         let moments = Moments::new(value, self.widest());
-        self.interact(&self.of_features(Weights::Alike(moments)), rows, diagonal, choices)
+        self.interact(&self.of_features(Weights::Alike(moments), asked), rows, diagonal, choices)
     }
 
     /// As [`quotient_interactions`](Self::quotient_interactions), with each tree's kernels chosen by `choices`.
@@ -143,6 +146,7 @@ impl InterventionalOracle<'_> {
         let question = Question {
             player_of: &group_of(partition),
             players: partition.len(),
+            asked: Asked::Quotient(value.clone(), partition.clone()),
             weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
             sorted: &OnceLock::new(),
         };

@@ -8,8 +8,8 @@ use super::pairs::{Pairs, places};
 use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
 use crate::oracle::histograms::Histograms;
-use crate::oracle::tables::{MOST_BITS, add_column};
 use crate::tables::paths::{BLOCK, Columns, Paths, Patterns};
+use crate::tables::shape::MOST_BITS;
 
 /// The tables of one tree.
 pub(crate) struct PairTables {
@@ -119,6 +119,30 @@ impl PairLookup {
                 }
             }
             self.patterns.descend(paths, index, node, &left, rows);
+        }
+    }
+}
+
+/// `phi[r] += column[places[r]]`. The length of a column is a power of two that the compiler must know to leave out bounds checks.
+fn add_column(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
+    fn add<const LENGTH: usize>(column: &[f64], places: &[u32; BLOCK], phi: &mut [f64]) {
+        let Some(column) = column.first_chunk::<LENGTH>() else { return };
+        for (phi, &place) in phi.iter_mut().zip(places) {
+            *phi += column[place as usize & (LENGTH - 1)];
+        }
+    }
+    match column.len() {
+        2 => add::<2>(column, places, phi),
+        4 => add::<4>(column, places, phi),
+        8 => add::<8>(column, places, phi),
+        16 => add::<16>(column, places, phi),
+        32 => add::<32>(column, places, phi),
+        64 => add::<64>(column, places, phi),
+        128 => add::<128>(column, places, phi),
+        _ => {
+            for (phi, &place) in phi.iter_mut().zip(places) {
+                *phi += column[place as usize];
+            }
         }
     }
 }

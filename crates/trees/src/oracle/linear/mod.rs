@@ -25,9 +25,9 @@
 mod products;
 
 use self::products::Products;
-use super::explain::Weights;
 use super::walk::Pair;
 use crate::ensemble::{Ensemble, LinearLeaf, Node};
+use crate::tables::table::Weights;
 
 /// Who a player's features are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The values of products: games that are worth something iff some players are taken from the explicand and others are not.
 
 use super::super::coalitional::Coalitional;
-use super::super::explain::Weights;
 use crate::moments::Moments;
+use crate::tables::table::Weights;
 
 /// `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
 pub(super) struct Products {

@@ -1,0 +1,99 @@
+//! What rows of a block have gathered from tables.
+
+use super::number::{Number, Steps};
+use super::paths::BLOCK;
+use super::shape::Layout;
+use crate::kernel::Precision;
+
+/// Sums per output, player and row of a block.
+#[derive(Debug)]
+pub(crate) struct Sums {
+    layout: Layout,
+    players: usize,
+    /// Outputs × rows × lanes, or outputs × players × rows. Of the numbers that are not whole.
+    float: Vec<f64>,
+    /// The same of whole numbers.
+    fixed: Vec<i64>,
+    steps: Steps,
+}
+
+impl Sums {
+    pub(crate) fn new(players: usize, outputs: usize, precision: Precision, steps: Steps) -> Self {
+        let layout = Layout::new(players);
+        let size = outputs * Self::output_size(layout, players);
+        let (float, fixed) = match precision {
+            Precision::Fixed => (Vec::new(), vec![0; size]),
+            _ => (vec![0.0; size], Vec::new()),
+        };
+        Self { layout, players, float, fixed, steps }
+    }
+
+    fn output_size(layout: Layout, players: usize) -> usize {
+        BLOCK
+            * match layout {
+                Layout::Lanes(width) => width,
+                Layout::Columns => players,
+            }
+    }
+
+    /// Where the numbers of an output are.
+    fn output(&self, output: usize) -> std::ops::Range<usize> {
+        let size = Self::output_size(self.layout, self.players);
+        output * size..(output + 1) * size
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.float.fill(0.0);
+        self.fixed.fill(0);
+    }
+
+    /// Adds what the rows have gathered to their values, rows × players × outputs.
+    pub(crate) fn add_to(&self, values: &mut [f64], outputs: usize) {
+        for (row, values) in values.chunks_exact_mut(self.players * outputs).enumerate() {
+            for (player, values) in values.chunks_exact_mut(outputs).enumerate() {
+                for (output, value) in values.iter_mut().enumerate() {
+                    *value += self.get(output, player, row);
+                }
+            }
+        }
+    }
+
+    /// What a player has gathered in a row.
+    fn get(&self, output: usize, player: usize, row: usize) -> f64 {
+        let index = self.output(output).start
+            + match self.layout {
+                Layout::Lanes(width) => row * width + player,
+                Layout::Columns => player * BLOCK + row,
+            };
+        match self.float.get(index) {
+            Some(&sum) => sum,
+            None => self.fixed[index] as f64 * self.steps.size,
+        }
+    }
+}
+
+/// A number in tables, whose sums are kept in [`Sums`].
+pub(crate) trait SumsOf: Number {
+    /// The sums of one output.
+    fn of_output(sums: &mut Sums, output: usize) -> &mut [Self::Sum];
+}
+
+impl SumsOf for f64 {
+    fn of_output(sums: &mut Sums, output: usize) -> &mut [f64] {
+        let range = sums.output(output);
+        &mut sums.float[range]
+    }
+}
+
+impl SumsOf for f32 {
+    fn of_output(sums: &mut Sums, output: usize) -> &mut [f64] {
+        f64::of_output(sums, output)
+    }
+}
+
+impl SumsOf for i64 {
+    fn of_output(sums: &mut Sums, output: usize) -> &mut [i64] {
+        let range = sums.output(output);
+        &mut sums.fixed[range]
+    }
+}

@@ -1,0 +1,193 @@
+//! The tables of one tree.
+//!
+//! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a split is put together from
+//! those of its two children: its index says which pattern either child sees, and what is known of the splits below.
+
+use super::fill::{Fill, Leaf};
+use super::number::{Number, Steps};
+use super::paths::Paths;
+use super::shape::{Layout, Region, Shape};
+use crate::ensemble::Node;
+use crate::moments::Moments;
+use crate::oracle::coalitional::{self, Coalitional};
+
+/// How coalitions are weighed.
+pub(crate) enum Weights {
+    /// By their size: a semivalue.
+    Alike(Moments),
+    /// By the number of groups and of fellow members in them: a coalitional value.
+    Grouped(Coalitional),
+}
+
+/// What stands for the absent players at a leaf.
+pub(crate) trait Law {
+    /// The patterns that they may have at a leaf, in ascending order, and their weights.
+    fn at(&mut self, leaf: usize, paths: &Paths) -> &[(u64, f64)];
+}
+
+/// The tables of one tree.
+#[derive(Debug)]
+pub(crate) struct Tables<N> {
+    pub(crate) shape: Shape,
+    /// Per region its table: entries one after the other, or columns one after the other.
+    pub(crate) numbers: Vec<N>,
+}
+
+impl<N: Number> Tables<N> {
+    pub(crate) fn new(
+        nodes: &[Node],
+        paths: &Paths,
+        shape: Shape,
+        weights: &Weights,
+        law: &mut dyn Law,
+        steps: Steps,
+    ) -> Self {
+        let mut numbers = vec![N::default(); shape.size];
+        let mut builder = Builder {
+            nodes,
+            paths,
+            shape: &shape,
+            weights,
+            law,
+            fill: Fill::default(),
+            grouped_fill: coalitional::Fill::default(),
+            lanes: Vec::new(),
+            spare: Vec::new(),
+        };
+        for region in &shape.regions {
+            let entries = builder.region(region);
+            let size = region.width << region.bits;
+            let numbers = &mut numbers[region.start..region.start + size];
+            match shape.layout {
+                Layout::Lanes(_) => {
+                    for (number, &value) in numbers.iter_mut().zip(&entries) {
+                        *number = N::nearest(value, steps);
+                    }
+                }
+                Layout::Columns => {
+                    for (lane, column) in numbers.chunks_exact_mut(1 << region.bits).enumerate() {
+                        for (number, &value) in
+                            column.iter_mut().zip(entries[lane..].iter().step_by(region.width))
+                        {
+                            *number = N::nearest(value, steps);
+                        }
+                    }
+                }
+            }
+            builder.spare.push(entries);
+        }
+        Self { shape, numbers }
+    }
+}
+
+/// What it takes to put a table together.
+struct Builder<'a> {
+    nodes: &'a [Node],
+    paths: &'a Paths,
+    shape: &'a Shape,
+    weights: &'a Weights,
+    law: &'a mut dyn Law,
+    fill: Fill,
+    grouped_fill: coalitional::Fill,
+    lanes: Vec<usize>,
+    /// Memory to be used again.
+    spare: Vec<Vec<f64>>,
+}
+
+impl Builder<'_> {
+    /// The table of a region, entry by entry.
+    fn region(&mut self, region: &Region) -> Vec<f64> {
+        let splits = self.shape.splits(region);
+        let root = splits[0] as usize;
+        if splits.len() == self.shape.splits_below(root) {
+            self.whole(root, region)
+        } else {
+            // Only the leaf right below it.
+            let node = self.nodes[root];
+            let mut below = |child: usize| match self.nodes[child].is_leaf() {
+                true => self.whole(child, region),
+                false => Vec::new(),
+            };
+            let (left, right) = (below(node.left()), below(node.right()));
+            self.put_together(root, region, [left, right], [0, 0])
+        }
+    }
+
+    /// The table of all leaves at and below a node. Goes down at most as many levels as an index has bits.
+    fn whole(&mut self, node: usize, region: &Region) -> Vec<f64> {
+        if self.nodes[node].is_leaf() {
+            return self.leaf(node, region);
+        }
+        let [left, right] = [self.nodes[node].left(), self.nodes[node].right()];
+        let inner = [left, right].map(|child| self.shape.splits_below(child));
+        let tables = [self.whole(left, region), self.whole(right, region)];
+        self.put_together(node, region, tables, inner)
+    }
+
+    fn leaf(&mut self, leaf: usize, region: &Region) -> Vec<f64> {
+        let features = self.paths.features(leaf);
+        let mut entries = self.zeros(region.width << features.len());
+        let value = self.nodes[leaf].value();
+        if value == 0.0 || features.is_empty() {
+            return entries;
+        }
+        self.lanes.clear();
+        match self.shape.layout {
+            Layout::Lanes(_) => self.lanes.extend(features.iter().map(|&player| player as usize)),
+            Layout::Columns => {
+                let players = self.shape.players(region);
+                let lane = |player| players.iter().position(|known| known == player);
+                self.lanes.extend(features.iter().filter_map(lane));
+            }
+        }
+        let law = self.law.at(leaf, self.paths);
+        let leaf = Leaf { value, law, lanes: &self.lanes, width: region.width };
+        match self.weights {
+            Weights::Alike(moments) => self.fill.write(&leaf, moments, &mut entries),
+            Weights::Grouped(grouped) => self.grouped_fill.write(&leaf, features, grouped, &mut entries),
+        }
+        entries
+    }
+
+    /// The table of a split from those of its children, empty where they are not part of it, with as many decisions in their indices.
+    fn put_together(
+        &mut self,
+        split: usize,
+        region: &Region,
+        [left, right]: [Vec<f64>; 2],
+        [left_decisions, right_decisions]: [usize; 2],
+    ) -> Vec<f64> {
+        let width = region.width;
+        let node = self.nodes[split];
+        let above = self.paths.features(split).len();
+        let [left_above, right_above] =
+            [node.left(), node.right()].map(|child| self.paths.features(child).len());
+        let mut entries = self.zeros(width << (above + 1 + left_decisions + right_decisions));
+        for (place, entry) in entries.chunks_exact_mut(width).enumerate() {
+            let pattern = place as u64 & ((1 << above) - 1);
+            let goes_left = place >> above & 1 == 1;
+            let decisions = place >> (above + 1);
+            let left_place = self.paths.child_pattern(split, pattern, goes_left) as usize
+                | (decisions & ((1 << left_decisions) - 1)) << left_above;
+            let right_place = self.paths.child_pattern(split, pattern, !goes_left) as usize
+                | (decisions >> left_decisions) << right_above;
+            for (table, place) in [(&left, left_place), (&right, right_place)] {
+                if !table.is_empty() {
+                    let added = &table[place * width..(place + 1) * width];
+                    for (number, added) in entry.iter_mut().zip(added) {
+                        *number += added;
+                    }
+                }
+            }
+        }
+        self.spare.extend([left, right]);
+        entries
+    }
+
+    fn zeros(&mut self, size: usize) -> Vec<f64> {
+        let mut entries = self.spare.pop().unwrap_or_default();
+        entries.clear();
+        entries.resize(size, 0.0);
+        entries
+    }
+}
