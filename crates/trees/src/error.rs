@@ -6,7 +6,8 @@ use apportion_values::ValueError;
 use crate::kernel::Kernel;
 
 /// What to give, where a file is none of it.
-const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, or a LightGBM model saved as text";
+const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as JSON, trees saved as \
+                     ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
 
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +57,18 @@ pub enum TreeError {
         offset: usize,
         /// What was found and what was wanted.
         problem: String,
+    },
+    /// Bytes that begin as an ONNX file, but are none, or only its beginning.
+    #[error("the model file is no complete ONNX file: {problem}")]
+    Onnx {
+        /// What was found.
+        problem: String,
+    },
+    /// An ONNX file of another kind of model, a neural network for example.
+    #[error("this ONNX file holds no tree ensemble: its operators are {operators}")]
+    NoTrees {
+        /// The first operators of its graph.
+        operators: String,
     },
     /// A document that is not what a model of this format looks like.
     #[error("the model file is damaged: {at}: {problem}")]

@@ -8,10 +8,10 @@ use flate2::read::MultiGzDecoder;
 use crate::document::{Field, Value, json};
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
-use crate::{catboost, lightgbm, treelite, xgboost};
+use crate::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
 
 impl Ensemble {
-    /// Reads a model file: XGBoost JSON or UBJ, gzipped or not, whatever its name.
+    /// Reads a model file of any format that [`from_bytes`](Self::from_bytes) reads, whatever its name.
     ///
     /// # Errors
     ///
@@ -23,11 +23,20 @@ impl Ensemble {
         Self::from_bytes(&bytes)
     }
 
-    /// Reads the content of a model file: XGBoost JSON or UBJ, gzipped or not.
+    /// Reads the content of a model file, gzipped or not. The format is found from the content:
     ///
-    /// XGBoost 1.7 to 3.x, boosters `gbtree` and `dart`. Nothing of a damaged file is used: a file that ends too early, a length that
-    /// lies, lists that do not match, a tree that is none (a cycle, a child out of range, no leaf) and numbers that mean nothing are
-    /// errors.
+    /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`;
+    /// - LightGBM as text;
+    /// - CatBoost as JSON;
+    /// - treelite as JSON;
+    /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
+    ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
+    ///   the one that was trained;
+    /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
+    ///
+    /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is none (a
+    /// cycle, a child out of range, no leaf) and numbers that mean nothing are errors. An ONNX file without trees, a network for
+    /// example, is [`TreeError::NoTrees`].
     ///
     /// # Errors
     ///
@@ -44,6 +53,17 @@ impl Ensemble {
     }
 
     fn from_plain(bytes: &[u8]) -> Result<Self, TreeError> {
+        if onnx_ml::begins_like_onnx(bytes) {
+            return onnx_ml::read(bytes);
+        }
+        // A pickle of protocol 2 or later, which joblib writes too.
+        if let [0x80, 2..=5, ..] = bytes {
+            return Err(TreeError::Unsupported {
+                what: "a pickle, which can hold any program,".to_owned(),
+                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON of \
+                         docs/scikit_learn_to_json.py",
+            });
+        }
         let start = bytes.trim_ascii_start();
         // Both formats open an object; after that JSON has a name in quotes, UBJ the marker of a length.
         match (start.first(), start.get(1)) {
@@ -68,7 +88,9 @@ impl Ensemble {
 fn from_document(document: &Value<'_>) -> Result<Ensemble, TreeError> {
     let root = Field::root(document);
     let has = |member| root.has(member);
-    if has("learner") {
+    if portable::is_portable(&root) {
+        portable::from_json(document)
+    } else if has("learner") {
         xgboost::from_json(document)
     } else if has("oblivious_trees") || has("features_info") || has("model_info") {
         catboost::from_json(document)

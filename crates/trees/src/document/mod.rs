@@ -107,6 +107,32 @@ impl<'a> Field<'a> {
         self.find(key)?.ok_or_else(|| self.error(format!("has no member {key:?}")))
     }
 
+    /// Refuses members with other names than these.
+    pub(crate) fn check_members(&self, known: &[&str]) -> Result<(), TreeError> {
+        let Value::Object(members) = self.value else { return self.unexpected("an object") };
+        match members.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            Some((name, _)) => {
+                Err(self
+                    .error(format!("the member {name:.40?} is not known; known are {}", known.join(", "))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn number(&self) -> Result<f64, TreeError> {
+        match self.value {
+            Value::Number(number) => Ok(*number),
+            _ => self.unexpected("a number"),
+        }
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool, TreeError> {
+        match self.value {
+            Value::Bool(flag) => Ok(*flag),
+            _ => self.unexpected("true or false"),
+        }
+    }
+
     pub(crate) fn text(&self) -> Result<&'a str, TreeError> {
         match self.value {
             Value::Text(text) => Ok(text),
