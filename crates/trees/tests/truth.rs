@@ -319,3 +319,38 @@ fn lightgbm_models_agree_with_their_ground_truth() {
         assert!(compared >= least, "{name}: {compared}");
     }
 }
+
+/// scikit-learn's forest and boosting as ONNX, which has no covers.
+#[test]
+fn onnx_models_agree_with_their_ground_truth() {
+    for name in ["diabetes_random_forest", "diabetes_gradient_boosting"] {
+        let Ok(bytes) = std::fs::read(shared().join("truth").join(format!("{name}.json"))) else { continue };
+        let mut truth: Value = serde_json::from_slice(&bytes).unwrap();
+        for case in truth["cases"].as_array_mut().unwrap() {
+            case["margin"] = case["prediction"].take();
+        }
+        let ensemble =
+            Ensemble::from_path(shared().join("models").join(truth["model_file"].as_str().unwrap())).unwrap();
+        let features: Vec<&str> =
+            truth["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let n = features.len();
+        assert_eq!(ensemble.feature_count(), n);
+        let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
+        let background: Vec<f64> = indices(&truth["background"])
+            .into_iter()
+            .flat_map(|index| features.iter().map(|name| data[index][*name]).collect::<Vec<f64>>())
+            .collect();
+        let baseline = floats(&truth["baseline"]);
+        let mut compared = 0;
+        for (game, background) in
+            [("interventional_baseline", &baseline), ("interventional_background", &background)]
+        {
+            let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
+            compared +=
+                compare(name, &truth, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        }
+        // Two games of five rows, two values each as sums and by enumeration.
+        assert_eq!(compared, 2 * 5 * 4 * n, "{name}");
+        assert!(PathDependentOracle::new(&ensemble).is_err(), "{name} has no covers");
+    }
+}

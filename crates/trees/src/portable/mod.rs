@@ -179,7 +179,7 @@ fn origin(root: &Field<'_>) -> Result<Origin, TreeError> {
     }
     let text = |member| {
         let field = source.as_ref().map(|source| source.find(member)).transpose()?.flatten();
-        Ok::<_, TreeError>(field.map(|field| field.text().map(str::to_owned)).transpose()?)
+        field.map(|field| field.text().map(str::to_owned)).transpose()
     };
     Ok(Origin {
         format: text("library")?

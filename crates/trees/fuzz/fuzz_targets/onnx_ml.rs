@@ -1,0 +1,7 @@
+//! Trees as ONNX.
+
+#![no_main]
+
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));

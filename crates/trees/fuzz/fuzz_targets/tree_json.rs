@@ -1,0 +1,7 @@
+//! The JSON of `docs/tree-json.md`.
+
+#![no_main]
+
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
