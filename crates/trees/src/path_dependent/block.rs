@@ -56,16 +56,24 @@ pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>
     let levels = kernel.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
     let explain = |scratch: &mut Scratch<K>, (values, rows): (&mut [f64], &[f64])| {
         let count = rows.len() / features;
-        let wide = count - narrow_rows(count, levels);
+        let narrow = narrow_rows(count, levels);
+        let wide = count - narrow;
         let (wide_rows, narrow_rows) = rows.split_at(wide * features);
         let (wide_values, narrow_values) = values.split_at_mut(wide * width);
         if !wide_rows.is_empty() {
             let blocks = scratch.wide.get_or_insert_with(|| Blocks::new(kernel));
             blocks.explain(kernel, ensemble, wide_rows, wide_values);
         }
-        if !narrow_rows.is_empty() {
-            let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
-            blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+        match narrow {
+            0 => {}
+            1 => {
+                let blocks = scratch.single.get_or_insert_with(|| Blocks::new(kernel));
+                blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+            }
+            _ => {
+                let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
+                blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+            }
         }
     };
     // Tasks of whole blocks, for several threads.
@@ -91,15 +99,26 @@ fn narrow_rows(rows: usize, levels: usize) -> usize {
     }
 }
 
+/// How many blocks some rows are taken in: wide ones, narrow ones, and a single row.
+pub(super) fn block_counts(rows: usize, levels: usize) -> [usize; 3] {
+    let narrow = narrow_rows(rows, levels);
+    let wide = (rows - narrow).div_ceil(WIDE);
+    match narrow {
+        1 => [wide, 0, 1],
+        _ => [wide, narrow.div_ceil(NARROW), 0],
+    }
+}
+
 /// The memory of a thread, made when first wanted.
 struct Scratch<K: Kernel> {
     wide: Option<Blocks<K, WIDE>>,
     narrow: Option<Blocks<K, NARROW>>,
+    single: Option<Blocks<K, 1>>,
 }
 
 impl<K: Kernel> Default for Scratch<K> {
     fn default() -> Self {
-        Self { wide: None, narrow: None }
+        Self { wide: None, narrow: None, single: None }
     }
 }
 

@@ -58,6 +58,7 @@
 //! | [`coalitional`] | the same for features in groups |
 //! | [`pairs`] | the same for interactions of pairs |
 //! | [`kept`] | what was made for the groups of the last call |
+//! | [`plan`] | which kernel, and how long it takes |
 //! | [`block`] | rows to columns and back |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
 
@@ -68,6 +69,7 @@ mod kept;
 mod kernel;
 mod others;
 mod pairs;
+mod plan;
 mod program;
 mod questions;
 #[cfg(test)]
@@ -88,6 +90,7 @@ use self::questions::Players;
 use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
+use crate::kernel::Settings;
 use crate::oracle::Attributions;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
@@ -119,6 +122,7 @@ use crate::oracle::Attributions;
 #[derive(Debug)]
 pub struct PathDependentOracle<'a> {
     ensemble: &'a Ensemble,
+    settings: Settings,
     program: Program,
     /// Who is above whom in its trees.
     partners: OnceLock<Partners>,
@@ -139,6 +143,7 @@ impl<'a> PathDependentOracle<'a> {
         let program = Program::new(ensemble, Players::Features);
         Ok(Self {
             ensemble,
+            settings: Settings::default(),
             program,
             partners: OnceLock::new(),
             quotient: Kept::new(),
@@ -160,7 +165,8 @@ impl<'a> PathDependentOracle<'a> {
     ///
     /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features,
     /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite,
-    /// [`TreeError::Value`] for weights by size of another number of players than the model has features.
+    /// [`TreeError::Value`] for weights by size of another number of players than the model has features,
+    /// [`TreeError::Unsupported`] for a kernel that was [asked for](Self::with_settings) and cannot be used.
     pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         value.check_players(self.ensemble.feature_count())?;
         self.explain(&self.program, &value, Players::Features, rows)
@@ -218,10 +224,11 @@ impl<'a> PathDependentOracle<'a> {
         if partition.len() == 1 {
             return self.values(value.within.clone(), rows);
         }
+        let program = self.coalitional.get(partition, || coalitional::Program::new(ensemble, partition));
+        let kernel = self.by_quadrature(coalitional::Kernel::new(&program, value))?;
         let predictions = ensemble.margins(rows)?;
         let mut values = vec![0.0; predictions.len() * ensemble.feature_count()];
-        let program = self.coalitional.get(partition, || coalitional::Program::new(ensemble, partition));
-        match coalitional::Kernel::new(&program, value) {
+        match kernel {
             Some(kernel) => block::explain(&kernel, ensemble, rows, &mut values),
             None => self.row_by_row(
                 rows,
@@ -286,14 +293,15 @@ impl<'a> PathDependentOracle<'a> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         let ensemble = self.ensemble;
+        let distinct = program.trees.iter().map(|tree| tree.distinct);
+        let rules = self.by_quadrature(block::rules(distinct, value))?;
         let predictions = ensemble.margins(rows)?;
         let count = match players {
             Players::Features => ensemble.feature_count(),
             Players::Groups(partition) => partition.len(),
         };
         let mut values = vec![0.0; predictions.len() * count];
-        let distinct = program.trees.iter().map(|tree| tree.distinct);
-        match block::rules(distinct, value) {
+        match rules {
             Some(rules) => {
                 block::explain(&Kernel { program, rules }, ensemble, rows, &mut values);
             }

@@ -126,10 +126,11 @@ impl PathDependentOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Interactions, TreeError> {
         let (ensemble, outputs) = (self.ensemble, self.ensemble.output_count());
+        let rules = rules(program.trees.iter().map(|tree| tree.distinct), value);
+        let rules = self.by_quadrature(rules.filter(|rules| Kernel::takes(rules)))?;
         let predictions = ensemble.margins(rows)?;
         let mut values = Interactions::zeros(rows.len(), count, outputs)?;
-        let rules = rules(program.trees.iter().map(|tree| tree.distinct), value);
-        match rules.filter(|rules| Kernel::takes(rules)) {
+        match rules {
             Some(rules) => {
                 block::explain(&Kernel::new(program, partners(), rules), ensemble, rows, &mut values);
             }
