@@ -4,8 +4,8 @@
 
 mod common;
 
-use apportion_games::{Background, MarginalGame, Partition, QuotientGame, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
+use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, QuotientGame, Rows};
+use apportion_trees::{Diagonal, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
 use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 use common::Random;
 use common::lightgbm::{Node, text};
@@ -101,6 +101,59 @@ fn values_of_features_groups_and_features_in_groups_are_those_of_the_definitions
         }
     }
     assert!(linear > 40, "{linear} models have linear leaves");
+}
+
+/// The expected second differences, written out; players × players, with 0 on the diagonal.
+fn second_differences(game: &impl Game, value: &Semivalue) -> Vec<f64> {
+    let players = game.players();
+    let mut worth = vec![0.0; 1 << players];
+    game.values(&Coalitions::from_masks(players, 0..1 << players), &mut worth).unwrap();
+    let mut pairs = vec![0.0; players * players];
+    for (i, j) in (0..players).flat_map(|i| (0..players).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+        let both = 1 << i | 1 << j;
+        pairs[i * players + j] = (0..1usize << players)
+            .filter(|others| others & both == 0)
+            .map(|others| {
+                let size = others.count_ones() as usize;
+                let difference =
+                    worth[others | both] - worth[others | 1 << i] - worth[others | 1 << j] + worth[others];
+                value.moment(size, players - 2 - size) * difference
+            })
+            .sum();
+    }
+    pairs
+}
+
+#[test]
+fn interactions_are_expected_second_differences() {
+    let random = &mut Random(5);
+    for features in [1, 2, 3, 5, 7] {
+        for repetition in 0..12 {
+            let (_, ensemble) = forest(random, features);
+            let background = random.row(features * [1, 3][repetition % 2]);
+            let row = random.row(features);
+            let oracle =
+                InterventionalOracle::new(&ensemble, Rows::new(&background, features), None).unwrap();
+            let background = Background::rows(background, features).unwrap();
+            let game = MarginalGame::new(&ensemble, &row, &background).unwrap();
+            let partition = random.partition(features, 1 + repetition % 4);
+            let quotient = QuotientGame::new(&game, &partition).unwrap();
+            let rows = Rows::new(&row, features);
+            let what = format!("{features} features, {repetition}");
+            for value in [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 1.0).unwrap()]
+            {
+                let off_diagonal = |mut values: Vec<f64>, players: usize| {
+                    values.iter_mut().step_by(players + 1).for_each(|value| *value = 0.0);
+                    values
+                };
+                let got = oracle.interactions(value.clone(), rows, Diagonal::Value).unwrap().values;
+                assert_close(&off_diagonal(got, features), &second_differences(&game, &value), &what);
+                let got = oracle.quotient_interactions(value.clone(), &partition, rows, Diagonal::Value);
+                let got = off_diagonal(got.unwrap().values, partition.len());
+                assert_close(&got, &second_differences(&quotient, &value), &what);
+            }
+        }
+    }
 }
 
 /// A model of few of many features has the values of the model of those few.

@@ -381,7 +381,10 @@ impl<N: SumsOf> Scratch<N> {
                 let phi = |player: usize, share: f64| phi[player * BLOCK + row] += share;
                 let pair = Pair { explicand, background, weight };
                 if tree.linear {
-                    self.linear_walk.add(ensemble, nodes, question.player_of, &question.weights, pair, phi);
+                    let mut phi = phi;
+                    self.linear_walk.add(ensemble, nodes, question.player_of, pair, |products, value| {
+                        products.add(&question.weights, value, &mut phi);
+                    });
                     continue;
                 }
                 match &question.weights {

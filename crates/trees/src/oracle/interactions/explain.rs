@@ -17,6 +17,7 @@ use crate::moments::Moments;
 use crate::oracle::cost::Kernel;
 use crate::oracle::explain::Question;
 use crate::oracle::histograms::Histograms;
+use crate::oracle::linear::LinearWalk;
 use crate::oracle::walk::Pair;
 use crate::oracle::{Attributions, InterventionalOracle};
 use crate::tables::paths::{BLOCK, Columns, Paths};
@@ -36,7 +37,6 @@ impl InterventionalOracle<'_> {
             unreachable!("pairs are weighed by the size of coalitions")
         };
         let ensemble = self.ensemble;
-        ensemble.check_constant_leaves()?;
         let Attributions { values: alone, base, predictions } =
             self.explain(question, rows, choices.values)?;
         let (features, outputs, players) =
@@ -151,6 +151,7 @@ struct Scratch {
     columns: Columns,
     rounded: Vec<f64>,
     walk: PairWalk,
+    linear_walk: LinearWalk,
     masks: PairMasks,
     lookup: PairLookup,
 }
@@ -161,6 +162,7 @@ impl Scratch {
             columns: Columns::new(ensemble),
             rounded: Vec::new(),
             walk: PairWalk::new(players),
+            linear_walk: LinearWalk::new(players, 0),
             masks: PairMasks::new(),
             lookup: PairLookup::new(),
         }
@@ -180,7 +182,8 @@ impl Scratch {
         phi: &mut [f64],
     ) {
         let ensemble = oracle.ensemble;
-        let nodes = ensemble.nodes_of(&ensemble.trees()[index]);
+        let tree = &ensemble.trees()[index];
+        let nodes = ensemble.nodes_of(tree);
         let columns = &self.columns;
         if let (Some((paths, _)), Some(tables)) = (sorted, tables) {
             return self.lookup.add(ensemble, nodes, (paths, tables), weighing.pairs, columns, phi);
@@ -191,8 +194,15 @@ impl Scratch {
         let (features, rows) = (ensemble.feature_count(), columns.rows());
         for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
-                let phi = |pair: usize, share: f64| phi[pair * rows + row] += share;
+                let mut phi = |pair: usize, share: f64| phi[pair * rows + row] += share;
                 let rows = Pair { explicand, background, weight };
+                if tree.linear {
+                    let Weighing { player_of, moments, pairs } = weighing;
+                    self.linear_walk.add(ensemble, nodes, player_of, rows, |products, value| {
+                        products.add_pairs(moments, value, &mut |a, b, share| phi(pairs.number(a, b), share));
+                    });
+                    continue;
+                }
                 self.walk.add(ensemble, nodes, weighing, rows, phi);
             }
         }

@@ -45,6 +45,7 @@ mod tables;
 mod tests;
 mod walk;
 
+pub(super) use self::shares::PairShares;
 use std::sync::OnceLock;
 
 use apportion_games::{Partition, Rows};
@@ -92,7 +93,7 @@ impl InterventionalOracle<'_> {
     ///
     /// # Errors
     ///
-    /// As [`values`](Self::values); [`TreeError::LinearLeaves`] where leaves are linear; [`TreeError::TooManyPairs`] where the result does not fit in memory.
+    /// As [`values`](Self::values); [`TreeError::TooManyPairs`] where the result does not fit in memory.
     pub fn interactions(
         &self,
         value: Semivalue,

@@ -33,17 +33,23 @@ impl Pairs {
                     on_path[left as usize] = false;
                 }
                 let node = nodes[at];
+                let mut meet = |feature: usize| {
+                    let player = player_of[feature];
+                    if !on_path[player as usize] {
+                        for &other in &path {
+                            pairs.add(other, player);
+                        }
+                        on_path[player as usize] = true;
+                        path.push(player);
+                    }
+                };
                 if node.is_leaf() {
+                    // A linear leaf depends on the features of its model too.
+                    let terms = ensemble.linear_leaf(node).map_or(&[][..], |model| &model.terms);
+                    terms.iter().for_each(|&(feature, _)| meet(feature as usize));
                     continue;
                 }
-                let player = player_of[node.feature()];
-                if !on_path[player as usize] {
-                    for &other in &path {
-                        pairs.add(other, player);
-                    }
-                    on_path[player as usize] = true;
-                    path.push(player);
-                }
+                meet(node.feature());
                 open.push((node.right(), path.len()));
                 open.push((node.left(), path.len()));
             }

@@ -24,10 +24,9 @@
 
 mod products;
 
-use self::products::Products;
+pub(crate) use self::products::Products;
 use super::walk::Pair;
 use crate::ensemble::{Ensemble, LinearLeaf, Node};
-use crate::tables::table::Weights;
 
 /// Who a player's features are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,24 +63,23 @@ impl LinearWalk {
         }
     }
 
-    /// Adds the values of the game `weight · f(x_S, b_rest)` on one tree to `phi`, player by player. `player_of` has the player of each
-    /// feature.
+    /// Gives the games whose sum is the game `f(x_S, b_rest)` on one tree to `share`, each with its v. `player_of` has the player of
+    /// each feature.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
         nodes: &[Node],
         player_of: &[u32],
-        weights: &Weights,
-        pair: Pair<'_>,
-        mut phi: impl FnMut(usize, f64),
+        rows: Pair<'_>,
+        mut share: impl FnMut(&mut Products, f64),
     ) {
         let mut at = 0;
         loop {
             let node = nodes[at];
             if !node.is_leaf() {
                 let feature = node.feature();
-                let left = ensemble.goes_left(node, pair.explicand[feature]);
-                let background_left = ensemble.goes_left(node, pair.background[feature]);
+                let left = ensemble.goes_left(node, rows.explicand[feature]);
+                let background_left = ensemble.goes_left(node, rows.background[feature]);
                 let child = |left: bool| node.left() + usize::from(!left);
                 at = child(left);
                 if left != background_left {
@@ -99,7 +97,7 @@ impl LinearWalk {
                 }
                 continue;
             }
-            self.gather(ensemble.linear_leaf(node), node.value(), player_of, weights, pair, &mut phi);
+            self.gather(ensemble.linear_leaf(node), node.value(), player_of, rows, &mut share);
             // Back to the last parting whose other side is still to go.
             loop {
                 let Some(parting) = self.partings.last_mut() else { return };
@@ -115,24 +113,23 @@ impl LinearWalk {
         }
     }
 
-    /// Adds the values of a leaf, `plain` where it has no model or that counts for nothing.
+    /// Gives the games of a leaf, which is worth `plain` where it has no model or that counts for nothing.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,
         plain: f64,
         player_of: &[u32],
-        weights: &Weights,
         Pair { explicand, background, weight }: Pair<'_>,
-        phi: &mut impl FnMut(usize, f64),
+        share: &mut impl FnMut(&mut Products, f64),
     ) {
         self.products.clear();
         for parting in &self.partings {
             self.products.require(parting.player, self.taken[parting.player as usize] == Taken::Explicand);
         }
-        let Some(model) = model else { return self.products.add(weights, weight * plain, phi) };
+        let Some(model) = model else { return share(&mut self.products, weight * plain) };
         let can_count = self.bind(model, player_of, explicand, background);
         if !can_count || !self.bound.is_empty() {
-            self.products.add(weights, weight * plain, phi);
+            share(&mut self.products, weight * plain);
         }
         if can_count {
             for &player in &self.bound {
@@ -155,7 +152,7 @@ impl LinearWalk {
             if !self.bound.is_empty() {
                 value -= plain;
             }
-            self.products.add(weights, weight * value, phi);
+            share(&mut self.products, weight * value);
         }
         for player in self.bound.drain(..) {
             self.taken[player as usize] = Taken::Free;

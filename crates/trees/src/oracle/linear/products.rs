@@ -1,11 +1,12 @@
 //! The values of products: games that are worth something iff some players are taken from the explicand and others are not.
 
-use super::super::coalitional::Coalitional;
 use crate::moments::Moments;
+use crate::oracle::coalitional::Coalitional;
+use crate::oracle::interactions::PairShares;
 use crate::tables::table::Weights;
 
 /// `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
-pub(super) struct Products {
+pub(crate) struct Products {
     /// E.
     own: Vec<u32>,
     /// R.
@@ -38,7 +39,7 @@ impl Products {
     }
 
     /// Adds the values of the game where v is `value`.
-    pub(super) fn add(&mut self, weights: &Weights, value: f64, phi: &mut impl FnMut(usize, f64)) {
+    pub(crate) fn add(&mut self, weights: &Weights, value: f64, phi: &mut impl FnMut(usize, f64)) {
         match weights {
             Weights::Alike(moments) => self.add_alike(moments, value, phi),
             Weights::Grouped(coalitional) => {
@@ -50,6 +51,31 @@ impl Products {
                     self.own.pop();
                 }
             }
+        }
+    }
+
+    /// Adds the interactions in the game where v is `value`, pair by pair (see [`interactions`](crate::oracle::interactions)).
+    pub(crate) fn add_pairs(&self, moments: &Moments, value: f64, phi: &mut impl FnMut(u32, u32, f64)) {
+        let (own, rest) = (self.own.len(), self.rest.len());
+        let mut shares = PairShares::of(moments, own, rest).times(value);
+        if !self.extensions.is_empty() {
+            let each = PairShares::of(moments, own + 1, rest);
+            for &(player, difference) in &self.extensions {
+                self.own.iter().for_each(|&other| phi(player, other, difference * each.both_own));
+                self.rest.iter().for_each(|&other| phi(player, other, -difference * each.mixed));
+            }
+            let sum: f64 = self.extensions.iter().map(|(_, difference)| difference).sum();
+            shares = shares.plus(each.times(sum));
+        }
+        let pairs_of = |players: &[u32], share: f64, phi: &mut dyn FnMut(u32, u32, f64)| {
+            for (index, &a) in players.iter().enumerate() {
+                players[..index].iter().for_each(|&b| phi(a, b, share));
+            }
+        };
+        pairs_of(&self.own, shares.both_own, phi);
+        pairs_of(&self.rest, shares.both_rest, phi);
+        for &a in &self.own {
+            self.rest.iter().for_each(|&b| phi(a, b, -shares.mixed));
         }
     }
 
@@ -72,7 +98,7 @@ impl Products {
         self.rest.iter().for_each(|&player| phi(player as usize, -loss));
     }
 
-    /// Adds the values of `value · [E, R]` (see [`coalitional`](super::super::coalitional)).
+    /// Adds the values of `value · [E, R]` (see [`coalitional`](crate::oracle::coalitional)).
     fn add_grouped(&mut self, coalitional: &Coalitional, value: f64, phi: &mut impl FnMut(usize, f64)) {
         let (own, rest) =
             (self.own.iter().map(|&player| (player, 0)), self.rest.iter().map(|&player| (player, 1)));

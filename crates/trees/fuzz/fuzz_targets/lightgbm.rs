@@ -1,0 +1,7 @@
+//! LightGBM models as text.
+
+#![no_main]
+
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
