@@ -115,8 +115,7 @@ pub enum TreeError {
     /// Covers that do not define the path-dependent game.
     #[error(
         "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \
-         its statistics, trained (or refreshed) on rows that reach every node with a positive weight, or explain it against a \
-         background, which needs no covers"
+         its statistics, trained (or refreshed) on rows of positive weight, or explain it against a background, which needs no covers"
     )]
     Cover {
         /// Which tree, from 0.

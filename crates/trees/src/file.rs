@@ -26,9 +26,10 @@ impl Ensemble {
     /// Reads the content of a model file, gzipped or not. The format is found from the content:
     ///
     /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`;
-    /// - LightGBM as text;
-    /// - CatBoost as JSON;
-    /// - treelite as JSON;
+    /// - LightGBM as text, linear trees included;
+    /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
+    ///   numbers from −65536 to 65536;
+    /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
     /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
     ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
     ///   the one that was trained;
@@ -53,6 +54,9 @@ impl Ensemble {
     }
 
     fn from_plain(bytes: &[u8]) -> Result<Self, TreeError> {
+        if bytes.starts_with(catboost::BINARY) {
+            return Err(catboost::refuse_binary());
+        }
         if onnx_ml::begins_like_onnx(bytes) {
             return onnx_ml::read(bytes);
         }

@@ -15,9 +15,10 @@
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a file or rows were refused |
 //!
-//! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ, gzipped or not: boosters `gbtree` and `dart`, any number of
-//! outputs, missing values, categorical splits. Rows are rounded to `f32` before they are compared, as the library does; leaves
-//! are added in `f64`.
+//! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ; from LightGBM, saved as text; from CatBoost, saved as JSON; from whatever
+//! treelite 4.x reads, dumped as JSON; from ONNX; and from scikit-learn by a documented JSON: see [`Ensemble::from_bytes`]. Files may
+//! be gzipped. Any number of outputs, missing values and categorical splits are honoured. Rows are rounded to `f32` or not before they
+//! are compared, as the library does; leaves are added in `f64`.
 //!
 //! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k outputs, predictions are
 //! rows × k and values rows × n × k; quotient values of m groups are rows × m × k.

@@ -139,7 +139,7 @@ fn what_cannot_be_played_is_refused_by_name() {
     }
     PathDependentGame::new(&ensemble, &[f64::NAN; 2]).unwrap();
 
-    document["learner"]["gradient_booster"]["model"]["trees"][1]["sum_hessian"][2] = json!(0.0);
+    document["learner"]["gradient_booster"]["model"]["trees"][1]["sum_hessian"][2] = json!(-1.0);
     let ensemble = read(&document).unwrap();
     let error = PathDependentGame::new(&ensemble, &[0.0; 2]).unwrap_err();
     assert!(matches!(error, TreeError::Cover { tree: 1, node: 2, .. }), "{error}");

@@ -612,10 +612,10 @@ fn partitions_values_rows_and_covers_that_do_not_fit_are_refused() {
     let error = oracle.coalitional_values(&owen, &partition, Rows::new(&infinite, 3)).unwrap_err();
     assert!(matches!(error, TreeError::Game(GameError::InfiniteInput { column: 1, .. })), "{error}");
 
-    // A branch that no training row took has no share: the game is not defined, for groups as for features.
+    // A negative cover is no share: the game is not defined, for groups as for features.
     let mut without = tree;
     let leaf = without.left.iter().position(|&left| left == -1).unwrap();
-    without.cover[leaf] = 0.0;
+    without.cover[leaf] = -1.0;
     let ensemble = read(&document(&[without], 3, &[0.0])).unwrap();
     assert!(matches!(PathDependentOracle::new(&ensemble), Err(TreeError::Cover { tree: 0, .. })));
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use apportion_games::{GameError, Model, Rows};
 use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
 use apportion_values::Semivalue;
-use common::{Random, TreeSpec, document, read, ubj};
+use common::{Random, TreeSpec, document, put, read, ubj};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -183,18 +183,6 @@ fn what_is_no_model_file_is_refused_by_kind() {
     assert!(matches!(Ensemble::from_path(directory), Err(TreeError::File { .. })));
 }
 
-/// Puts `value` at the place that `path` names, or takes the member out where `value` is null.
-fn put(document: &mut Value, path: &str, value: Value) {
-    let (parent, key) = path.rsplit_once('/').unwrap();
-    let parent = document.pointer_mut(parent).unwrap_or_else(|| panic!("{path}"));
-    match parent {
-        Value::Array(values) => values[key.parse::<usize>().unwrap()] = value,
-        Value::Object(members) if value.is_null() => assert!(members.remove(key).is_some(), "{path}"),
-        Value::Object(members) => drop(members.insert(key.to_owned(), value)),
-        _ => panic!("{path}"),
-    }
-}
-
 #[test]
 fn damage_is_refused_with_the_place_and_the_reason() {
     const TREE: &str = "/learner/gradient_booster/model/trees/2";
@@ -295,12 +283,15 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
     // Tree 2 is a split with two leaves.
     let cases = [
         (covers("/0"), json!(-1.0), 0, "its cover is -1"),
-        (covers("/1"), json!(0.0), 1, "its cover is 0"),
+        (covers("/0"), json!(0.0), 0, "its cover is 0, where the root's must be positive"),
         (covers("/2"), json!(-2.5), 2, "its cover is -2.5"),
         (covers("/2"), json!(1e300), 2, "its cover is inf"),
         (covers("/0"), json!(1e300), 0, "its cover is inf"),
         // Too small for f32.
-        (covers("/1"), json!(1e-60), 1, "its cover is 0"),
+        (covers("/0"), json!(1e-60), 0, "its cover is 0"),
+        (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
+        // An empty leaf is sound, but the sum must be right.
+        (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, add up to 3"),
         (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, add up to 4.5"),
         (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
         (covers(""), json!([]), 0, "it has no cover"),
@@ -329,7 +320,9 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
 fn covers_that_differ_by_rounding_are_sound() {
     let mut document = sample();
     let covers = "/learner/gradient_booster/model/trees/2/sum_hessian";
-    for sums in [[5.0, 2.0, 3.0009], [1e-30, 1e-30, 1e-37], [3e38, 2e38, 1e38]] {
+    for sums in
+        [[5.0, 2.0, 3.0009], [1e-30, 1e-30, 1e-37], [3e38, 2e38, 1e38], [5.0, 0.0, 5.0], [5.0, 5.0, 0.0]]
+    {
         put(&mut document, covers, json!(sums));
         read(&document).unwrap().check_covers().unwrap();
     }
@@ -347,7 +340,7 @@ fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
     tree.split(deep, 0, 0.6, false);
     let [file_node, _] = tree.split(left, 0, 0.25, false);
     assert_eq!(file_node, 7);
-    tree.cover[file_node] = 0.0;
+    tree.cover[file_node] = -1.0;
     let error = read(&document(&[TreeSpec::leaf(1.0), tree], 1, &[0.0])).unwrap().check_covers().unwrap_err();
     assert!(matches!(error, TreeError::Cover { tree: 1, node: 7, .. }), "{error}");
 }

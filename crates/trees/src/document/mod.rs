@@ -140,6 +140,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// A whole number in the range of `i64` that doubles hold exactly.
+    pub(crate) fn integer(&self) -> Result<i64, TreeError> {
+        match self.number()? {
+            number if number.fract() == 0.0 && number.abs() < 9007199254740992.0 => Ok(number as i64),
+            number => Err(self.error(format!("{number} where a whole number is wanted"))),
+        }
+    }
+
     /// A count, written as a number or, as XGBoost does, as text.
     pub(crate) fn count(&self) -> Result<usize, TreeError> {
         let number = match self.value {
@@ -154,6 +162,10 @@ impl<'a> Field<'a> {
             Some(number) => Err(self.error(format!("{number} where a count is wanted"))),
             None => self.unexpected("a count"),
         }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
     }
 
     /// Whether this is a list without elements.

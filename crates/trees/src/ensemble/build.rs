@@ -131,8 +131,8 @@ impl Ensemble {
         });
         if self.cover_problem.is_none() {
             let tree = self.trees.len() - 1;
-            self.cover_problem =
-                self.cover_fault(tree).map(|(at, problem)| CoverProblem { tree, node: order[at].0, problem });
+            let fault = self.cover_fault(tree).or_else(|| self.fill_empty(tree));
+            self.cover_problem = fault.map(|(at, problem)| CoverProblem { tree, node: order[at].0, problem });
         }
         Ok(())
     }

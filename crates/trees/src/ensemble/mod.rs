@@ -85,6 +85,10 @@ struct CoverProblem {
 /// `f32`, which leaves 2e-7; sums that were added up in `f32` over a million rows would leave 1e-4.
 const COVER_TOLERANCE: f64 = 1e-3;
 
+/// The share of an empty child beside one that is not. Far below what rounding leaves of any sum, and far above where products of
+/// shares underflow. (XGBoost has 1e-12 here, and halves below an empty node as well.)
+const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
+
 impl Ensemble {
     /// Number of features of a row.
     pub fn feature_count(&self) -> usize {
@@ -141,7 +145,11 @@ impl Ensemble {
     }
 
     /// Refuses an ensemble whose covers do not define the path-dependent game: in every tree that splits, each node's must be there,
-    /// finite and positive, and those of two siblings must add up to their parent's within one part in a thousand.
+    /// finite and not negative, that of the root positive, and those of two siblings must add up to their parent's within one part
+    /// in a thousand.
+    ///
+    /// A node may be empty, as many leaves of CatBoost are: with a cover of 0 it has no share in what the tree expects of a row whose
+    /// feature is not told, and its own children, if it is a split, have half each of what is told to come there.
     ///
     /// The constructors of that game ask this; whatever needs no covers does not. They are looked at when a model is read, so
     /// asking takes no time.
@@ -159,7 +167,8 @@ impl Ensemble {
     }
 
     /// Training cover of every node of a tree (the sum of hessians for XGBoost). Positive where [covers are
-    /// sound](Self::check_covers).
+    /// sound](Self::check_covers): empty nodes have [one that is too small to matter](EMPTY_SHARE), so that shares can be taken and
+    /// multiplied without asking.
     pub(crate) fn cover_of(&self, tree: &Tree) -> &[f64] {
         &self.cover[tree.first..tree.first + tree.count]
     }
@@ -215,8 +224,14 @@ impl Ensemble {
             if own.is_nan() {
                 return Some((at, "it has no cover".to_owned()));
             }
-            if !(own.is_finite() && own > 0.0) {
-                return Some((at, format!("its cover is {own}, where a finite positive number is wanted")));
+            if !(own.is_finite() && own >= 0.0) {
+                return Some((
+                    at,
+                    format!("its cover is {own}, where a finite number that is not negative is wanted"),
+                ));
+            }
+            if at == 0 && own == 0.0 {
+                return Some((at, "its cover is 0, where the root's must be positive".to_owned()));
             }
             let node = nodes[at];
             if node.is_leaf() {
@@ -224,7 +239,7 @@ impl Ensemble {
             }
             let (left, right) = (cover[node.left()], cover[node.right()]);
             // A child whose own cover does not fit is the one to name.
-            let sound = left > 0.0 && right > 0.0 && (left + right).is_finite();
+            let sound = left >= 0.0 && right >= 0.0 && (left + right).is_finite();
             (sound && (left + right - own).abs() > COVER_TOLERANCE * own).then(|| {
                 (
                     at,
@@ -236,5 +251,26 @@ impl Ensemble {
             })
         };
         cover.iter().enumerate().find_map(fault)
+    }
+
+    /// Gives the empty nodes of a tree, whose covers are sound otherwise, covers that define their shares. The first node where
+    /// that is below the range of numbers, and why.
+    fn fill_empty(&mut self, tree: usize) -> Option<(usize, String)> {
+        let tree = &self.trees[tree];
+        let range = tree.first..tree.first + tree.count;
+        let (nodes, cover) = (&self.nodes[range.clone()], &mut self.cover[range]);
+        // Children have higher numbers than their parents.
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
+            let children = [node.left(), node.right()];
+            let empty = children.map(|child| cover[child] == 0.0);
+            let share = if empty == [true; 2] { 0.5 } else { EMPTY_SHARE };
+            for (child, _) in children.into_iter().zip(empty).filter(|(_, empty)| *empty) {
+                cover[child] = cover[at] * share;
+                if !cover[child].is_normal() {
+                    return Some((child, format!("its cover is 0, and {} above", cover[at])));
+                }
+            }
+        }
+        None
     }
 }

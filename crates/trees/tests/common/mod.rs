@@ -193,7 +193,10 @@ impl TreeSpec {
             let child = children[usize::from(!self.goes_left(node, row[feature]))];
             return self.expectation(child, cover, row, present);
         }
-        let share = |child: usize| f64::from(cover[child]) / f64::from(cover[node]);
+        let share = |child: usize| match f64::from(cover[node]) {
+            0.0 => 0.5,
+            own => f64::from(cover[child]) / own,
+        };
         children.map(|child| share(child) * self.expectation(child, cover, row, present)).iter().sum()
     }
 
@@ -256,6 +259,18 @@ pub fn document(trees: &[TreeSpec], features: usize, base_scores: &[f32]) -> Val
 
 pub fn read(document: &Value) -> Result<Ensemble, TreeError> {
     Ensemble::from_bytes(document.to_string().as_bytes())
+}
+
+/// Puts `value` at the place that `path` names, or takes the member out where `value` is null.
+pub fn put(document: &mut Value, path: &str, value: Value) {
+    let (parent, key) = path.rsplit_once('/').unwrap();
+    let parent = document.pointer_mut(parent).unwrap_or_else(|| panic!("{path}"));
+    match parent {
+        Value::Array(values) => values[key.parse::<usize>().unwrap()] = value,
+        Value::Object(members) if value.is_null() => assert!(members.remove(key).is_some(), "{path}"),
+        Value::Object(members) => drop(members.insert(key.to_owned(), value)),
+        _ => panic!("{path}"),
+    }
 }
 
 /// A document as UBJ, with typed arrays of floats and of 32-bit integers as XGBoost writes them.

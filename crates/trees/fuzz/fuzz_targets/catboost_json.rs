@@ -1,0 +1,7 @@
+//! CatBoost models as JSON.
+
+#![no_main]
+
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));

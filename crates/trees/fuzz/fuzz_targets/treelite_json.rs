@@ -1,0 +1,7 @@
+//! Models that treelite dumped as JSON.
+
+#![no_main]
+
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
