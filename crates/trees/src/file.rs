@@ -26,7 +26,8 @@ impl Ensemble {
     /// Reads the content of a model file, gzipped or not. The format is found from the content:
     ///
     /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`;
-    /// - LightGBM as text, linear trees included;
+    /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
+    ///   as in the library's outputs, and not the sum that it calls the raw score;
     /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
     ///   numbers from −65536 to 65536;
     /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;

@@ -5,7 +5,9 @@
 mod common;
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, QuotientGame, Rows};
-use apportion_trees::{Diagonal, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
+use apportion_trees::{
+    Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
+};
 use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 use common::Random;
 use common::lightgbm::{Node, text};
@@ -213,7 +215,7 @@ fn one_hot(node: &Node, categories: usize) -> Node {
     })
 }
 
-/// Values of one row and of many, against one row and many, so that every kernel has its turn.
+/// By every kernel, and by those chosen for one row and for many, against one row and many.
 #[test]
 fn a_categorical_model_equals_its_one_hot_twin() {
     const CATEGORIES: usize = 5;
@@ -244,18 +246,22 @@ fn a_categorical_model_equals_its_one_hot_twin() {
         };
         let (wide_explicands, wide_background) = (columns(&explicands), columns(&background));
         let wide = |rows| Rows::new(rows, features * CATEGORIES);
-        let marginal = InterventionalOracle::new(&model, Rows::new(&background, features), None).unwrap();
-        let marginal_twin = InterventionalOracle::new(&twin, wide(&wide_background), None).unwrap();
         let dependent = PathDependentOracle::new(&model).unwrap();
         let dependent_twin = PathDependentOracle::new(&twin).unwrap();
         for value in semivalues(features) {
             let what = format!("{features} features, {value}");
             let rows = Rows::new(&explicands, features);
-            let got = marginal.values(value.clone(), rows).unwrap();
-            let wanted =
-                marginal_twin.quotient_values(value.clone(), &groups, wide(&wide_explicands)).unwrap();
-            assert_close(&got.values, &wanted.values, &format!("{what}, marginal"));
-            assert_close(&got.predictions, &wanted.predictions, &what);
+            for kernel in [None, Some(Kernel::Tables), Some(Kernel::Walk), Some(Kernel::Masks)] {
+                let settings = Settings { kernel, ..Settings::default() };
+                let oracle = InterventionalOracle::new(&model, Rows::new(&background, features), None);
+                let got = oracle.unwrap().with_settings(settings).values(value.clone(), rows).unwrap();
+                let oracle = InterventionalOracle::new(&twin, wide(&wide_background), None);
+                let oracle = oracle.unwrap().with_settings(settings);
+                let wide_rows = wide(&wide_explicands);
+                let wanted = oracle.quotient_values(value.clone(), &groups, wide_rows).unwrap();
+                assert_close(&got.values, &wanted.values, &format!("{what}, marginal, {kernel:?}"));
+                assert_close(&got.predictions, &wanted.predictions, &what);
+            }
             let got = dependent.values(value.clone(), rows).unwrap();
             let wanted = dependent_twin.quotient_values(value, &groups, wide(&wide_explicands)).unwrap();
             assert_close(&got.values, &wanted.values, &format!("{what}, path-dependent"));
