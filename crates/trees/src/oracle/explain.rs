@@ -24,7 +24,7 @@ use crate::tables::number::{Number, Steps};
 use crate::tables::shape::{Layout, Shape, merged_bits};
 use crate::tables::sums::{Sums, SumsOf};
 use crate::tables::table::{Tables, Weights};
-use crate::tables::turns;
+use crate::tables::{rows_of_a_task, turns};
 
 /// Pairs of rows that stand for all in the prediction of a walk's length.
 const SAMPLE: usize = 4;
@@ -262,18 +262,6 @@ impl InterventionalOracle<'_> {
                 Some((paths, histograms))
             })
             .collect()
-    }
-}
-
-/// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while they are near.
-fn rows_of_a_task(rows: usize) -> usize {
-    const MOST: usize = 8 * BLOCK;
-    match rayon::current_num_threads() {
-        1 => MOST,
-        threads => match rows.div_ceil(4 * threads) {
-            few if few < BLOCK => few.max(1),
-            many => many.next_multiple_of(BLOCK).min(MOST),
-        },
     }
 }
 

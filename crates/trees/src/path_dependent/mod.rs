@@ -72,6 +72,7 @@ mod pairs;
 mod plan;
 mod program;
 mod questions;
+mod tables;
 #[cfg(test)]
 mod tests;
 

@@ -15,7 +15,7 @@
 //! A player that decides nothing gets exactly 0: A\[C\] and B\[C ∪ i\] are then the same sums. Each of the three is a sum of superset sums,
 //! one for each [channel](super::channels); where the background has few patterns, they are added up pattern by pattern.
 
-use super::channels::Channels;
+use super::channels::{Channel, Channels};
 use crate::moments::Moments;
 
 /// A leaf, and where its values go.
@@ -89,10 +89,7 @@ impl Fill {
             for &(pattern, weight) in leaf.law.iter().filter(|(pattern, _)| *pattern != all) {
                 sums[pattern as usize] = weight * leaf.value * channel.scales[pattern.count_ones() as usize];
             }
-            superset_sums(sums);
-            add_products(&mut self.gained, sums, channel.gains);
-            add_products(&mut self.without, sums, channel.without);
-            add_products(&mut self.lost, sums, channel.losses);
+            add_channel(sums, &channel, [&mut self.gained, &mut self.without, &mut self.lost]);
         }
         if let Some((_, weight)) = leaf.law.iter().find(|(pattern, _)| *pattern == all) {
             for (lost, full) in self.lost.iter_mut().zip(channels.full()) {
@@ -115,6 +112,19 @@ impl Fill {
     }
 }
 
+/// Superset sums of what is in `sums`, added to A, B and L with the weights of a channel.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt",
+))]
+fn add_channel(sums: &mut [f64], channel: &Channel<'_>, [gained, without, lost]: [&mut [f64]; 3]) {
+    superset_sums(sums);
+    add_products(gained, sums, channel.gains);
+    add_products(without, sums, channel.without);
+    add_products(lost, sums, channel.losses);
+}
+
+#[inline(always)]
 fn add_products(sums: &mut [f64], a: &[f64], b: &[f64]) {
     for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
         *sum += a * b;
@@ -122,6 +132,7 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64]) {
 }
 
 /// From numbers per set to the sums over all supersets of each. Sets are bits of the index.
+#[inline(always)]
 fn superset_sums(numbers: &mut [f64]) {
     let (blocks, rest) = numbers.as_chunks_mut::<8>();
     for block in blocks {

@@ -11,9 +11,11 @@
 //! | [`channels`], [`fill`] | the semivalues on one leaf for all patterns |
 //! | [`table`] | the tables of a tree, put together from its leaves |
 //! | [`lookup`], [`sums`] | rows through the tables |
+//! | [`explain`] | rows through the tables of all trees, where all have tables |
 //! | [`number`] | `f64`, `f32` or fixed point |
 
 pub(crate) mod channels;
+pub(crate) mod explain;
 pub(crate) mod fill;
 pub(crate) mod lookup;
 pub(crate) mod number;
@@ -23,6 +25,8 @@ pub(crate) mod sums;
 pub(crate) mod table;
 
 use std::ops::Range;
+
+use self::paths::BLOCK;
 
 /// Bytes of tables that are filled before rows are taken through them. All trees are taken in such turns.
 const TURN: usize = 8 << 20;
@@ -41,6 +45,18 @@ pub(crate) fn turns(sizes: impl Iterator<Item = usize>, keep: bool) -> Vec<Range
     }
     turns.push(start..end);
     turns
+}
+
+/// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while they are near.
+pub(crate) fn rows_of_a_task(rows: usize) -> usize {
+    const MOST: usize = 8 * BLOCK;
+    match rayon::current_num_threads() {
+        1 => MOST,
+        threads => match rows.div_ceil(4 * threads) {
+            few if few < BLOCK => few.max(1),
+            many => many.next_multiple_of(BLOCK).min(MOST),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -163,19 +163,27 @@ impl Builder<'_> {
         let [left_above, right_above] =
             [node.left(), node.right()].map(|child| self.paths.features(child).len());
         let mut entries = self.zeros(width << (above + 1 + left_decisions + right_decisions));
-        for (place, entry) in entries.chunks_exact_mut(width).enumerate() {
+        let paths = self.paths;
+        let places = |place: usize| {
             let pattern = place as u64 & ((1 << above) - 1);
             let goes_left = place >> above & 1 == 1;
             let decisions = place >> (above + 1);
-            let left_place = self.paths.child_pattern(split, pattern, goes_left) as usize
+            let left_place = paths.child_pattern(split, pattern, goes_left) as usize
                 | (decisions & ((1 << left_decisions) - 1)) << left_above;
-            let right_place = self.paths.child_pattern(split, pattern, !goes_left) as usize
+            let right_place = paths.child_pattern(split, pattern, !goes_left) as usize
                 | (decisions >> left_decisions) << right_above;
-            for (table, place) in [(&left, left_place), (&right, right_place)] {
-                if !table.is_empty() {
-                    let added = &table[place * width..(place + 1) * width];
-                    for (number, added) in entry.iter_mut().zip(added) {
-                        *number += added;
+            [left_place, right_place]
+        };
+        match width {
+            4 => add_children::<4>(&mut entries, [&left, &right], places),
+            8 => add_children::<8>(&mut entries, [&left, &right], places),
+            16 => add_children::<16>(&mut entries, [&left, &right], places),
+            _ => {
+                for (place, entry) in entries.chunks_exact_mut(width).enumerate() {
+                    for (table, place) in [&left, &right].into_iter().zip(places(place)) {
+                        if !table.is_empty() {
+                            add(entry, &table[place * width..(place + 1) * width]);
+                        }
                     }
                 }
             }
@@ -189,5 +197,36 @@ impl Builder<'_> {
         entries.clear();
         entries.resize(size, 0.0);
         entries
+    }
+}
+
+/// To each entry those of the children that its place says, where there are any.
+fn add_children<const WIDTH: usize>(
+    entries: &mut [f64],
+    children: [&Vec<f64>; 2],
+    places: impl Fn(usize) -> [usize; 2],
+) {
+    let entries = entries.as_chunks_mut::<WIDTH>().0;
+    match children.map(|child| child.as_chunks::<WIDTH>().0) {
+        [left, []] => {
+            entries.iter_mut().enumerate().for_each(|(place, entry)| *entry = left[places(place)[0]])
+        }
+        [[], right] => {
+            entries.iter_mut().enumerate().for_each(|(place, entry)| *entry = right[places(place)[1]]);
+        }
+        [left, right] => {
+            for (place, entry) in entries.iter_mut().enumerate() {
+                let [left_place, right_place] = places(place);
+                *entry = left[left_place];
+                add(entry, &right[right_place]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add(sums: &mut [f64], numbers: &[f64]) {
+    for (sum, number) in sums.iter_mut().zip(numbers) {
+        *sum += number;
     }
 }
