@@ -38,10 +38,10 @@ impl Lookup {
         let places = &mut self.places[..shape.regions.len()];
         find_places(ensemble, nodes, tables, columns, &mut self.patterns, places);
         match shape.layout {
-            Layout::Lanes(4) => add_entries::<N, 4>(&tables.numbers, &shape.regions, places, sums),
-            Layout::Lanes(8) => add_entries::<N, 8>(&tables.numbers, &shape.regions, places, sums),
-            Layout::Lanes(_) => add_entries::<N, 16>(&tables.numbers, &shape.regions, places, sums),
-            Layout::Columns => add_columns(&tables.numbers, shape, places, sums),
+            Layout::Lanes(4) => add_entries::<N, 4>(tables.numbers(), &shape.regions, places, sums),
+            Layout::Lanes(8) => add_entries::<N, 8>(tables.numbers(), &shape.regions, places, sums),
+            Layout::Lanes(_) => add_entries::<N, 16>(tables.numbers(), &shape.regions, places, sums),
+            Layout::Columns => add_columns(tables.numbers(), shape, places, sums),
         }
     }
 }

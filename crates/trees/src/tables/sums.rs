@@ -3,6 +3,7 @@
 use super::number::{Number, Steps};
 use super::paths::BLOCK;
 use super::shape::Layout;
+use super::table::aligned;
 use crate::kernel::Precision;
 
 /// Sums per output, player and row of a block.
@@ -11,9 +12,9 @@ pub(crate) struct Sums {
     layout: Layout,
     players: usize,
     /// Outputs × rows × lanes, or outputs × players × rows. Of the numbers that are not whole.
-    float: Vec<f64>,
+    float: Aligned<f64>,
     /// The same of whole numbers.
-    fixed: Vec<i64>,
+    fixed: Aligned<i64>,
     steps: Steps,
 }
 
@@ -22,8 +23,8 @@ impl Sums {
         let layout = Layout::new(players);
         let size = outputs * Self::output_size(layout, players);
         let (float, fixed) = match precision {
-            Precision::Fixed => (Vec::new(), vec![0; size]),
-            _ => (vec![0.0; size], Vec::new()),
+            Precision::Fixed => (Aligned::default(), Aligned::new(size)),
+            _ => (Aligned::new(size), Aligned::default()),
         };
         Self { layout, players, float, fixed, steps }
     }
@@ -43,8 +44,8 @@ impl Sums {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.float.fill(0.0);
-        self.fixed.fill(0);
+        self.float.get_mut().fill(0.0);
+        self.fixed.get_mut().fill(0);
     }
 
     /// Adds what the rows have gathered to their values, rows × players × outputs.
@@ -65,10 +66,32 @@ impl Sums {
                 Layout::Lanes(width) => row * width + player,
                 Layout::Columns => player * BLOCK + row,
             };
-        match self.float.get(index) {
+        match self.float.get().get(index) {
             Some(&sum) => sum,
-            None => self.fixed[index] as f64 * self.steps.size,
+            None => self.fixed.get()[index] as f64 * self.steps.size,
         }
+    }
+}
+
+/// Numbers that begin with a cache line.
+#[derive(Debug, Default)]
+struct Aligned<T> {
+    all: Vec<T>,
+    first: usize,
+}
+
+impl<T: Copy + Default> Aligned<T> {
+    fn new(size: usize) -> Self {
+        let (all, first) = aligned(size);
+        Self { all, first }
+    }
+
+    fn get(&self) -> &[T] {
+        &self.all[self.first..]
+    }
+
+    fn get_mut(&mut self) -> &mut [T] {
+        &mut self.all[self.first..]
     }
 }
 
@@ -81,7 +104,7 @@ pub(crate) trait SumsOf: Number {
 impl SumsOf for f64 {
     fn of_output(sums: &mut Sums, output: usize) -> &mut [f64] {
         let range = sums.output(output);
-        &mut sums.float[range]
+        &mut sums.float.get_mut()[range]
     }
 }
 
@@ -94,6 +117,6 @@ impl SumsOf for f32 {
 impl SumsOf for i64 {
     fn of_output(sums: &mut Sums, output: usize) -> &mut [i64] {
         let range = sums.output(output);
-        &mut sums.fixed[range]
+        &mut sums.fixed.get_mut()[range]
     }
 }

@@ -30,7 +30,20 @@ pub(crate) trait Law {
 pub(crate) struct Tables<N> {
     pub(crate) shape: Shape,
     /// Per region its table: entries one after the other, or columns one after the other.
-    pub(crate) numbers: Vec<N>,
+    numbers: Vec<N>,
+    /// Where they begin: at the beginning of a cache line, so that no entry is on more lines than it fills.
+    first: usize,
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Some `size` numbers and those before them that are left unused, so that the first begins a cache line.
+pub(super) fn aligned<N: Copy + Default>(size: usize) -> (Vec<N>, usize) {
+    let spare = LINE / size_of::<N>();
+    let numbers = vec![N::default(); size + spare];
+    let first = numbers.as_ptr().align_offset(LINE).min(spare);
+    (numbers, first)
 }
 
 impl<N: Number> Tables<N> {
@@ -42,7 +55,8 @@ impl<N: Number> Tables<N> {
         law: &mut dyn Law,
         steps: Steps,
     ) -> Self {
-        let mut numbers = vec![N::default(); shape.size];
+        let (mut all, first) = aligned(shape.size);
+        let numbers = &mut all[first..];
         let mut builder = Builder {
             nodes,
             paths,
@@ -76,7 +90,12 @@ impl<N: Number> Tables<N> {
             }
             builder.spare.push(entries);
         }
-        Self { shape, numbers }
+        Self { shape, numbers: all, first }
+    }
+
+    /// All numbers of the tables.
+    pub(crate) fn numbers(&self) -> &[N] {
+        &self.numbers[self.first..]
     }
 }
 
