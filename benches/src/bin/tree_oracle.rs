@@ -2,9 +2,11 @@
 //!
 //! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
 //! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
-//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]`;
+//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]
+//! [--kernel KERNEL]`;
 //! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
-//! `--interactions` matrices of pairs, with that on the diagonal. VALUE is any name of a
+//! `--interactions` matrices of pairs, with that on the diagonal. KERNEL is `quadrature` or `walk`. Of values in the
+//! path-dependent game the predicted time is printed too. VALUE is any name of a
 //! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
 //! `0,1;2;3,4`.
 
@@ -13,7 +15,7 @@ use std::time::Instant;
 
 use apportion::games::{Partition, Rows};
 use apportion::trees::{
-    Attributions, Diagonal, Ensemble, InterventionalOracle, PathDependentOracle, TreeError,
+    Attributions, Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
 };
 use apportion::values::SolutionConcept;
 use apportion_benches::{option, peak_memory_mib};
@@ -32,6 +34,14 @@ fn main() -> Result<(), Failure> {
         Some("remainder") => Some(Diagonal::Remainder),
         Some(other) => return Err(format!("{other}: value or remainder is wanted").into()),
     };
+    let kernel = option(&mut arguments, "--kernel")?;
+    let kernel = match kernel.as_deref() {
+        None => None,
+        Some(name) => match Kernel::ALL.into_iter().find(|kernel| kernel.name() == name) {
+            None => return Err(format!("{name} is no kernel").into()),
+            kernel => kernel,
+        },
+    };
     let [model, rows, ..] = &arguments[..] else { return Err("give a model file and a file of rows".into()) };
     let argument = |index: usize, default: &str| arguments.get(index).cloned().unwrap_or(default.to_owned());
     let task = Task {
@@ -44,6 +54,7 @@ fn main() -> Result<(), Failure> {
         background: background.as_deref(),
         groups: groups.as_deref(),
         interactions,
+        settings: Settings { kernel, ..Settings::default() },
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(task.threads).build()?;
     pool.install(|| task.measure())
@@ -59,6 +70,7 @@ struct Task<'a> {
     background: Option<&'a str>,
     groups: Option<&'a str>,
     interactions: Option<Diagonal>,
+    settings: Settings,
 }
 
 /// The oracle of either game.
@@ -119,7 +131,8 @@ impl Task<'_> {
         let make = || match &background {
             Some(background) => InterventionalOracle::new(&ensemble, Rows::new(background, features), None)
                 .map(Oracle::Interventional),
-            None => PathDependentOracle::new(&ensemble).map(Oracle::PathDependent),
+            None => PathDependentOracle::new(&ensemble)
+                .map(|oracle| Oracle::PathDependent(oracle.with_settings(self.settings))),
         };
         if matches!(value, SolutionConcept::Linear(_)) {
             return Err("linear values have no oracle".into());
@@ -130,6 +143,13 @@ impl Task<'_> {
         }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
+        let predicted = match (&oracle, value) {
+            (Oracle::PathDependent(oracle), SolutionConcept::Semivalue(value)) => {
+                let per_row = oracle.plan(value, rows.len())?.seconds / rows.len() as f64;
+                format!("{:.4}", per_row * 1e6)
+            }
+            _ => "null".to_owned(),
+        };
         let (predict, margins) = least(repetitions, || ensemble.margins(rows));
         margins?;
         let (explain, explained) =
@@ -158,7 +178,7 @@ impl Task<'_> {
         let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
         let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
         println!(
-            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
+            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
             rows.len(),
             self.threads,
             per_row(explain.cpu),
