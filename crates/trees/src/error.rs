@@ -112,6 +112,25 @@ pub enum TreeError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Bytes that are no compiled background, or only a part of one.
+    #[error("this is no sound compiled background: byte {offset}: {problem}")]
+    CompiledBackground {
+        /// Where, in bytes from the start.
+        offset: usize,
+        /// What was found and what was wanted.
+        problem: String,
+    },
+    /// A background that was compiled for another model.
+    #[error(
+        "the background was compiled for another model (of fingerprint {background}…, where this model has {model}…): compile it again \
+         for this one"
+    )]
+    OtherModel {
+        /// How the fingerprint of the model begins that it was compiled for.
+        background: String,
+        /// How that of the model begins.
+        model: String,
+    },
     /// Covers that do not define the path-dependent game.
     #[error(
         "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \

@@ -8,6 +8,7 @@
 //! | [`Link`] | how margins become probabilities, counts, scores |
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
+//! | [`BackgroundCompiler`], [`CompiledBackground`] | a background set as the leaves see it, of any number of rows, to be kept in a file |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`LinkedOracle`], [`LinkedEnsemble`] | exact values of the outputs behind the link (probabilities, rates, scores), and the model of them |
@@ -56,6 +57,7 @@
 #[cfg(test)]
 extern crate self as apportion_trees;
 
+mod background;
 mod catboost;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
@@ -80,6 +82,7 @@ mod tables;
 mod treelite;
 mod xgboost;
 
+pub use background::{BackgroundCompiler, CompiledBackground};
 pub use ensemble::{Ensemble, Link, Origin};
 pub use error::TreeError;
 pub use game::PathDependentGame;

@@ -185,6 +185,11 @@ impl Ensemble {
         }
     }
 
+    /// The rule of a split that decides by one.
+    pub(crate) fn rule(&self, split: Node) -> Option<&Rule> {
+        split.is_ruled().then(|| &self.rules[split.rule()])
+    }
+
     /// The model of a leaf, where it is linear.
     #[inline]
     pub(crate) fn linear_leaf(&self, leaf: Node) -> Option<&LinearLeaf> {

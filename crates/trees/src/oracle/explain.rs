@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::coalitional::{GroupedMasks, GroupedWalk};
 use super::cost::{self, Kernel};
-use super::histograms::Histograms;
+use super::histograms::{self, Histograms};
 use super::kept::{Asked, TablesOfTrees};
 use super::linear::LinearWalk;
 use super::masks::Masks;
@@ -16,6 +16,7 @@ use super::paths::{BLOCK, Columns, Paths};
 use super::tables::BackgroundLaw;
 use super::walk::{Pair, Walk};
 use super::{Attributions, InterventionalOracle};
+use crate::background::of_groups;
 use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{self, Plan, Precision};
@@ -54,6 +55,7 @@ impl InterventionalOracle<'_> {
         let predictions = self.ensemble.margins(rows)?;
         let kernels = self.kernels(question, rows, choose);
         cost::check(self.ensemble, self.settings, &kernels)?;
+        self.check_rows_at_hand(&kernels, rows)?;
         let values = match self.settings.precision {
             Precision::Double => self.explain_in::<f64>(question, rows, &kernels),
             Precision::Single => self.explain_in::<f32>(question, rows, &kernels),
@@ -115,6 +117,7 @@ impl InterventionalOracle<'_> {
         });
         let kernels: Vec<Kernel> = chosen.iter().map(|&(kernel, _)| kernel).collect();
         cost::check(self.ensemble, self.settings, &kernels)?;
+        self.check_rows_at_hand(&kernels, rows)?;
         let count =
             |wanted: kernel::Kernel| kernels.iter().filter(|kernel| kernel.public() == wanted).count();
         let kernels = kernel::Kernel::ALL.map(|kernel| (kernel, count(kernel)));
@@ -143,10 +146,11 @@ impl InterventionalOracle<'_> {
     ) -> Vec<T> {
         let ensemble = self.ensemble;
         let features = ensemble.feature_count();
+        let samples = if self.compiled { 0 } else { SAMPLE.min(rows.len()) };
         // A few pairs of rows, spread over both sets.
-        let pairs: Vec<(Vec<f64>, &[f64])> = (0..SAMPLE.min(rows.len()))
+        let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
-                let explicand = rows.row(index * rows.len() / SAMPLE.min(rows.len()));
+                let explicand = rows.row(index * rows.len() / samples);
                 let place = index * self.weights.len() / SAMPLE;
                 let rounded = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
                 (rounded, &self.background[place * features..(place + 1) * features])
@@ -155,6 +159,10 @@ impl InterventionalOracle<'_> {
         let of_tree = |(index, tree): (usize, &Tree)| {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
+                if self.compiled {
+                    // Without rows there is nothing to walk, at no price.
+                    return f64::INFINITY;
+                }
                 let leaves = pairs
                     .iter()
                     .map(|(a, b)| cost::leaves_reached(ensemble, nodes, question.player_of, a, b));
@@ -166,7 +174,8 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: rows.len(),
-                background: self.weights.len(),
+                // Patterns are at hand: as if few rows had to be sorted, but too many to be walked.
+                background: if self.compiled { BLOCK } else { self.weights.len() },
                 layout: Layout::new(question.players),
                 grouped: matches!(question.weights, Weights::Grouped(_)),
                 reached: &reached,
@@ -174,6 +183,17 @@ impl InterventionalOracle<'_> {
             })
         };
         ensemble.trees().iter().enumerate().map(of_tree).collect()
+    }
+
+    /// Refuses walks where there are no rows to be walked against.
+    pub(crate) fn check_rows_at_hand(&self, kernels: &[Kernel], rows: Rows<'_>) -> Result<(), TreeError> {
+        if self.compiled && !rows.is_empty() && kernels.contains(&Kernel::Walk) {
+            return Err(TreeError::Unsupported {
+                what: "the walk against a compiled background, whose rows are not at hand,".to_owned(),
+                wanted: "leave the kernel to be chosen, take tables or masks, or give the rows",
+            });
+        }
+        Ok(())
     }
 
     /// The shapes of the tables of those trees whose kernel wants tables.
@@ -242,25 +262,12 @@ impl InterventionalOracle<'_> {
 
     /// Sorts the background by pattern at every leaf.
     fn sort(&self, player_of: &[u32]) -> Sorted {
-        let features = self.ensemble.feature_count();
-        let columns: Vec<Columns> = self
-            .background
-            .chunks(BLOCK * features)
-            .map(|rows| {
-                let mut columns = Columns::new(self.ensemble);
-                columns.fill(self.ensemble, rows);
-                columns
-            })
-            .collect();
-        self.ensemble
-            .trees()
-            .par_iter()
-            .map(|tree| {
-                let nodes = self.ensemble.nodes_of(tree);
-                let paths = Paths::new(nodes, player_of)?;
-                let histograms = Histograms::new(self.ensemble, nodes, &paths, &columns, &self.weights);
-                Some((paths, histograms))
-            })
+        let (true, Some(sorted)) = (self.compiled, self.sorted.get()) else {
+            return histograms::sort(self.ensemble, &self.background, &self.weights, player_of);
+        };
+        let trees = self.ensemble.trees().par_iter().zip(sorted);
+        trees
+            .map(|(tree, sorted)| of_groups(self.ensemble.nodes_of(tree), sorted.as_ref()?, player_of))
             .collect()
     }
 }

@@ -3,8 +3,42 @@
 //! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
 //! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
 
+use rayon::prelude::*;
+
+use super::explain::Sorted;
 use super::paths::{BLOCK, Columns, Paths, Patterns};
+use crate::background::dense::Dense;
 use crate::ensemble::{Ensemble, Node};
+
+/// The background as the leaves of every tree see it: rows of `background`, rounded and row-major, with `weights`. `player_of` has the player
+/// of each feature.
+pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Sorted {
+    let paths: Vec<Option<Paths>> =
+        ensemble.trees().par_iter().map(|tree| Paths::new(ensemble.nodes_of(tree), player_of)).collect();
+    // Rows of one weight are counted, where that does not take longer than to look at each.
+    let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
+    let few_sets = |paths: &&Paths| equal && weights.len() >> paths.widest.min(63) >= 1;
+    let mut dense = Dense::new(ensemble, paths.iter().map(|paths| paths.as_ref().filter(few_sets)));
+    dense.add(background);
+    let mut columns = Vec::new();
+    if (0..paths.len()).any(|tree| !dense.counts(tree)) {
+        let features = ensemble.feature_count();
+        columns.extend(background.chunks(BLOCK * features).map(|rows| {
+            let mut columns = Columns::new(ensemble);
+            columns.fill(ensemble, rows);
+            columns
+        }));
+    }
+    let sort = |(index, paths): (usize, Option<Paths>)| {
+        let paths = paths?;
+        let histograms = dense.histograms(index, &paths, weights[0]).unwrap_or_else(|| {
+            let nodes = ensemble.nodes_of(&ensemble.trees()[index]);
+            Histograms::new(ensemble, nodes, &paths, &columns, weights)
+        });
+        Some((paths, histograms))
+    };
+    paths.into_par_iter().enumerate().map(sort).collect()
+}
 
 /// The background as each leaf of one tree sees it: patterns and their weights.
 #[derive(Debug, Clone)]
@@ -24,6 +58,11 @@ impl Histograms {
         background: &[Columns],
         weights: &[f64],
     ) -> Self {
+        if nodes.len() == 1 {
+            let mut histograms = Self::empty(1);
+            histograms.set(0, std::iter::once((0, weights.iter().sum())));
+            return histograms;
+        }
         let mut gathered = Gathered::new(nodes, paths, weights.len());
         let mut patterns = Patterns::<u64>::new();
         let mut left = [0; BLOCK];
@@ -42,7 +81,13 @@ impl Histograms {
         gathered.finish(nodes, paths)
     }
 
-    fn set(&mut self, leaf: usize, patterns: impl Iterator<Item = (u64, f64)>) {
+    /// Of a tree with so many nodes, no leaf of which is [set](Self::set).
+    pub(crate) fn empty(nodes: usize) -> Self {
+        Self { ranges: vec![(0, 0); nodes], patterns: Vec::new() }
+    }
+
+    /// Sets the patterns at a leaf, which come in ascending order.
+    pub(crate) fn set(&mut self, leaf: usize, patterns: impl Iterator<Item = (u64, f64)>) {
         let start = self.patterns.len();
         self.patterns.extend(patterns);
         self.ranges[leaf] = (start, self.patterns.len());
@@ -52,6 +97,21 @@ impl Histograms {
     pub(crate) fn at(&self, leaf: usize) -> &[(u64, f64)] {
         let (start, end) = self.ranges[leaf];
         &self.patterns[start..end]
+    }
+
+    /// The patterns of every leaf, in the order of the nodes.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &[(u64, f64)]> {
+        self.ranges
+            .iter()
+            .map(|&(start, end)| &self.patterns[start..end])
+            .filter(|patterns| !patterns.is_empty())
+    }
+
+    /// Divides every weight by `total`.
+    pub(crate) fn divide_by(&mut self, total: f64) {
+        for (_, weight) in &mut self.patterns {
+            *weight /= total;
+        }
     }
 
     /// Patterns of explicands that complete one of the background, over all of these: 2^|M| for each M.
@@ -124,7 +184,7 @@ impl Gathered {
     }
 
     fn finish(mut self, nodes: &[Node], paths: &Paths) -> Histograms {
-        let mut histograms = Histograms { ranges: vec![(0, 0); nodes.len()], patterns: Vec::new() };
+        let mut histograms = Histograms::empty(nodes.len());
         let mut sums = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             match self.places[index] {

@@ -33,9 +33,9 @@
 //! for groups and for their members, and the three kernels once more, in [`coalitional`].
 
 pub(crate) mod coalitional;
-mod cost;
+pub(crate) mod cost;
 mod explain;
-mod histograms;
+pub(crate) mod histograms;
 mod interactions;
 mod kept;
 mod linear;
@@ -53,6 +53,7 @@ use apportion_values::{CoalitionalValue, Semivalue};
 use self::coalitional::{Coalitional, group_of};
 use self::explain::{Question, Sorted};
 use self::kept::{Asked, KeptTables};
+use crate::background::CompiledBackground;
 use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
@@ -113,6 +114,8 @@ pub struct InterventionalOracle<'a> {
     sorted: OnceLock<Sorted>,
     settings: Settings,
     kept: KeptTables,
+    /// Whether the background is a compiled one: `sorted` is there, and its rows are not.
+    compiled: bool,
 }
 
 impl<'a> InterventionalOracle<'a> {
@@ -159,6 +162,30 @@ impl<'a> InterventionalOracle<'a> {
             sorted: OnceLock::new(),
             settings: Settings::default(),
             kept: KeptTables::default(),
+            compiled: false,
+        })
+    }
+
+    /// The oracle of `ensemble` against a background that was compiled for it, without its rows.
+    ///
+    /// All values are those against the rows, to rounding. They come from tables and masks: the walk, which needs the rows, is refused with
+    /// [`TreeError::Unsupported`].
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::OtherModel`] for a background that was compiled for another ensemble.
+    pub fn from_compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Result<Self, TreeError> {
+        let parts = background.into_parts(ensemble)?;
+        Ok(Self {
+            ensemble,
+            background: Vec::new(),
+            weights: Vec::new(),
+            base: parts.base,
+            features: (0..ensemble.feature_count() as u32).collect(),
+            sorted: OnceLock::from(parts.sorted.into_iter().map(Some).collect::<Sorted>()),
+            settings: Settings::default(),
+            kept: KeptTables::default(),
+            compiled: true,
         })
     }
 
@@ -276,7 +303,7 @@ impl<'a> InterventionalOracle<'a> {
     }
 
     /// As [`values`](Self::values), with each tree's kernel chosen by `choose`.
-    fn values_by(
+    pub(crate) fn values_by(
         &self,
         value: Semivalue,
         rows: Rows<'_>,

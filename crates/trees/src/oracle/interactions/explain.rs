@@ -46,6 +46,7 @@ impl InterventionalOracle<'_> {
         let pairs = Pairs::new(ensemble, question.player_of, players);
         let weighing = Weighing { player_of: question.player_of, moments, pairs: &pairs };
         let kernels = self.kernels(question, rows, choices.pairs);
+        self.check_rows_at_hand(&kernels, rows)?;
         // A row's sums do not depend on the rows beside it, so blocks may be cut to occupy several threads.
         let block = rows.len().div_ceil(16).clamp(1, BLOCK);
         let scratch = || Scratch::new(ensemble, players);

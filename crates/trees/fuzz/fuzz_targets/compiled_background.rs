@@ -1,0 +1,38 @@
+//! Compiled backgrounds. The checksum is put right, so that what follows it is reached.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use apportion_games::Rows;
+use apportion_trees::{CompiledBackground, Ensemble, InterventionalOracle};
+use apportion_values::Semivalue;
+use sha2::{Digest, Sha256};
+
+static MODEL: LazyLock<Ensemble> = LazyLock::new(|| {
+    Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json")).expect("a sound model")
+});
+
+/// Reading never panics, and what is read explains a row.
+fn check(bytes: &[u8]) {
+    let Ok(background) = CompiledBackground::read(bytes, &MODEL) else { return };
+    let again = background.to_bytes();
+    assert!(again == bytes, "there is one way to write a background");
+    let oracle = InterventionalOracle::from_compiled(&MODEL, background).expect("compiled for this model");
+    let rows = vec![1.0; MODEL.feature_count()];
+    oracle.values(Semivalue::Shapley, Rows::new(&rows, rows.len())).expect("a row of the right width");
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    check(bytes);
+    // The header of a file for this model, and then what is to be tried.
+    let mut sealed = b"APPBGRND".to_vec();
+    sealed.extend([1, 0, 0, 0, bytes.first().map_or(0, |byte| byte & 1), 0, 0, 0]);
+    let mut compiler = apportion_trees::BackgroundCompiler::new(&MODEL).expect("short paths");
+    compiler.add(Rows::new(&vec![0.0; MODEL.feature_count()], MODEL.feature_count()), None).expect("a sound row");
+    sealed.extend(compiler.finish().expect("one row").fingerprint());
+    sealed.extend(bytes);
+    let checksum = Sha256::digest(&sealed);
+    sealed.extend(checksum);
+    check(&sealed);
+});

@@ -1,0 +1,232 @@
+//! From rows to a compiled background.
+
+use apportion_games::{GameError, Rows};
+use rayon::prelude::*;
+
+use super::dense::Dense;
+use super::{CompiledBackground, base, feature_paths, fingerprint};
+use crate::ensemble::{Ensemble, Node};
+use crate::error::TreeError;
+use crate::oracle::histograms::Histograms;
+use crate::predict::check_rows;
+use crate::tables::paths::{BLOCK, Columns, Paths};
+
+/// Rows that are taken in together.
+const PART: usize = 4096;
+
+/// Compiles a background from rows that are given in any number of calls.
+///
+/// Rows of weight 1 are counted in whole numbers by conjunctions of bits, for 64 rows at a time, which takes about as long as ten predictions;
+/// rows of other weights take some times longer. The result is the same to the last bit for any number of threads and however the rows are
+/// cut into calls. Memory does not grow with the number of rows: 8 bytes for every set of features on the way to a split, and where there
+/// would be too many of these, 16 bytes for each pattern that occurs.
+#[derive(Debug)]
+pub struct BackgroundCompiler<'a> {
+    ensemble: &'a Ensemble,
+    paths: Vec<Paths>,
+    dense: Dense<'a>,
+    /// Per tree, what is not counted there.
+    merged: Vec<Merged>,
+    /// Rows that wait until a part is full, and their weights.
+    rows: Vec<f64>,
+    weights: Vec<f64>,
+    /// Rows given, of whatever weight.
+    given: usize,
+    /// Rows of positive weight.
+    weighted: u64,
+    /// Sum of weights and what rounding has left of it (Neumaier).
+    total: (f64, f64),
+    counted: bool,
+}
+
+impl<'a> BackgroundCompiler<'a> {
+    /// For an ensemble without linear leaves whose paths have up to 64 features.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path.
+    pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
+        let paths = feature_paths(ensemble)?;
+        let dense = Dense::new(ensemble, paths.iter().map(Some));
+        let trees = ensemble.trees().iter();
+        let merged = trees.map(|tree| Merged::new(ensemble.nodes_of(tree).len())).collect();
+        Ok(Self {
+            ensemble,
+            paths,
+            dense,
+            merged,
+            rows: Vec::new(),
+            weights: Vec::new(),
+            given: 0,
+            weighted: 0,
+            total: (0.0, 0.0),
+            counted: true,
+        })
+    }
+
+    /// Adds rows, each of weight 1 unless `weights` has one per row. Missing values are NaN; rows of weight 0 do not count. Where rows are
+    /// refused none of the call is added; rows are numbered from its first.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a value
+    /// is infinite, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative.
+    pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
+        check_rows(rows, self.ensemble, "background row")?;
+        if let Some(weights) = weights {
+            let problem = if weights.len() != rows.len() {
+                Some(format!("{} were given", weights.len()))
+            } else {
+                let bad = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0));
+                bad.map(|row| format!("weight {row} is {}", weights[row]))
+            };
+            if let Some(problem) = problem {
+                return Err(GameError::BackgroundWeights { rows: rows.len(), problem }.into());
+            }
+        }
+        self.given += rows.len();
+        for (index, row) in rows.iter().enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[index]);
+            if weight > 0.0 {
+                self.rows.extend_from_slice(row);
+                self.weights.push(weight);
+                if self.weights.len() == PART {
+                    self.take_part();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The background of all rows that were added.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::EmptyBackground`] where no row was added, [`GameError::BackgroundWeights`] where all their weights are zero, or their sum
+    /// is not a finite number of full precision.
+    pub fn finish(mut self) -> Result<CompiledBackground, TreeError> {
+        self.take_part();
+        let total = self.total.0 + self.total.1;
+        let refuse = |problem: &str| {
+            Err(GameError::BackgroundWeights { rows: self.given, problem: problem.to_owned() }.into())
+        };
+        match self.given {
+            0 => return Err(GameError::EmptyBackground.into()),
+            _ if self.weighted == 0 => return refuse("all are zero"),
+            _ if !total.is_normal() => {
+                return refuse("their sum is out of range: divide them by the largest");
+            }
+            _ => {}
+        }
+        let trees: Vec<Histograms> = (self.merged.into_par_iter().zip(&self.paths).enumerate())
+            .map(|(tree, (merged, paths))| {
+                let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
+                merged.finish(nodes, self.dense.histograms(tree, paths, 1.0))
+            })
+            .collect();
+        Ok(CompiledBackground {
+            fingerprint: fingerprint::fingerprint(self.ensemble),
+            features: self.ensemble.feature_count(),
+            rows: self.weighted,
+            total,
+            counted: self.counted,
+            base: base(self.ensemble, &self.paths, &trees, total),
+            trees,
+        })
+    }
+
+    /// Takes in the rows that wait.
+    fn take_part(&mut self) {
+        let (rows, weights) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.weights));
+        if weights.is_empty() {
+            return;
+        }
+        for &weight in &weights {
+            let (sum, rest) = self.total;
+            let next = sum + weight;
+            let lost = if sum >= weight { (sum - next) + weight } else { (weight - next) + sum };
+            self.total = (next, rest + lost);
+        }
+        self.weighted += weights.len() as u64;
+        let counted = weights.iter().all(|&weight| weight == 1.0);
+        self.counted &= counted;
+        if counted {
+            self.dense.add(&rows);
+        }
+        let dense = &self.dense;
+        if !counted || (0..self.paths.len()).any(|tree| !dense.counts(tree)) {
+            let ensemble = self.ensemble;
+            let features = ensemble.feature_count();
+            let columns: Vec<Columns> = rows
+                .chunks(BLOCK * features)
+                .map(|rows| {
+                    let mut columns = Columns::new(ensemble);
+                    columns.fill(ensemble, rows);
+                    columns
+                })
+                .collect();
+            let trees = self.merged.par_iter_mut().zip(&self.paths).enumerate();
+            trees.filter(|(tree, _)| !(counted && dense.counts(*tree))).for_each(
+                |(tree, (merged, paths))| {
+                    let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
+                    merged.add(&Histograms::new(ensemble, nodes, paths, &columns, &weights));
+                },
+            );
+        }
+        // The memory is kept.
+        (self.rows, self.weights) = (rows, weights);
+        self.rows.clear();
+        self.weights.clear();
+    }
+}
+
+/// The weights of patterns at the leaves of a tree, gathered part by part.
+#[derive(Debug)]
+struct Merged {
+    /// Per node, in ascending order of patterns.
+    leaves: Vec<Vec<(u64, f64)>>,
+}
+
+impl Merged {
+    fn new(nodes: usize) -> Self {
+        Self { leaves: vec![Vec::new(); nodes] }
+    }
+
+    fn add(&mut self, part: &Histograms) {
+        for (leaf, known) in self.leaves.iter_mut().enumerate() {
+            merge(known, part.at(leaf));
+        }
+    }
+
+    /// Together with what was counted.
+    fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
+        if let Some(counted) = counted {
+            if self.leaves.iter().all(Vec::is_empty) {
+                return counted;
+            }
+            self.add(&counted);
+        }
+        let mut histograms = Histograms::empty(nodes.len());
+        for (leaf, patterns) in self.leaves.into_iter().enumerate().filter(|(leaf, _)| nodes[*leaf].is_leaf())
+        {
+            histograms.set(leaf, patterns.into_iter());
+        }
+        histograms
+    }
+}
+
+/// Adds the weights of `more` to those of `known`, both in ascending order of patterns.
+fn merge(known: &mut Vec<(u64, f64)>, more: &[(u64, f64)]) {
+    let mut new = Vec::new();
+    for &(pattern, weight) in more {
+        match known.binary_search_by_key(&pattern, |&(pattern, _)| pattern) {
+            Ok(at) => known[at].1 += weight,
+            Err(_) => new.push((pattern, weight)),
+        }
+    }
+    if !new.is_empty() {
+        known.extend(new);
+        // Two ascending runs, which a stable sort merges in one pass.
+        known.sort_by_key(|&(pattern, _)| pattern);
+    }
+}

@@ -1,0 +1,93 @@
+//! Counts of all trees for which counting [every set](super::lattice) pays.
+
+use rayon::prelude::*;
+
+use super::decisions::{Block, Questions, ROWS, WORDS};
+use super::lattice::Lattice;
+use crate::ensemble::Ensemble;
+use crate::oracle::histograms::Histograms;
+use crate::tables::paths::Paths;
+
+/// Blocks whose answers are kept at once.
+const BLOCKS: usize = 8;
+
+/// Rows of equal weight, as the leaves of an ensemble see them.
+#[derive(Debug)]
+pub(crate) struct Dense<'a> {
+    ensemble: &'a Ensemble,
+    questions: Questions,
+    trees: Vec<Option<Counted>>,
+    rows: u64,
+}
+
+#[derive(Debug)]
+struct Counted {
+    lattice: Lattice,
+    counts: Vec<u64>,
+}
+
+impl<'a> Dense<'a> {
+    /// Leaves out trees whose paths are not given.
+    pub(crate) fn new<'p>(ensemble: &'a Ensemble, paths: impl Iterator<Item = Option<&'p Paths>>) -> Self {
+        let paths: Vec<_> = paths.collect();
+        if paths.iter().all(Option::is_none) {
+            let trees = paths.iter().map(|_| None).collect();
+            return Self { ensemble, questions: Questions::default(), trees, rows: 0 };
+        }
+        let questions = Questions::new(ensemble);
+        let mut first = 0;
+        let counted = ensemble.trees().iter().zip(paths).map(|(tree, paths)| {
+            let nodes = ensemble.nodes_of(tree);
+            first += nodes.len();
+            let lattice = Lattice::new(nodes, first - nodes.len(), paths?, &questions)?;
+            let counts = vec![0; lattice.counts()];
+            Some(Counted { lattice, counts })
+        });
+        let trees = counted.collect();
+        Self { ensemble, questions, trees, rows: 0 }
+    }
+
+    /// Adds rows, row-major and not yet rounded.
+    pub(crate) fn add(&mut self, rows: &[f64]) {
+        if self.trees.iter().all(Option::is_none) {
+            return;
+        }
+        let features = self.ensemble.feature_count();
+        for rows in rows.chunks(BLOCKS * ROWS * features) {
+            let questions = &self.questions;
+            let blocks: Vec<_> = rows
+                .par_chunks(ROWS * features)
+                .map(|rows| {
+                    let mut block = Block::new(features);
+                    block.fill(self.ensemble, rows);
+                    let mut answers = vec![[0; WORDS]; questions.len()];
+                    questions.answer(self.ensemble, &block, &mut answers);
+                    (answers, block.present())
+                })
+                .collect();
+            self.trees.par_iter_mut().flatten().for_each_init(Vec::new, |sets, counted| {
+                for (answers, present) in &blocks {
+                    counted.lattice.add(answers, present, sets, &mut counted.counts);
+                }
+            });
+            self.rows += (rows.len() / features) as u64;
+        }
+    }
+
+    /// Whether a tree is counted here.
+    pub(crate) fn counts(&self, tree: usize) -> bool {
+        self.trees[tree].is_some()
+    }
+
+    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`.
+    pub(crate) fn histograms(&self, tree: usize, paths: &Paths, weight: f64) -> Option<Histograms> {
+        let Counted { lattice, counts } = self.trees[tree].as_ref()?;
+        let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
+        let mut histograms = Histograms::empty(nodes.len());
+        lattice.patterns(nodes, paths, self.rows, counts, |leaf, rows| {
+            let seen = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
+            histograms.set(leaf, seen.map(|(pattern, &rows)| (pattern as u64, rows as f64 * weight)));
+        });
+        Some(histograms)
+    }
+}

@@ -1,0 +1,262 @@
+//! The file of a compiled background.
+//!
+//! # Layout
+//!
+//! Whole numbers and floats are little-endian; a *varint* is a whole number in groups of seven bits, lowest first, each in a byte whose
+//! highest bit says whether another follows (LEB128), in as few bytes as it takes.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 8 | `APPBGRND` |
+//! | 4 | version of the format, 1 |
+//! | 4 | kind of weights: 0 for numbers of rows, 1 for `f64` |
+//! | 32 | SHA-256 of the model: see [`fingerprint`](mod@super::fingerprint) |
+//! | 8 | number of rows of positive weight |
+//! | 8 | sum of their weights, `f64` |
+//! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
+//! | 32 | SHA-256 of everything before |
+//!
+//! A leaf is the number of its patterns as a varint, and then for each pattern, in ascending order, its distance to the one before (the first:
+//! to 0) as a varint and its weight: a varint for numbers of rows, else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the way
+//! from the root to the leaf, in the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
+//!
+//! v(∅) is not written, as it follows.
+
+use std::io;
+
+use sha2::{Digest, Sha256};
+
+use super::{CompiledBackground, base, feature_paths};
+use crate::ensemble::Ensemble;
+use crate::error::TreeError;
+use crate::oracle::histograms::Histograms;
+use crate::tables::paths::all_of;
+
+const MAGIC: &[u8; 8] = b"APPBGRND";
+const VERSION: u32 = 1;
+const HEADER: usize = 8 + 4 + 4 + 32 + 8 + 8;
+const CHECKSUM: usize = 32;
+
+/// How far the weights of a leaf may be from the total, relative to it: they are added in another order.
+const TOLERANCE: f64 = 1e-9;
+
+impl CompiledBackground {
+    /// Writes it as a file of its own format, versioned, with a checksum: 2 to 4 bytes for most patterns of equal rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(&self, mut out: impl io::Write) -> io::Result<()> {
+        out.write_all(&self.to_bytes())
+    }
+
+    /// The bytes of its [file](Self::write).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER + CHECKSUM + 4 * self.pattern_count());
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(u32::from(!self.counted).to_le_bytes());
+        bytes.extend(self.fingerprint);
+        bytes.extend(self.rows.to_le_bytes());
+        bytes.extend(self.total.to_le_bytes());
+        for patterns in self.trees.iter().flat_map(Histograms::leaves) {
+            write_varint(patterns.len() as u64, &mut bytes);
+            let mut last = 0;
+            for &(pattern, weight) in patterns {
+                write_varint(pattern - last, &mut bytes);
+                last = pattern;
+                match self.counted {
+                    true => write_varint(weight as u64, &mut bytes),
+                    false => bytes.extend(weight.to_le_bytes()),
+                }
+            }
+        }
+        let checksum = Sha256::digest(&bytes);
+        bytes.extend(checksum);
+        bytes
+    }
+
+    /// Reads the bytes of a file that was compiled for `ensemble`.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::CompiledBackground`] for bytes that are no such file, a part of one, damaged, or of another version;
+    /// [`TreeError::OtherModel`] where it was compiled for another model; [`TreeError::Unsupported`] for a model that no background can be
+    /// [compiled](super::BackgroundCompiler::new) for.
+    pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
+        let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
+        if !bytes.starts_with(MAGIC) {
+            let problem =
+                "it does not begin with APPBGRND: give a file that was written by this program".to_owned();
+            return refuse(0, problem);
+        }
+        let Some((rest, checksum)) =
+            bytes.split_last_chunk::<CHECKSUM>().filter(|(rest, _)| rest.len() >= HEADER)
+        else {
+            return refuse(bytes.len(), format!("it ends within the first {} bytes", HEADER + CHECKSUM));
+        };
+        let mut reader = Reader { bytes: rest, at: MAGIC.len() };
+        let version = u32::from_le_bytes(reader.array()?);
+        if version != VERSION {
+            return refuse(8, format!("it has version {version}, and {VERSION} is known: compile it again"));
+        }
+        if Sha256::digest(rest)[..] != checksum[..] {
+            return refuse(
+                rest.len(),
+                "the checksum does not fit: it is damaged, or only a part of the file".to_owned(),
+            );
+        }
+        let counted = match u32::from_le_bytes(reader.array()?) {
+            0 => true,
+            1 => false,
+            kind => return refuse(12, format!("weights of kind {kind}, where 0 or 1 is wanted")),
+        };
+        let fingerprint = reader.array()?;
+        let rows = u64::from_le_bytes(reader.array()?);
+        let total = f64::from_le_bytes(reader.array()?);
+        if rows == 0 || !(total.is_normal() && total > 0.0) || (counted && total != rows as f64) {
+            return refuse(48, format!("{rows} rows with a total weight of {total}"));
+        }
+        let mut background = Self {
+            fingerprint,
+            features: ensemble.feature_count(),
+            rows,
+            total,
+            counted,
+            base: Vec::new(),
+            trees: Vec::new(),
+        };
+        background.check(ensemble)?;
+        let paths = feature_paths(ensemble)?;
+        for (tree, paths) in ensemble.trees().iter().zip(&paths) {
+            let nodes = ensemble.nodes_of(tree);
+            let mut histograms = Histograms::empty(nodes.len());
+            for (leaf, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
+                let patterns = reader.leaf(&background, all_of(paths.features(leaf).len()))?;
+                histograms.set(leaf, patterns.into_iter());
+            }
+            background.trees.push(histograms);
+        }
+        if reader.at != rest.len() {
+            return refuse(reader.at, format!("{} bytes follow the last leaf", rest.len() - reader.at));
+        }
+        background.base = base(ensemble, &paths, &background.trees, total);
+        Ok(background)
+    }
+}
+
+fn write_varint(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Bytes and how far they are read.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn refuse<T>(&self, problem: impl Into<String>) -> Result<T, TreeError> {
+        Err(TreeError::CompiledBackground { offset: self.at, problem: problem.into() })
+    }
+
+    fn array<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH], TreeError> {
+        match self.bytes[self.at..].first_chunk::<LENGTH>() {
+            Some(&array) => {
+                self.at += LENGTH;
+                Ok(array)
+            }
+            None => self.refuse("it ends too early"),
+        }
+    }
+
+    fn varint(&mut self) -> Result<u64, TreeError> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.array()?;
+            let bits = u64::from(byte & 0x7f);
+            if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        self.refuse("a whole number that is too large, or in more bytes than it takes")
+    }
+
+    /// The patterns of a leaf whose path features are the bits of `all`.
+    fn leaf(&mut self, background: &CompiledBackground, all: u64) -> Result<Vec<(u64, f64)>, TreeError> {
+        let count = self.varint()?;
+        let least = if background.counted { 2 } else { 9 };
+        if count == 0 || count > ((self.bytes.len() - self.at) / least) as u64 {
+            return self
+                .refuse(format!("a leaf with {count} patterns, which do not fit the bytes that follow"));
+        }
+        let mut patterns = Vec::with_capacity(count as usize);
+        let (mut last, mut sum, mut rows) = (0u64, 0.0, 0u64);
+        for index in 0..count {
+            let distance = self.varint()?;
+            let pattern = last.checked_add(distance).filter(|&pattern| pattern <= all);
+            let Some(pattern) = pattern.filter(|_| index == 0 || distance > 0) else {
+                return self.refuse(
+                    "a pattern that is not above the one before, or has more bits than the leaf has features",
+                );
+            };
+            last = pattern;
+            let weight = if background.counted {
+                let more = self.varint()?;
+                rows = rows.saturating_add(more);
+                more as f64
+            } else {
+                f64::from_le_bytes(self.array()?)
+            };
+            if !(weight.is_finite() && weight > 0.0) {
+                return self.refuse(format!("a pattern of weight {weight}"));
+            }
+            sum += weight;
+            patterns.push((pattern, weight));
+        }
+        let fits = match background.counted {
+            true => rows == background.rows,
+            false => (sum - background.total).abs() <= TOLERANCE * background.total,
+        };
+        if !fits {
+            return self.refuse(format!(
+                "a leaf with weights of {sum} in all, where {} is wanted",
+                background.total
+            ));
+        }
+        Ok(patterns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_come_back_and_are_written_in_one_way() {
+        for number in [0, 1, 127, 128, 300, 1 << 35, u64::MAX >> 1, u64::MAX] {
+            let mut bytes = Vec::new();
+            write_varint(number, &mut bytes);
+            assert_eq!(Reader { bytes: &bytes, at: 0 }.varint().unwrap(), number);
+            for end in 0..bytes.len() {
+                assert!(Reader { bytes: &bytes[..end], at: 0 }.varint().is_err());
+            }
+        }
+        for bytes in [
+            &[0x80, 0][..],
+            &[0xff, 0x80, 0],
+            &[0xff; 10],
+            &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2],
+        ] {
+            assert!(Reader { bytes, at: 0 }.varint().is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! From patterns of features to those of groups.
+
+use crate::ensemble::Node;
+use crate::oracle::histograms::Histograms;
+use crate::tables::paths::Paths;
+
+/// The paths of a tree whose players are groups, and their histograms from those of the features. `None` where a path has too many features,
+/// which those of the features already have.
+pub(crate) fn of_groups(
+    nodes: &[Node],
+    (paths, histograms): &(Paths, Histograms),
+    group_of: &[u32],
+) -> Option<(Paths, Histograms)> {
+    let grouped_paths = Paths::new(nodes, group_of)?;
+    let mut grouped = Histograms::empty(nodes.len());
+    for (leaf, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
+        // A row passes the tests of a group iff it passes those of all its features.
+        let features = paths.features(leaf);
+        let members: Vec<u64> = grouped_paths
+            .features(leaf)
+            .iter()
+            .map(|&group| {
+                let of_group =
+                    features.iter().enumerate().filter(|(_, feature)| group_of[**feature as usize] == group);
+                of_group.map(|(bit, _)| 1 << bit).sum()
+            })
+            .collect();
+        let pattern = |pattern: u64| -> u64 {
+            members
+                .iter()
+                .enumerate()
+                .map(|(bit, &members)| u64::from(pattern & members == members) << bit)
+                .sum()
+        };
+        let mut patterns: Vec<(u64, f64)> =
+            histograms.at(leaf).iter().map(|&(of_features, weight)| (pattern(of_features), weight)).collect();
+        // Stable, so that the weights of a pattern are added in the same order.
+        patterns.sort_by_key(|&(pattern, _)| pattern);
+        let equal = patterns.chunk_by(|(a, _), (b, _)| a == b);
+        grouped.set(leaf, equal.map(|equal| (equal[0].0, equal.iter().map(|(_, weight)| weight).sum())));
+    }
+    Some((grouped_paths, grouped))
+}

@@ -1,0 +1,346 @@
+//! How many rows pass the tests of every subset of a path's features, by conjunctions of bits.
+//!
+//! At a node with k path features let P\[S\], for each S of the 2^k sets of them, be the number of rows that pass all tests on the features in
+//! S above the node. A split on feature f asks one more test, so of P and of the number L\[S\] of those among them that go left, the
+//! children have
+//!
+//! ```text
+//! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]
+//! f is known:    left:  P[S] = L[S] for S ∋ f         right:  P[S] = P[S] − L[S] for S ∋ f
+//! ```
+//!
+//! and P\[S\] for f ∉ S stays. So one conjunction and one count of bits per split and set say all about both children, for 64 rows at a time,
+//! and no row is looked at by itself. At a leaf, the number of rows that have the pattern M is the alternating sum of P over the sets that
+//! contain M: one subtraction per set and feature. All are whole numbers, so the result does not depend on the order of rows or threads.
+//!
+//! The sets of rows at a node are kept while what is below it is gone through. Those of a child whose feature is new are appended to them;
+//! where the feature is known, the child has its own.
+
+use super::decisions::{Bits, Questions, WORDS};
+use crate::ensemble::Node;
+use crate::tables::paths::Paths;
+
+/// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer than looking at each row.
+const MOST_FEATURES: usize = 10;
+const MOST_COUNTS: usize = 1 << 16;
+
+/// What to count in one tree, in the order of going through it.
+#[derive(Debug, Clone)]
+pub(crate) struct Lattice {
+    steps: Vec<Step>,
+    /// Per node: where the counts L of a split lie.
+    starts: Vec<usize>,
+    /// Numbers counted.
+    counts: usize,
+    /// Sets of rows that are kept at once.
+    room: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    question: u32,
+    /// Where the sets of the node begin, and how many they are.
+    first: usize,
+    sets: usize,
+    /// Where those of a child begin that are not the node's; the bit of a feature that is known.
+    below: usize,
+    known: Option<u32>,
+    task: Task,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// Count what goes left, into the counts that begin here.
+    Count(usize),
+    /// Count, and make the sets of the left child.
+    CountAndGoLeft(usize),
+    /// Make the sets of the right child.
+    GoRight,
+}
+
+impl Lattice {
+    /// `None` where counting would not pay. `first` is the number of the tree's first node in the ensemble.
+    pub(crate) fn new(nodes: &[Node], first: usize, paths: &Paths, questions: &Questions) -> Option<Self> {
+        let mut lattice = Self { steps: Vec::new(), starts: vec![0; nodes.len()], counts: 0, room: 1 };
+        // Nodes to visit, where the sets at each begin, and whether the left side is done.
+        let mut open = vec![(0, 0, false)];
+        while let Some((index, start, left_done)) = open.pop() {
+            let node = nodes[index];
+            if node.is_leaf() {
+                continue;
+            }
+            let features = paths.features(index).len();
+            if features > MOST_FEATURES {
+                return None;
+            }
+            let sets = 1 << features;
+            let known = (!paths.is_first(index)).then(|| paths.bit(index));
+            let below = start + sets;
+            let child = if known.is_some() { below } else { start };
+            let splits = [node.left(), node.right()].map(|child| !nodes[child].is_leaf());
+            let task = match (left_done, splits[0]) {
+                (true, _) => Task::GoRight,
+                (false, true) => Task::CountAndGoLeft(lattice.counts),
+                (false, false) => Task::Count(lattice.counts),
+            };
+            if !left_done {
+                lattice.starts[index] = lattice.counts;
+                lattice.counts += sets;
+                if lattice.counts > MOST_COUNTS {
+                    return None;
+                }
+            }
+            let question = questions.of_node(first + index);
+            if !left_done || splits[1] {
+                lattice.steps.push(Step { question, first: start, sets, below, known, task });
+                lattice.room = lattice.room.max(below + sets);
+            }
+            if !left_done {
+                open.push((index, start, true));
+                open.push((node.left(), child, false));
+            } else {
+                open.push((node.right(), child, false));
+            }
+        }
+        Some(lattice)
+    }
+
+    /// Numbers counted.
+    pub(crate) fn counts(&self) -> usize {
+        self.counts
+    }
+
+    /// Adds the `present` rows of a block to the counts. `sets` is memory that is kept between calls.
+    pub(crate) fn add(&self, answers: &[Bits], present: &Bits, sets: &mut Vec<u64>, counts: &mut [u64]) {
+        if sets.len() < WORDS * self.room {
+            sets.resize(WORDS * self.room, 0);
+        }
+        let mut rest = &mut sets[..];
+        let words = std::array::from_fn(|word| {
+            let (sets, others) = std::mem::take(&mut rest).split_at_mut(self.room);
+            rest = others;
+            sets[0] = present[word];
+            sets
+        });
+        add_block(&self.steps, answers, words, counts);
+    }
+
+    /// Calls `leaf` with each leaf and the number of rows of each pattern, of `rows` rows in all.
+    pub(crate) fn patterns(
+        &self,
+        nodes: &[Node],
+        paths: &Paths,
+        rows: u64,
+        counts: &[u64],
+        mut leaf: impl FnMut(usize, &[u64]),
+    ) {
+        let mut passing: Vec<Vec<u64>> = vec![Vec::new(); nodes.len()];
+        passing[0] = vec![rows];
+        // Parents come before children.
+        for (index, node) in nodes.iter().enumerate() {
+            let mut above = std::mem::take(&mut passing[index]);
+            if node.is_leaf() {
+                subtract_supersets(&mut above);
+                leaf(index, &above);
+                continue;
+            }
+            let left = &counts[self.starts[index]..][..above.len()];
+            let right = above.iter().zip(left).map(|(above, left)| above - left);
+            let known = 1 << paths.bit(index);
+            let (to_left, to_right) = if paths.is_first(index) {
+                let appended = |more: &[u64]| [&above, more].concat();
+                (appended(left), appended(&right.collect::<Vec<_>>()))
+            } else {
+                let tested = |(set, (&above, more)): (usize, (&u64, u64))| {
+                    if set & known == 0 { above } else { more }
+                };
+                let of = |more: &mut dyn Iterator<Item = u64>| -> Vec<u64> {
+                    above.iter().zip(more).enumerate().map(tested).collect()
+                };
+                (of(&mut left.iter().copied()), of(&mut right.into_iter()))
+            };
+            passing[node.left()] = to_left;
+            passing[node.right()] = to_right;
+        }
+    }
+}
+
+/// From the rows that pass at least the tests of each set to those that pass these only.
+fn subtract_supersets(counts: &mut [u64]) {
+    let mut step = 1;
+    while step < counts.len() {
+        for pair in counts.chunks_exact_mut(2 * step) {
+            let (without, with) = pair.split_at_mut(step);
+            for (without, with) in without.iter_mut().zip(with) {
+                *without -= *with;
+            }
+        }
+        step *= 2;
+    }
+}
+
+/// Takes the steps for one block. `sets` are those of 64 rows for each word.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512vpopcntdq+avx2+popcnt",
+    "x86_64+avx2+popcnt",
+    "x86_64+popcnt"
+))]
+fn add_block(steps: &[Step], answers: &[Bits], mut words: [&mut [u64]; WORDS], counts: &mut [u64]) {
+    let words = &mut words;
+    for step in steps {
+        let answer = &answers[step.question as usize];
+        match step.sets {
+            1 => take::<1>(step, answer, words, counts),
+            2 => take::<2>(step, answer, words, counts),
+            4 => take::<4>(step, answer, words, counts),
+            8 => take::<8>(step, answer, words, counts),
+            16 => take::<16>(step, answer, words, counts),
+            _ => take::<32>(step, answer, words, counts),
+        }
+    }
+}
+
+/// One step, so many sets at a time.
+#[inline(always)]
+fn take<const SETS: usize>(step: &Step, answer: &Bits, words: &mut [&mut [u64]; WORDS], counts: &mut [u64]) {
+    match (step.task, step.known) {
+        (Task::Count(start), _) => {
+            let counts = &mut counts[start..start + step.sets];
+            for (part, counts) in counts.as_chunks_mut::<SETS>().0.iter_mut().enumerate() {
+                let mut sums = [0; SETS];
+                for (sets, &bits) in words.iter().zip(answer) {
+                    let Some(sets) = sets[step.first + part * SETS..].first_chunk::<SETS>() else { continue };
+                    for (sum, set) in sums.iter_mut().zip(sets) {
+                        *sum += u64::from((set & bits).count_ones());
+                    }
+                }
+                for (count, sum) in counts.iter_mut().zip(sums) {
+                    *count += sum;
+                }
+            }
+        }
+        (Task::CountAndGoLeft(start), known) => {
+            let counts = &mut counts[start..start + step.sets];
+            for (part, counts) in counts.as_chunks_mut::<SETS>().0.iter_mut().enumerate() {
+                let mut sums = [0; SETS];
+                for (sets, &bits) in words.iter_mut().zip(answer) {
+                    let (above, below) =
+                        sets[step.first + part * SETS..].split_at_mut(step.below - step.first);
+                    let (Some(above), Some(below)) =
+                        (above.first_chunk::<SETS>(), below.first_chunk_mut::<SETS>())
+                    else {
+                        continue;
+                    };
+                    for ((sum, set), below) in sums.iter_mut().zip(above).zip(below) {
+                        *below = set & bits;
+                        *sum += u64::from(below.count_ones());
+                    }
+                }
+                for (count, sum) in counts.iter_mut().zip(sums) {
+                    *count += sum;
+                }
+            }
+            if let Some(known) = known {
+                keep_untested(step, known, words);
+            }
+        }
+        (Task::GoRight, known) => {
+            for (sets, &bits) in words.iter_mut().zip(answer) {
+                let (above, below) = sets[step.first..].split_at_mut(step.below - step.first);
+                let parts = above.as_chunks::<SETS>().0.iter().zip(below.as_chunks_mut::<SETS>().0);
+                for (above, below) in parts {
+                    for (set, below) in above.iter().zip(below) {
+                        *below = set & !bits;
+                    }
+                }
+            }
+            if let Some(known) = known {
+                keep_untested(step, known, words);
+            }
+        }
+    }
+}
+
+/// Copies the sets to the child that do not contain the known feature.
+#[inline(always)]
+fn keep_untested(step: &Step, known: u32, words: &mut [&mut [u64]; WORDS]) {
+    let half = 1 << known;
+    for sets in words {
+        let (above, below) = sets[step.first..].split_at_mut(step.sets);
+        let mut start = 0;
+        while start < step.sets {
+            below[start..start + half].copy_from_slice(&above[start..start + half]);
+            start += 2 * half;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::decisions::{Block, ROWS};
+    use crate::common::{Random, TreeSpec, document, read};
+    use crate::oracle::histograms::Histograms;
+    use crate::tables::paths::{BLOCK, Columns};
+
+    #[test]
+    fn counts_are_those_of_looking_at_each_row() {
+        let mut random = Random(17);
+        let mut widest = 0;
+        for (features, depth) in [(1, 3), (2, 0), (3, 5), (9, 4), (12, 7)] {
+            let all: Vec<usize> = (0..features).collect();
+            let tree = TreeSpec::random(&mut random, &all, depth, true, 0);
+            let ensemble = read(&document(&[tree], features, &[0.0])).unwrap();
+            let nodes = ensemble.nodes_of(&ensemble.trees()[0]);
+            // As groups of two, players are asked several times on a path.
+            for size in [1, 2] {
+                let players: Vec<u32> = (0..features as u32).map(|feature| feature / size).collect();
+                let paths = Paths::new(nodes, &players).unwrap();
+                widest = widest.max(paths.widest);
+                let questions = Questions::new(&ensemble);
+                let lattice = Lattice::new(nodes, 0, &paths, &questions).unwrap();
+                let rows = random.row(features * 700);
+                let mut counts = vec![0; lattice.counts()];
+                let mut sets = Vec::new();
+                for rows in rows.chunks(ROWS * features) {
+                    let mut block = Block::new(features);
+                    block.fill(&ensemble, rows);
+                    let mut answers = vec![[0; WORDS]; questions.len()];
+                    questions.answer(&ensemble, &block, &mut answers);
+                    lattice.add(&answers, &block.present(), &mut sets, &mut counts);
+                }
+                let columns: Vec<Columns> = rows
+                    .chunks(BLOCK * features)
+                    .map(|rows| {
+                        let mut columns = Columns::new(&ensemble);
+                        columns.fill(&ensemble, rows);
+                        columns
+                    })
+                    .collect();
+                let wanted = Histograms::new(&ensemble, nodes, &paths, &columns, &[1.0; 700]);
+                let mut leaves = 0;
+                lattice.patterns(nodes, &paths, 700, &counts, |leaf, rows| {
+                    leaves += 1;
+                    let seen = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
+                    let got: Vec<_> = seen.map(|(pattern, &rows)| (pattern as u64, rows as f64)).collect();
+                    assert_eq!(got, wanted.at(leaf), "{features} features, depth {depth}, leaf {leaf}");
+                });
+                assert_eq!(leaves, ensemble.leaf_count());
+            }
+        }
+        assert!(widest >= 6);
+    }
+
+    #[test]
+    fn long_paths_are_not_counted() {
+        let mut random = Random(18);
+        for (features, counted) in [(11, true), (12, false)] {
+            let path: Vec<usize> = (0..features).collect();
+            let ensemble = read(&document(&[TreeSpec::chain(&mut random, &path)], features, &[0.0])).unwrap();
+            let nodes = ensemble.nodes_of(&ensemble.trees()[0]);
+            let players: Vec<u32> = (0..features as u32).collect();
+            let paths = Paths::new(nodes, &players).unwrap();
+            assert_eq!(Lattice::new(nodes, 0, &paths, &Questions::new(&ensemble)).is_some(), counted);
+        }
+    }
+}
