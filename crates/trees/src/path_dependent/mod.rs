@@ -92,7 +92,10 @@ use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::kernel::Settings;
+use crate::moments::Moments;
 use crate::oracle::Attributions;
+use crate::oracle::coalitional::Coalitional;
+use crate::tables::table::Weights;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
 /// Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley values.
@@ -225,6 +228,11 @@ impl<'a> PathDependentOracle<'a> {
         if partition.len() == 1 {
             return self.values(value.within.clone(), rows);
         }
+        if self.takes_tables() {
+            let features = ensemble.feature_count();
+            let weights = Weights::Grouped(Coalitional::new(value, partition, features));
+            return self.by_tables(Players::Features, features, &weights, rows);
+        }
         let program = self.coalitional.get(partition, || coalitional::Program::new(ensemble, partition));
         let kernel = self.by_quadrature(coalitional::Kernel::new(&program, value))?;
         let predictions = ensemble.margins(rows)?;
@@ -294,13 +302,16 @@ impl<'a> PathDependentOracle<'a> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         let ensemble = self.ensemble;
-        let distinct = program.trees.iter().map(|tree| tree.distinct);
-        let rules = self.by_quadrature(block::rules(distinct, value))?;
-        let predictions = ensemble.margins(rows)?;
         let count = match players {
             Players::Features => ensemble.feature_count(),
             Players::Groups(partition) => partition.len(),
         };
+        if self.takes_tables() {
+            return self.by_tables(players, count, &Weights::Alike(Moments::new(value.clone(), count)), rows);
+        }
+        let distinct = program.trees.iter().map(|tree| tree.distinct);
+        let rules = self.by_quadrature(block::rules(distinct, value))?;
+        let predictions = ensemble.margins(rows)?;
         let mut values = vec![0.0; predictions.len() * count];
         match rules {
             Some(rules) => {
@@ -313,6 +324,23 @@ impl<'a> PathDependentOracle<'a> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
+        Ok(Attributions { values, base: self.program.base.clone(), predictions })
+    }
+
+    /// The values of so many players by tables.
+    fn by_tables(
+        &self,
+        players: Players<'_>,
+        count: usize,
+        weights: &Weights,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        let ensemble = self.ensemble;
+        let predictions = ensemble.margins(rows)?;
+        let player_of: Vec<u32> =
+            (0..ensemble.feature_count()).map(|feature| players.of(feature) as u32).collect();
+        let precision = self.settings.precision;
+        let values = tables::values(ensemble, (&player_of, count), weights, precision, rows)?;
         Ok(Attributions { values, base: self.program.base.clone(), predictions })
     }
 

@@ -4,7 +4,7 @@ use apportion_values::{Rule, Semivalue};
 
 use super::block::{self, block_counts};
 use super::kernel::MOST_NODES;
-use super::{PathDependentOracle, TreeError};
+use super::{PathDependentOracle, TreeError, tables};
 use crate::kernel::{Kernel, Plan, Settings};
 
 /// Nanoseconds that a split takes in a block of 64 rows, of 8, and with a single row: for each way through the tree, and for each node
@@ -19,8 +19,10 @@ impl PathDependentOracle<'_> {
     /// The same oracle, told how to compute. Without settings it takes quadrature for every value that has a rule, which is the faster for any
     /// number of rows, and walks for weights by size, which have none.
     ///
-    /// Of the [kernels](Kernel) it has [`Quadrature`](Kernel::Quadrature) and [`Walk`](Kernel::Walk); asked for another, or for a quadrature
-    /// of weights by size, all methods refuse with [`TreeError::Unsupported`]. Settings of tables do not matter.
+    /// Of the [kernels](Kernel) it has [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and, but for interactions,
+    /// [`Tables`](Kernel::Tables), which take paths of few features, may be faster for many thousand rows and are never kept. Asked for
+    /// another, or for a quadrature of weights by size, all methods refuse with [`TreeError::Unsupported`]; where a path is too long
+    /// for tables, with [`TreeError::Kernel`]. The precision is that of tables.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -50,6 +52,14 @@ impl PathDependentOracle<'_> {
     pub fn plan(&self, value: &Semivalue, rows: usize) -> Result<Plan, TreeError> {
         let ensemble = self.ensemble;
         value.check_players(ensemble.feature_count())?;
+        let levels: usize = ensemble.trees().iter().map(|tree| tree.depth).sum();
+        let plan = |kernel, nanoseconds: f64| Plan {
+            kernels: vec![(kernel, ensemble.tree_count())],
+            seconds: (nanoseconds + PREDICTION * rows as f64 * levels as f64) * 1e-9,
+        };
+        if self.takes_tables() {
+            return Ok(plan(Kernel::Tables, tables::nanoseconds(ensemble, rows)?));
+        }
         let trees = &self.program.trees;
         let rules = self.by_quadrature(block::rules(trees.iter().map(|tree| tree.distinct), value))?;
         let (kernel, nanoseconds) = match &rules {
@@ -74,12 +84,12 @@ impl PathDependentOracle<'_> {
                 (Kernel::Walk, rows as f64 * ensemble.trees().iter().map(of_tree).sum::<f64>())
             }
         };
-        let levels: usize = ensemble.trees().iter().map(|tree| tree.depth).sum();
-        let prediction = PREDICTION * rows as f64 * levels as f64;
-        Ok(Plan {
-            kernels: vec![(kernel, ensemble.tree_count())],
-            seconds: (nanoseconds + prediction) * 1e-9,
-        })
+        Ok(plan(kernel, nanoseconds))
+    }
+
+    /// Whether settings ask for tables.
+    pub(super) fn takes_tables(&self) -> bool {
+        self.settings.kernel == Some(Kernel::Tables)
     }
 
     /// `quadrature`, where there is one, unless settings say to walk.
@@ -99,7 +109,7 @@ impl PathDependentOracle<'_> {
                 "leave the kernel to the oracle, or ask for walk",
             ),
             (Some(kernel), _) => refused(
-                format!("the kernel {kernel} in the path-dependent game"),
+                format!("the kernel {kernel} for these values in the path-dependent game"),
                 "leave the kernel to the oracle, or ask for quadrature or walk",
             ),
         }
@@ -111,7 +121,7 @@ mod tests {
     use apportion_games::{Partition, Rows};
     use apportion_values::CoalitionalValue;
 
-    use super::super::tests::{check, ensemble, forest, semivalues};
+    use super::super::tests::{chain, check, ensemble, forest, semivalues};
     use super::*;
     use crate::common::Random;
     use crate::{Diagonal, Ensemble};
@@ -125,8 +135,9 @@ mod tests {
         let random = &mut Random(61);
         let trees = forest(random, &[0, 1, 2, 3, 4, 5], 6, true, 2);
         let model = ensemble(&trees, 6, 2);
-        let [free, quadrature, walk] =
-            [None, Some(Kernel::Quadrature), Some(Kernel::Walk)].map(|kernel| by(&model, kernel));
+        let [free, quadrature, walk, tables] =
+            [None, Some(Kernel::Quadrature), Some(Kernel::Walk), Some(Kernel::Tables)]
+                .map(|kernel| by(&model, kernel));
         let rows = random.row(6 * 9);
         let rows = Rows::new(&rows, 6);
         let partition = Partition::new(6, vec![vec![0, 3], vec![1, 2, 5], vec![4]]).unwrap();
@@ -136,15 +147,18 @@ mod tests {
                 |oracle: &PathDependentOracle<'_>| oracle.values(value.clone(), rows).unwrap().values;
             assert_eq!(values(&free), values(&quadrature));
             check(&what, &values(&walk), &values(&free));
+            check(&what, &values(&tables), &values(&free));
             let quotient = |oracle: &PathDependentOracle<'_>| {
                 oracle.quotient_values(value.clone(), &partition, rows).unwrap().values
             };
             check(&what, &quotient(&walk), &quotient(&free));
+            check(&what, &quotient(&tables), &quotient(&free));
             let coalitional = |oracle: &PathDependentOracle<'_>| {
                 let value = CoalitionalValue { between: value.clone(), within: Semivalue::Shapley };
                 oracle.coalitional_values(&value, &partition, rows).unwrap().values
             };
             check(&what, &coalitional(&walk), &coalitional(&free));
+            check(&what, &coalitional(&tables), &coalitional(&free));
             let pairs = |oracle: &PathDependentOracle<'_>| {
                 oracle.interactions(value.clone(), Diagonal::Value, rows).unwrap().values
             };
@@ -164,12 +178,13 @@ mod tests {
             (Some(Kernel::Quadrature), shapley, Kernel::Quadrature),
             (Some(Kernel::Walk), shapley, Kernel::Walk),
             (Some(Kernel::Walk), &by_size, Kernel::Walk),
+            (Some(Kernel::Tables), &by_size, Kernel::Tables),
         ] {
             let oracle = by(&model, told);
             let plan = |rows| oracle.plan(value, rows).unwrap();
             assert_eq!(plan(10).kernels, [(wanted, model.tree_count())]);
             let seconds = [0, 1, 2, 8, 64, 65, 1000, 100_000].map(|rows| plan(rows).seconds);
-            assert!(seconds[0] == 0.0 && seconds.is_sorted(), "{seconds:?}");
+            assert!(seconds.is_sorted() && seconds[1] < seconds[7], "{seconds:?}");
         }
         // More nodes of the rule take longer.
         let oracle = by(&model, None);
@@ -184,11 +199,7 @@ mod tests {
         let row = random.row(3);
         let row = Rows::new(&row, 3);
         let by_size = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
-        for (kernel, value) in [
-            (Kernel::Tables, Semivalue::Shapley),
-            (Kernel::Masks, Semivalue::Shapley),
-            (Kernel::Quadrature, by_size),
-        ] {
+        for (kernel, value) in [(Kernel::Masks, Semivalue::Shapley), (Kernel::Quadrature, by_size)] {
             let oracle = by(&model, Some(kernel));
             let errors = [
                 oracle.plan(&value, 1).unwrap_err(),
@@ -200,6 +211,14 @@ mod tests {
                 assert!(error.to_string().contains(kernel.name()), "{error}");
             }
         }
+        let error = by(&model, Some(Kernel::Tables))
+            .interactions(Semivalue::Shapley, Diagonal::Value, row)
+            .unwrap_err();
+        assert!(matches!(error, TreeError::Unsupported { .. }), "{error}");
+        let long = chain(20, 0.5);
+        let oracle = by(&long, Some(Kernel::Tables));
+        let error = oracle.plan(&Semivalue::Shapley, 1).unwrap_err();
+        assert!(matches!(error, TreeError::Kernel { kernel: Kernel::Tables, tree: 0, .. }), "{error}");
         let atom = Semivalue::mixture(&[1.0], &[1.0]).unwrap();
         let oracle = by(&model, Some(Kernel::Quadrature));
         assert!(oracle.values(atom.clone(), row).is_ok());

@@ -42,6 +42,12 @@ pub(crate) fn explain<L: Law>(
     }
 }
 
+/// Refuses the tables of a tree.
+pub(crate) fn too_long(tree: usize) -> TreeError {
+    let problem = format!("a path has more than {} features", MOST_BITS - 1);
+    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, wanted: "leave the kernel open" }
+}
+
 fn explain_in<N: SumsOf, L: Law>(
     question: &Question<'_>,
     rows: Rows<'_>,
@@ -59,13 +65,7 @@ fn explain_in<N: SumsOf, L: Law>(
     };
     let shapes: Vec<Option<(Paths, Shape)>> = (0..trees.len()).into_par_iter().map(shape).collect();
     if let Some(tree) = shapes.iter().position(Option::is_none) {
-        let problem = format!("a path has more than {} features", MOST_BITS - 1);
-        return Err(TreeError::Kernel {
-            kernel: Kernel::Tables,
-            tree,
-            problem,
-            wanted: "leave the kernel open",
-        });
+        return Err(too_long(tree));
     }
     let mut values = vec![0.0; rows.len() * players * outputs];
     let steps = Steps::new(ensemble);
