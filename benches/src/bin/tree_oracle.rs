@@ -87,10 +87,11 @@ impl Oracle<'_> {
         interactions: Option<Diagonal>,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        if let (Self::PathDependent(oracle), SolutionConcept::Semivalue(value), Some(diagonal)) =
-            (self, value, interactions)
-        {
-            let pairs = oracle.interactions(value.clone(), diagonal, rows)?;
+        if let (SolutionConcept::Semivalue(value), Some(diagonal)) = (value, interactions) {
+            let pairs = match self {
+                Self::Interventional(oracle) => oracle.interactions(value.clone(), diagonal, rows)?,
+                Self::PathDependent(oracle) => oracle.interactions(value.clone(), diagonal, rows)?,
+            };
             return Ok(Attributions {
                 values: pairs.values,
                 base: pairs.base,

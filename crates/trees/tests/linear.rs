@@ -148,9 +148,9 @@ fn interactions_are_expected_second_differences() {
                     values.iter_mut().step_by(players + 1).for_each(|value| *value = 0.0);
                     values
                 };
-                let got = oracle.interactions(value.clone(), rows, Diagonal::Value).unwrap().values;
+                let got = oracle.interactions(value.clone(), Diagonal::Value, rows).unwrap().values;
                 assert_close(&off_diagonal(got, features), &second_differences(&game, &value), &what);
-                let got = oracle.quotient_interactions(value.clone(), &partition, rows, Diagonal::Value);
+                let got = oracle.quotient_interactions(value.clone(), Diagonal::Value, &partition, rows);
                 let got = off_diagonal(got.unwrap().values, partition.len());
                 assert_close(&got, &second_differences(&quotient, &value), &what);
             }

@@ -9,7 +9,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, QuotientGame, Rows};
-use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion_trees::{
+    Attributions, Diagonal, Ensemble, Interactions, InterventionalOracle, PathDependentGame,
+    PathDependentOracle,
+};
 use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 use serde_json::Value;
 
@@ -101,6 +104,7 @@ fn check_model(name: &str, file: &str, extension: &str) -> usize {
             }
         });
         compare_games(&what, &truth, &ensemble);
+        compare_interactions(&what, &floats(&truth["cases"][0]["x"]), &background, &ensemble);
     }
     compared
 }
@@ -161,6 +165,52 @@ fn compare_games(what: &str, truth: &Value, ensemble: &Ensemble) {
         let got = values.iter().skip(output).step_by(game.outputs());
         for (mask, (got, truth)) in got.zip(floats(table)).enumerate() {
             assert_close(*got, truth, truth.abs().max(1.0), 1e-12, &format!("{what}, coalition {mask:b}"));
+        }
+    }
+}
+
+/// Compares the interactions of one row in both games with second differences of the games.
+fn compare_interactions(what: &str, row: &[f64], background: &[f64], ensemble: &Ensemble) {
+    let n = row.len();
+    // As many rows as do not take long.
+    let background = &background[..background.len().min(20 * n)];
+    if background.is_empty() {
+        return;
+    }
+    let rows = Background::rows(background, n).unwrap();
+    let marginal = MarginalGame::new(ensemble, row, &rows).unwrap();
+    let path_dependent = PathDependentGame::new(ensemble, row).unwrap();
+    let oracle = InterventionalOracle::new(ensemble, Rows::new(background, n), None).unwrap();
+    let path_dependent_oracle = PathDependentOracle::new(ensemble).unwrap();
+    for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+        let explain = |value: Semivalue| oracle.interactions(value, Diagonal::Value, Rows::new(row, n));
+        compare_pairs(what, &marginal, &value, &explain(value.clone()).unwrap());
+        let explain =
+            |value: Semivalue| path_dependent_oracle.interactions(value, Diagonal::Value, Rows::new(row, n));
+        compare_pairs(what, &path_dependent, &value, &explain(value.clone()).unwrap());
+    }
+}
+
+fn compare_pairs(what: &str, game: &impl Game, value: &Semivalue, got: &Interactions) {
+    let (n, outputs) = (game.players(), game.outputs());
+    let mut worths = vec![0.0; outputs << n];
+    game.values(&Coalitions::from_masks(n, 0..1 << n), &mut worths).unwrap();
+    let scale = worths.iter().fold(0.0_f64, |scale, worth| scale.max(worth.abs()));
+    for (i, j, output) in
+        (0..n).flat_map(|i| (0..i).flat_map(move |j| (0..outputs).map(move |output| (i, j, output))))
+    {
+        let worth = |coalition: usize| worths[coalition * outputs + output];
+        let wanted: f64 = (0..1usize << n)
+            .filter(|coalition| coalition & (1 << i | 1 << j) == 0)
+            .map(|coalition| {
+                let size = coalition.count_ones() as usize;
+                let (one, other) = (coalition | 1 << i, coalition | 1 << j);
+                value.moment(size, n - 2 - size)
+                    * (worth(one | other) - worth(one) - worth(other) + worth(coalition))
+            })
+            .sum();
+        for got in [got.values[(i * n + j) * outputs + output], got.values[(j * n + i) * outputs + output]] {
+            assert_close(got, wanted, scale, 1e-12, &format!("{what}, {value}: interaction of {i} and {j}"));
         }
     }
 }

@@ -1,13 +1,27 @@
 //! Which kernel a tree gets: by predicted time, as for values.
 
 use super::tables;
+use crate::kernel;
 use crate::oracle::cost::{Kernel, Task};
 
 /// Up to this many pairs of rows nothing pays but walking them.
 const FEW_PAIRS: usize = 10;
 
-/// The kernel with the least predicted time. Constants are nanoseconds on one core of a 2023 server; only their ratios matter.
+/// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
 pub(crate) fn choose(task: &Task<'_>) -> Kernel {
+    let asked = match task.settings.kernel {
+        Some(kernel::Kernel::Walk) => Some(Kernel::Walk),
+        Some(kernel::Kernel::Masks) => (task.sorted)().map(|_| Kernel::Masks),
+        Some(kernel::Kernel::Tables) => (task.sorted)()
+            .and_then(|(paths, _)| tables::size(task.nodes, paths))
+            .map(|size| Kernel::Tables { size }),
+        Some(kernel::Kernel::Quadrature) | None => None,
+    };
+    asked.unwrap_or_else(|| cheapest(task))
+}
+
+/// Constants are nanoseconds on one core of a 2023 server; only their ratios matter.
+fn cheapest(task: &Task<'_>) -> Kernel {
     if task.explicands.saturating_mul(task.background) <= FEW_PAIRS {
         return Kernel::Walk;
     }

@@ -14,7 +14,7 @@ use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::interactions::{Diagonal, Interactions};
 use crate::moments::Moments;
-use crate::oracle::cost::Kernel;
+use crate::oracle::cost::{self, Kernel};
 use crate::oracle::explain::Question;
 use crate::oracle::histograms::Histograms;
 use crate::oracle::linear::LinearWalk;
@@ -29,8 +29,8 @@ impl InterventionalOracle<'_> {
     pub(super) fn interact(
         &self,
         question: &Question<'_>,
-        rows: Rows<'_>,
         diagonal: Diagonal,
+        rows: Rows<'_>,
         choices: Choices,
     ) -> Result<Interactions, TreeError> {
         let Weights::Alike(moments) = &question.weights else {
@@ -46,6 +46,7 @@ impl InterventionalOracle<'_> {
         let pairs = Pairs::new(ensemble, question.player_of, players);
         let weighing = Weighing { player_of: question.player_of, moments, pairs: &pairs };
         let kernels = self.kernels(question, rows, choices.pairs);
+        cost::check(ensemble, self.settings, &kernels)?;
         self.check_rows_at_hand(&kernels, rows)?;
         // A row's sums do not depend on the rows beside it, so blocks may be cut to occupy several threads.
         let block = rows.len().div_ceil(16).clamp(1, BLOCK);

@@ -45,12 +45,12 @@ mod tables;
 mod tests;
 mod walk;
 
-pub(super) use self::shares::PairShares;
 use std::sync::OnceLock;
 
 use apportion_games::{Partition, Rows};
 use apportion_values::Semivalue;
 
+pub(super) use self::shares::PairShares;
 use super::coalitional::group_of;
 use super::cost::Choose;
 use super::explain::Question;
@@ -74,9 +74,10 @@ impl InterventionalOracle<'_> {
     /// The interaction index of every pair of features, for every output and each of the rows, and on the diagonal what `diagonal`
     /// says: the Shapley interaction index, the Banzhaf interaction index, or that of any other semivalue.
     ///
-    /// Accurate to rounding, and the same bytes for any number of threads. Takes two to four times as long as
-    /// [`values`](Self::values), and rows × features² × outputs numbers of memory. Pairs of which no path of the trees has both do not
-    /// interact and take no time.
+    /// Accurate to rounding, and the same bytes for any number of threads. Takes two to four times as long as [`values`](Self::values),
+    /// and rows × features² × outputs numbers of memory. Pairs of which no path of the trees has both do not interact and take no
+    /// time. A kernel that is [asked for](Self::with_settings) is that of the values and of the pairs; the tables of pairs hold `f64` and are
+    /// not kept. Linear leaves are walked.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -85,7 +86,7 @@ impl InterventionalOracle<'_> {
     ///
     /// let model = Ensemble::from_bytes(include_bytes!("../../../tests/fixtures/tiny.json"))?;
     /// let oracle = InterventionalOracle::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
-    /// let explained = oracle.interactions(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2), Diagonal::Remainder)?;
+    /// let explained = oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&[1.0, 9.0], 2))?;
     /// // Alone the features raise the prediction by 4 and 2, together by 4.
     /// assert_eq!(explained.values, [4.0, -1.0, -1.0, 2.0]);
     /// # Ok::<(), apportion_trees::TreeError>(())
@@ -97,10 +98,10 @@ impl InterventionalOracle<'_> {
     pub fn interactions(
         &self,
         value: Semivalue,
-        rows: Rows<'_>,
         diagonal: Diagonal,
+        rows: Rows<'_>,
     ) -> Result<Interactions, TreeError> {
-        self.interactions_by(value, rows, diagonal, CHOICES)
+        self.interactions_by(value, diagonal, rows, CHOICES)
     }
 
     /// The interaction index of every pair of groups of `partition` in the quotient game, whose players are the groups; see
@@ -112,34 +113,34 @@ impl InterventionalOracle<'_> {
     pub fn quotient_interactions(
         &self,
         value: Semivalue,
+        diagonal: Diagonal,
         partition: &Partition,
         rows: Rows<'_>,
-        diagonal: Diagonal,
     ) -> Result<Interactions, TreeError> {
-        self.quotient_interactions_by(value, partition, rows, diagonal, CHOICES)
+        self.quotient_interactions_by(value, diagonal, partition, rows, CHOICES)
     }
 
     /// As [`interactions`](Self::interactions), with each tree's kernels chosen by `choices`.
     fn interactions_by(
         &self,
         value: Semivalue,
-        rows: Rows<'_>,
         diagonal: Diagonal,
+        rows: Rows<'_>,
         choices: Choices,
     ) -> Result<Interactions, TreeError> {
         value.check_players(self.features.len())?;
         let asked = Asked::Values(value.clone());
         let moments = Moments::new(value, self.widest());
-        self.interact(&self.of_features(Weights::Alike(moments), asked), rows, diagonal, choices)
+        self.interact(&self.of_features(Weights::Alike(moments), asked), diagonal, rows, choices)
     }
 
     /// As [`quotient_interactions`](Self::quotient_interactions), with each tree's kernels chosen by `choices`.
     fn quotient_interactions_by(
         &self,
         value: Semivalue,
+        diagonal: Diagonal,
         partition: &Partition,
         rows: Rows<'_>,
-        diagonal: Diagonal,
         choices: Choices,
     ) -> Result<Interactions, TreeError> {
         partition.check_players(self.features.len())?;
@@ -151,6 +152,6 @@ impl InterventionalOracle<'_> {
             weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
             sorted: &OnceLock::new(),
         };
-        self.interact(&question, rows, diagonal, choices)
+        self.interact(&question, diagonal, rows, choices)
     }
 }

@@ -26,11 +26,11 @@ const CHOICES: [(&str, Choose); 4] = [
 fn explain(
     oracle: &InterventionalOracle<'_>,
     value: &Semivalue,
-    rows: Rows<'_>,
     diagonal: Diagonal,
+    rows: Rows<'_>,
     pairs: Choose,
 ) -> Interactions {
-    oracle.interactions_by(value.clone(), rows, diagonal, Choices { pairs, ..CHOSEN }).unwrap()
+    oracle.interactions_by(value.clone(), diagonal, rows, Choices { pairs, ..CHOSEN }).unwrap()
 }
 
 /// The interactions of one explicand from their definition: features × features × outputs. Features that are not `players` must not
@@ -134,7 +134,7 @@ fn check(case: &Case, what: &str, twin: impl Fn(&Case, &Semivalue, &[f64]) -> Ve
         let alone = oracle.values(value.clone(), case.explicands()).unwrap();
         for (name, choose) in CHOICES {
             let what = format!("{what}, {value}, {name}");
-            let got = explain(&oracle, &value, case.explicands(), Diagonal::Value, choose);
+            let got = explain(&oracle, &value, Diagonal::Value, case.explicands(), choose);
             assert_eq!((&got.base, &got.predictions), (&alone.base, &alone.predictions));
             assert_eq!(got.values.len(), wanted.len());
             for (index, (&got, &wanted)) in got.values.iter().zip(&wanted).enumerate() {
@@ -150,7 +150,7 @@ fn check(case: &Case, what: &str, twin: impl Fn(&Case, &Semivalue, &[f64]) -> Ve
                     assert!((got - wanted).abs() < 1e-12, "{what}: number {index}: {got} != {wanted}");
                 }
             }
-            let remainders = explain(&oracle, &value, case.explicands(), Diagonal::Remainder, choose);
+            let remainders = explain(&oracle, &value, Diagonal::Remainder, case.explicands(), choose);
             for (position, alone) in alone.values.chunks_exact(outputs).enumerate() {
                 for (output, alone) in alone.iter().enumerate() {
                     let row = &remainders.values[position * features * outputs..][..features * outputs];
@@ -229,7 +229,7 @@ fn deep_trees_need_no_deep_stack() {
     let case = Case::new(random, vec![chain], 1500, 1, (0, 1));
     let (high, low) = (vec![1.0; 1500], vec![-1.0; 1500]);
     let oracle = InterventionalOracle::new(&case.ensemble, Rows::new(&low, 1500), None).unwrap();
-    let got = oracle.interactions(Semivalue::Shapley, Rows::new(&high, 1500), Diagonal::Remainder).unwrap();
+    let got = oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&high, 1500)).unwrap();
     let total: f64 = got.values.iter().sum();
     assert!((total + got.base[0] - got.predictions[0]).abs() < 1e-11);
     for a in 0..1500 {
@@ -250,7 +250,7 @@ fn results_are_the_same_bytes_on_any_number_of_threads() {
                 InterventionalOracle::new(&case.ensemble, case.background(), Some(&case.weights)).unwrap();
             CHOICES.map(|(_, choose)| {
                 let got =
-                    explain(&oracle, &Semivalue::Shapley, case.explicands(), Diagonal::Remainder, choose);
+                    explain(&oracle, &Semivalue::Shapley, Diagonal::Remainder, case.explicands(), choose);
                 got.values.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
             })
         })
