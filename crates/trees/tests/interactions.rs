@@ -8,7 +8,8 @@ use std::path::Path;
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, Interactions, InterventionalOracle, PathDependentOracle, TreeError,
+    BackgroundCompiler, Diagonal, Ensemble, Interactions, InterventionalOracle, Kernel, PathDependentOracle,
+    Settings, TreeError,
 };
 use apportion_values::Semivalue;
 use serde_json::Value;

@@ -76,6 +76,11 @@ impl CompiledBackground {
         bytes
     }
 
+    /// Whether a file that begins with these bytes says that it is a compiled background, of whatever model and version.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        bytes.starts_with(MAGIC)
+    }
+
     /// Reads the bytes of a file that was compiled for `ensemble`.
     ///
     /// # Errors

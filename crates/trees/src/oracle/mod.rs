@@ -40,6 +40,8 @@ mod interactions;
 mod kept;
 mod linear;
 mod masks;
+#[cfg(test)]
+mod settings_tests;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -145,10 +145,15 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
         assert_eq!(plan.is_err(), values.is_err());
         values
     };
-    assert!(ask(Kernel::Tables, 11).is_ok() && ask(Kernel::Masks, 64).is_ok() && ask(Kernel::Walk, 99).is_ok());
+    assert!(
+        ask(Kernel::Tables, 11).is_ok() && ask(Kernel::Masks, 64).is_ok() && ask(Kernel::Walk, 99).is_ok()
+    );
     for (kernel, length) in [(Kernel::Tables, 13), (Kernel::Tables, 70), (Kernel::Masks, 65)] {
         let error = ask(kernel, length).unwrap_err();
-        assert!(matches!(error, TreeError::Kernel { tree: 1, kernel: given, .. } if given == kernel), "{error}");
+        assert!(
+            matches!(error, TreeError::Kernel { tree: 1, kernel: given, .. } if given == kernel),
+            "{error}"
+        );
         assert!(error.to_string().contains("tree 1"), "{error}");
     }
     assert!(matches!(ask(Kernel::Quadrature, 3), Err(TreeError::Unsupported { .. })));
