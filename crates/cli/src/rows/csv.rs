@@ -5,58 +5,144 @@ use std::collections::HashSet;
 
 use anyhow::{Context, Result, bail};
 
-use super::columns::{self, Wanted};
+use super::columns::{self, Chosen, Wanted};
 use super::{Table, finite};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// A whole file.
 pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    // Flexible, so that the message on a ragged row is ours.
-    let mut reader = ::csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-    let header: Vec<String> = reader
-        .headers()
-        .context("the header is not CSV in UTF-8")?
-        .iter()
-        .map(|name| name.trim().to_owned())
-        .collect();
-    check_header(&header)?;
-    let chosen = columns::by_name(&header, wanted)?;
-
+    let (header, rest) = split_header(bytes);
+    let mut reader = Reader::new(header, wanted)?;
     let mut values = Vec::new();
-    let mut record = ::csv::ByteRecord::new();
-    let mut row = 0;
-    let mut end = reader.position().byte() as usize;
-    while reader.read_byte_record(&mut record).with_context(|| format!("row {row}"))? {
-        let start = std::mem::replace(&mut end, reader.position().byte() as usize);
-        let place = || format!("row {row} (line {})", last_line(&bytes[..end]));
-        if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
-            // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
-            bail!(
-                "there is an empty line before {}; write a missing cell of a single column as \"\"",
-                place()
-            );
-        }
-        if record.len() != header.len() {
-            bail!("{} has {} cells, and the header has {}", place(), record.len(), header.len());
-        }
-        for &column in &chosen.columns {
-            let place = || format!("{}, column {column} {:?}", place(), header[column]);
-            values.push(number(&record[column], place)?);
-        }
-        row += 1;
+    reader.read(rest, &mut values)?;
+    reader.finish()?;
+    let (names, columns) = (Some(reader.names()), reader.columns());
+    Ok(Table { names, columns, values, notes: reader.chosen.notes })
+}
+
+/// The first line that is not empty, and what follows it.
+pub(super) fn split_header(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let empty = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let end = line_ends(&bytes[empty..]).next();
+    bytes.split_at(end.map_or(bytes.len(), |end| empty + end))
+}
+
+/// Where lines end: behind each line feed outside of quotes. The text begins outside of them.
+pub(super) fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+    let mut at = At::FieldStart;
+    text.iter().enumerate().filter_map(move |(index, &byte)| {
+        at = match (at, byte) {
+            (At::FieldStart | At::QuoteInQuotes, b'"') => At::Quotes,
+            (At::Quotes, b'"') => At::QuoteInQuotes,
+            (At::Quotes, _) => At::Quotes,
+            (_, b',' | b'\r' | b'\n') => At::FieldStart,
+            // A quote inside of a bare field is a character as any other.
+            _ => At::BareField,
+        };
+        (byte == b'\n' && at == At::FieldStart).then_some(index + 1)
+    })
+}
+
+/// Where in a line of CSV a byte is.
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    FieldStart,
+    BareField,
+    Quotes,
+    /// Behind a quote that ends them, unless another follows.
+    QuoteInQuotes,
+}
+
+/// Reads rows that come in pieces.
+pub(super) struct Reader {
+    header: Vec<String>,
+    chosen: Chosen,
+    /// Rows and lines read so far, the header among the lines.
+    rows: usize,
+    lines: usize,
+}
+
+impl Reader {
+    /// For the rows below `header`.
+    pub(super) fn new(header: &[u8], wanted: &Wanted<'_>) -> Result<Self> {
+        let lines = line_feeds(header);
+        let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
+        let header: Vec<String> = ::csv::Reader::from_reader(header)
+            .headers()
+            .context("the header is not CSV in UTF-8")?
+            .iter()
+            .map(|name| name.trim().to_owned())
+            .collect();
+        check_header(&header)?;
+        let chosen = columns::by_name(&header, wanted)?;
+        Ok(Self { header, chosen, rows: 0, lines })
     }
-    if row == 0 {
-        bail!("there are no rows below the header; give at least one");
+
+    /// The names of the features.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.chosen.columns.iter().map(|&column| self.header[column].clone()).collect()
     }
-    let names = chosen.columns.iter().map(|&column| header[column].clone()).collect();
-    Ok(Table { names: Some(names), columns: chosen.columns.len(), values, notes: chosen.notes })
+
+    /// Number of features.
+    pub(super) fn columns(&self) -> usize {
+        self.chosen.columns.len()
+    }
+
+    /// What the reader of the results should know.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.chosen.notes
+    }
+
+    /// Appends the numbers of the next rows, which `bytes` hold whole.
+    pub(super) fn read(&mut self, bytes: &[u8], values: &mut Vec<f64>) -> Result<()> {
+        // Flexible, so that the message on a ragged row is ours.
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        let (header, row_before, lines_before) = (&self.header, self.rows, self.lines);
+        let mut record = ::csv::ByteRecord::new();
+        let mut row = row_before;
+        let mut end = 0;
+        while reader.read_byte_record(&mut record).with_context(|| format!("row {row}"))? {
+            let start = std::mem::replace(&mut end, reader.position().byte() as usize);
+            let place = || format!("row {row} (line {})", lines_before + last_line(&bytes[..end]));
+            if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
+                // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
+                bail!(
+                    "there is an empty line before {}; write a missing cell of a single column as \"\"",
+                    place()
+                );
+            }
+            if record.len() != header.len() {
+                bail!("{} has {} cells, and the header has {}", place(), record.len(), header.len());
+            }
+            for &column in &self.chosen.columns {
+                let place = || format!("{}, column {column} {:?}", place(), header[column]);
+                values.push(number(&record[column], place)?);
+            }
+            row += 1;
+        }
+        self.rows = row;
+        self.lines += line_feeds(bytes);
+        Ok(())
+    }
+
+    /// Refuses a file without rows.
+    pub(super) fn finish(&self) -> Result<()> {
+        if self.rows == 0 {
+            bail!("there are no rows below the header; give at least one");
+        }
+        Ok(())
+    }
+}
+
+fn line_feeds(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 /// Number of the last line of `text`, from 1.
 fn last_line(text: &[u8]) -> usize {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
-    1 + text[..end].iter().filter(|&&byte| byte == b'\n').count()
+    1 + line_feeds(&text[..end])
 }
 
 /// Whether the record at `start` follows an empty line. The reader leaves the second byte of CRLF to the next record.

@@ -4,6 +4,7 @@
 mod columns;
 mod csv;
 mod npy;
+mod stream;
 
 use std::fs;
 use std::io::Read;
@@ -12,6 +13,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 pub(crate) use columns::Wanted;
+pub(crate) use stream::each_block;
 
 /// Rows × features, row-major, in the order of the model's features.
 #[derive(Debug, Clone, PartialEq)]

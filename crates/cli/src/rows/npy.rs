@@ -4,54 +4,161 @@
 //! the header, which is a Python dictionary with the keys `descr`, `fortran_order` and `shape`, and the numbers. Source: *NumPy
 //! Reference*, "The NPY format". Every length is checked before it is used.
 
+use std::io::{BufRead, Read};
+use std::ops::Range;
+
 use anyhow::{Context, Result, bail, ensure};
 
-use super::columns::{self, Wanted};
+use super::columns::{self, Chosen, Wanted};
+use super::stream::Streamed;
 use super::{Table, finite};
 
 /// The first bytes of every such file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// Bytes of numbers that are read at a time.
+const BLOCK_BYTES: usize = 1 << 20;
+
 pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
     let (header, data) = split(bytes)?;
-    let header = Header::parse(header).context("the .npy header cannot be understood")?;
-    let &[rows, columns] = header.shape.as_slice() else {
-        bail!("the array has {} dimensions; give a matrix of rows × features", header.shape.len());
-    };
-    let width = match header.descr.as_str() {
-        "<f4" => 4,
-        "<f8" => 8,
-        other => {
-            bail!("the numbers are of type {other:?}; convert them to \"<f8\" (float64) or \"<f4\" (float32)")
-        }
-    };
-    let bytes_wanted = rows.checked_mul(columns).and_then(|count| count.checked_mul(width));
-    ensure!(
-        bytes_wanted == Some(data.len()),
-        "{rows} × {columns} numbers of {width} bytes are announced, and {} bytes are there; the file is truncated or damaged",
-        data.len()
-    );
-    ensure!(
-        rows > 0 && columns > 0,
-        "the matrix is {rows} × {columns}; give at least one row and one column"
-    );
+    let matrix = Matrix::new(header, Some(data.len()), wanted)?;
+    let mut values = Vec::with_capacity(matrix.rows * matrix.chosen.columns.len());
+    matrix.read(data, 0..matrix.rows, &mut values)?;
+    Ok(Table { names: None, columns: matrix.chosen.columns.len(), values, notes: matrix.chosen.notes })
+}
 
-    let chosen = columns::by_position(columns, wanted)?;
-    let at = |row: usize, column: usize| {
-        let index = if header.fortran_order { column * rows + row } else { row * columns + column };
-        let number = &data[index * width..(index + 1) * width];
-        match number.try_into() {
-            Ok(eight) => f64::from_le_bytes(eight),
-            Err(_) => f64::from(f32::from_le_bytes([number[0], number[1], number[2], number[3]])),
-        }
+/// Hands the rows over in blocks, as long as `receive` wants more.
+pub(super) fn stream(
+    bytes: &mut dyn BufRead,
+    wanted: &Wanted<'_>,
+    receive: &mut dyn FnMut(&[f64]) -> bool,
+) -> Result<Streamed> {
+    // The header and the few bytes before it.
+    let mut start = Vec::new();
+    bytes.take(12).read_to_end(&mut start)?;
+    let length = header_length(&start)?;
+    (&mut *bytes).take((length - length.min(start.len())) as u64).read_to_end(&mut start)?;
+    let (header, _) = split(&start)?;
+    let matrix = Matrix::new(header, None, wanted)?;
+    let mut data = start.split_off(length.min(start.len()));
+    let row_bytes = matrix.columns * matrix.width;
+    let rows_at_a_time = match matrix.fortran_order {
+        true => matrix.rows,
+        false => (BLOCK_BYTES / row_bytes).max(1),
     };
-    let mut values = Vec::with_capacity(rows * chosen.columns.len());
-    for row in 0..rows {
-        for &column in &chosen.columns {
-            values.push(finite(at(row, column), || format!("row {row}, column {column}"))?);
+    let (mut values, mut row) = (Vec::new(), 0);
+    while row < matrix.rows {
+        let rows = row..matrix.rows.min(row + rows_at_a_time);
+        let wanted = rows.len() as u64 * row_bytes as u64;
+        (&mut *bytes).take(wanted - data.len() as u64).read_to_end(&mut data)?;
+        if (data.len() as u64) < wanted {
+            matrix.check_bytes(row as u64 * row_bytes as u64 + data.len() as u64)?;
+        }
+        values.clear();
+        matrix.read(&data, rows.clone(), &mut values)?;
+        if !receive(&values) {
+            break;
+        }
+        data.clear();
+        row = rows.end;
+    }
+    if row == matrix.rows {
+        let beyond = std::io::copy(bytes, &mut std::io::sink())?;
+        matrix.check_bytes(matrix.rows as u64 * row_bytes as u64 + beyond)?;
+    }
+    Ok(Streamed { notes: matrix.chosen.notes })
+}
+
+/// What the header says, and which columns are wanted.
+struct Matrix {
+    rows: usize,
+    columns: usize,
+    /// Bytes of a number.
+    width: usize,
+    fortran_order: bool,
+    chosen: Chosen,
+}
+
+impl Matrix {
+    /// As the header says, where `data` bytes follow it, if that is known.
+    fn new(header: &str, data: Option<usize>, wanted: &Wanted<'_>) -> Result<Self> {
+        let header = Header::parse(header).context("the .npy header cannot be understood")?;
+        let &[rows, columns] = header.shape.as_slice() else {
+            bail!("the array has {} dimensions; give a matrix of rows × features", header.shape.len());
+        };
+        let width = match header.descr.as_str() {
+            "<f4" => 4,
+            "<f8" => 8,
+            other => {
+                bail!(
+                    "the numbers are of type {other:?}; convert them to \"<f8\" (float64) or \"<f4\" (float32)"
+                )
+            }
+        };
+        let bytes = rows.checked_mul(columns).and_then(|count| count.checked_mul(width));
+        ensure!(
+            bytes.is_some() && data.is_none_or(|data| bytes == Some(data)),
+            "{rows} × {columns} numbers of {width} bytes are announced, and {} bytes are there; the file is truncated or damaged",
+            data.map_or("fewer".to_owned(), |data| data.to_string())
+        );
+        ensure!(
+            rows > 0 && columns > 0,
+            "the matrix is {rows} × {columns}; give at least one row and one column"
+        );
+        if let (None, Some(count)) = (data, wanted.count) {
+            // Any number can be announced, and columns are counted out.
+            ensure!(
+                columns <= count.saturating_add(1),
+                "there are {columns} columns, and the model wants {count}, one per feature"
+            );
+        }
+        let chosen = columns::by_position(columns, wanted)?;
+        Ok(Self { rows, columns, width, fortran_order: header.fortran_order, chosen })
+    }
+
+    /// Refuses another number of bytes than the matrix has.
+    fn check_bytes(&self, given: u64) -> Result<()> {
+        let Self { rows, columns, width, .. } = self;
+        ensure!(
+            (rows * columns * width) as u64 == given,
+            "{rows} × {columns} numbers of {width} bytes are announced, and {given} bytes are there; the file is truncated or damaged"
+        );
+        Ok(())
+    }
+
+    /// Appends the wanted columns of `rows`, whose numbers `data` begins with; all of the matrix in Fortran order.
+    fn read(&self, data: &[u8], rows: Range<usize>, values: &mut Vec<f64>) -> Result<()> {
+        let at = |row: usize, column: usize| {
+            let index =
+                if self.fortran_order { column * self.rows + row } else { row * self.columns + column };
+            let number = &data[index * self.width..(index + 1) * self.width];
+            match number.try_into() {
+                Ok(eight) => f64::from_le_bytes(eight),
+                Err(_) => f64::from(f32::from_le_bytes([number[0], number[1], number[2], number[3]])),
+            }
+        };
+        for row in rows.clone() {
+            for &column in &self.chosen.columns {
+                let number = at(row - rows.start, column);
+                values.push(finite(number, || format!("row {row}, column {column}"))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes before the numbers, as the first twelve of a file say.
+fn header_length(start: &[u8]) -> Result<usize> {
+    const CUT: &str = "the .npy header is truncated";
+    let rest = start.strip_prefix(MAGIC).context(CUT)?;
+    match rest {
+        [1, _, low, high, ..] => Ok(10 + usize::from(u16::from_le_bytes([*low, *high]))),
+        [2 | 3, _, a, b, c, d] => Ok(12 + usize::try_from(u32::from_le_bytes([*a, *b, *c, *d]))?),
+        [1..=3, ..] | [] | [_] => bail!(CUT),
+        [major, minor, ..] => {
+            bail!("version {major}.{minor} of the .npy format is not known; versions 1 to 3 are")
         }
     }
-    Ok(Table { names: None, columns: chosen.columns.len(), values, notes: chosen.notes })
 }
 
 /// The header's text and the bytes behind it.
@@ -212,6 +319,34 @@ mod tests {
                 assert!(table.values[5].is_nan() && table.names.is_none());
             }
         }
+    }
+
+    #[test]
+    fn rows_in_blocks_are_those_of_the_whole_matrix_and_faults_the_same() {
+        let numbers: Vec<f64> = (0..300_000).map(f64::from).collect();
+        let streamed = |bytes: &[u8]| {
+            let (mut values, mut blocks) = (Vec::new(), 0);
+            let mut receive = |block: &[f64]| {
+                blocks += 1;
+                values.extend_from_slice(block);
+                true
+            };
+            stream(&mut &bytes[..], &TWO, &mut receive).map(|_| (values, blocks))
+        };
+        for (version, fortran) in [(1, "False"), (2, "False"), (1, "True")] {
+            let bytes = file(version, &header("<f8", fortran, "(150000, 2)"), &doubles(&numbers));
+            let (values, blocks) = streamed(&bytes).unwrap();
+            assert_eq!(blocks > 1, fortran == "False");
+            assert_eq!(values, read(&bytes, &TWO).unwrap().values);
+            for end in [0, 7, 11, 30, bytes.len() / 2, bytes.len() - 1] {
+                let error = streamed(&bytes[..end]).unwrap_err();
+                assert_eq!(format!("{error:#}"), refusal(&bytes[..end]), "cut at {end}");
+            }
+            let longer = [&bytes[..], b"\0"].concat();
+            assert!(format!("{:#}", streamed(&longer).unwrap_err()).contains("truncated or damaged"));
+        }
+        let huge = file(2, &header("<f8", "False", &format!("(2, {})", u32::MAX)), &[]);
+        assert!(streamed(&huge).is_err());
     }
 
     #[test]
