@@ -57,6 +57,11 @@ pub enum ExplainError {
         "method tree needs a tree ensemble; for any other model use auto, exact or a method that samples"
     )]
     NotTrees,
+    /// A method that evaluates the game, against a background whose rows are not there.
+    #[error(
+        "a compiled background has no rows to evaluate the game with: use the methods auto or tree with it, or give the background's rows"
+    )]
+    NoRows,
     /// The game could not be built.
     #[error(transparent)]
     Game(#[from] GameError),

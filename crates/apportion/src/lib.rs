@@ -57,7 +57,7 @@ pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
-pub use apportion_trees::Ensemble;
+pub use apportion_trees::{CompiledBackground, Ensemble, Settings};
 pub use apportion_values::{Semivalue, SolutionConcept};
 pub use budget::Budget;
 pub use error::ExplainError;

@@ -1,25 +1,50 @@
-//! The exact oracle of an ensemble, for either of its games.
+//! The exact oracle of an ensemble, for each of its games.
 
 use apportion_games::{Background, Partition, Rows};
-use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentOracle, TreeError};
+use apportion_trees::{
+    Attributions, CompiledBackground, Ensemble, InterventionalOracle, LinkedOracle, PathDependentOracle,
+    Settings, TreeError,
+};
 use apportion_values::{SolutionConcept, ValueError};
 
 /// Exact values of a tree ensemble.
 pub(crate) enum Oracle<'a> {
     Interventional(InterventionalOracle<'a>),
     PathDependent(PathDependentOracle<'a>),
+    Linked(LinkedOracle<'a>),
 }
 
 impl<'a> Oracle<'a> {
     /// Of the marginal game against `background`.
-    pub(crate) fn interventional(ensemble: &'a Ensemble, background: &Background) -> Result<Self, TreeError> {
+    pub(crate) fn interventional(
+        ensemble: &'a Ensemble,
+        background: &Background,
+        settings: Settings,
+    ) -> Result<Self, TreeError> {
         let weights = Some(background.weights());
-        InterventionalOracle::new(ensemble, background.as_rows(), weights).map(Self::Interventional)
+        let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
+        Ok(Self::Interventional(oracle.with_settings(settings)))
+    }
+
+    /// Of the marginal game against a background without its rows.
+    pub(crate) fn compiled(
+        ensemble: &'a Ensemble,
+        background: CompiledBackground,
+        settings: Settings,
+    ) -> Result<Self, TreeError> {
+        let oracle = InterventionalOracle::from_compiled(ensemble, background)?;
+        Ok(Self::Interventional(oracle.with_settings(settings)))
     }
 
     /// Of the path-dependent game.
-    pub(crate) fn path_dependent(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
-        PathDependentOracle::new(ensemble).map(Self::PathDependent)
+    pub(crate) fn path_dependent(ensemble: &'a Ensemble, settings: Settings) -> Result<Self, TreeError> {
+        Ok(Self::PathDependent(PathDependentOracle::new(ensemble)?.with_settings(settings)))
+    }
+
+    /// Of the marginal game of outputs behind the link.
+    pub(crate) fn linked(ensemble: &'a Ensemble, background: &Background) -> Result<Self, TreeError> {
+        let weights = Some(background.weights());
+        LinkedOracle::new(ensemble, background.as_rows(), weights).map(Self::Linked)
     }
 
     /// The values of all rows, of players in the groups of `partition` where they are values of groups.
@@ -29,7 +54,7 @@ impl<'a> Oracle<'a> {
         partition: Option<&Partition>,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        // The two oracles have the same methods, and share no trait for the sake of this one place.
+        // The oracles have the same methods, and share no trait for the sake of this one place.
         macro_rules! ask {
             ($oracle:expr) => {
                 match (value, partition) {
@@ -50,6 +75,7 @@ impl<'a> Oracle<'a> {
         match self {
             Self::Interventional(oracle) => ask!(oracle),
             Self::PathDependent(oracle) => ask!(oracle),
+            Self::Linked(oracle) => ask!(oracle),
         }
     }
 }

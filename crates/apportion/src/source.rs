@@ -1,7 +1,7 @@
 //! What is explained: a model, and what stands in for features that are absent.
 
 use apportion_games::{Background, Coalition, ConditionalGame, ConditionalLaw, Game, MarginalGame, Model};
-use apportion_trees::{Ensemble, PathDependentGame};
+use apportion_trees::{CompiledBackground, Ensemble, LinkedEnsemble, PathDependentGame};
 
 use crate::error::ExplainError;
 
@@ -11,6 +11,10 @@ pub(crate) enum Source<'a> {
     Model(&'a dyn Model, Background),
     /// The marginal game of a tree ensemble.
     Trees(&'a Ensemble, Background),
+    /// The marginal game of a tree ensemble against a background without its rows, which only the oracle can play.
+    Compiled(&'a Ensemble, CompiledBackground),
+    /// The marginal game of the outputs of a tree ensemble, behind its link.
+    Linked(&'a Ensemble, LinkedEnsemble<'a>, Background),
     /// The path-dependent game of a tree ensemble.
     PathDependent(&'a Ensemble),
     /// The conditional game of any model.
@@ -25,7 +29,10 @@ impl<'a> Source<'a> {
     pub(crate) fn ensemble(&self) -> Option<&'a Ensemble> {
         match self {
             Self::Model(..) | Self::Conditional(..) => None,
-            Self::Trees(ensemble, _) | Self::PathDependent(ensemble) => Some(ensemble),
+            Self::Trees(ensemble, _)
+            | Self::Compiled(ensemble, _)
+            | Self::Linked(ensemble, ..)
+            | Self::PathDependent(ensemble) => Some(ensemble),
         }
     }
 
@@ -33,7 +40,7 @@ impl<'a> Source<'a> {
     pub(crate) fn parallel(&self) -> bool {
         match self {
             Self::Model(model, _) | Self::Conditional(model, _) => model.parallel(),
-            Self::Trees(..) | Self::PathDependent(_) => true,
+            Self::Trees(..) | Self::Compiled(..) | Self::Linked(..) | Self::PathDependent(_) => true,
         }
     }
 
@@ -55,6 +62,8 @@ impl<'a> Source<'a> {
         match self {
             Self::Model(model, background) => marginal(*model, background),
             Self::Trees(ensemble, background) => marginal(*ensemble as &dyn Model, background),
+            Self::Linked(_, outputs, background) => marginal(outputs as &dyn Model, background),
+            Self::Compiled(..) => Err(ExplainError::NoRows),
             // A feature that changes no prediction by itself still says something about the others.
             Self::Conditional(model, law) => {
                 let game = ConditionalGame::new(*model, explicand, *law)?;

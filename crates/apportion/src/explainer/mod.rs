@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use apportion_estimators::{Diagnostics, Explanation, Until};
 use apportion_games::{Background, ConditionalLaw, GameError, Graph, Model, Partition, Rows};
-use apportion_trees::Ensemble;
+use apportion_trees::{CompiledBackground, Ensemble, Settings};
 use apportion_values::SolutionConcept;
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ pub enum NullPlayers {
 /// explicand's and the others come from a row of the background. In the path-dependent game
 /// ([`path_dependent`](Self::path_dependent)) v(S) is what an ensemble expects by its training cover where only the features in S are
 /// known. In a conditional game ([`conditional`](Self::conditional)) it is what the model predicts on average over a law of the features
-/// not in S given those in S. All are in the model's output space (margins for tree ensembles).
+/// not in S given those in S. All are in the model's output space (margins for tree ensembles, unless [`of_outputs`](Self::of_outputs)).
 ///
 /// With B background rows, or B draws, an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
 /// as the budget allows, 2^n for [`Method::Exact`], none for the tree oracle.
@@ -60,6 +60,7 @@ pub struct Explainer<'a> {
     source: Source<'a>,
     asked: GameExplainer,
     null_players: NullPlayers,
+    settings: Settings,
     oracle: OnceLock<Oracle<'a>>,
 }
 
@@ -72,6 +73,23 @@ impl<'a> Explainer<'a> {
     /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`] means exact values without sampling.
     pub fn of_trees(ensemble: &'a Ensemble, background: Background) -> Self {
         Self::of(Source::Trees(ensemble, background))
+    }
+
+    /// An explainer of a tree ensemble, by its marginal game against a background that was compiled for it and whose rows are not needed;
+    /// only the methods [`Method::Auto`] and [`Method::Tree`] can do without.
+    pub fn of_compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Self {
+        Self::of(Source::Compiled(ensemble, background))
+    }
+
+    /// An explainer of what a tree ensemble says behind its [link](Ensemble::link) (probabilities, rates, scores), by the marginal game
+    /// of these outputs. [`Method::Auto`] means exact values, where they can be had in acceptable time; estimates of the same game are
+    /// those of any other method.
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::Trees`] where the link of the model is not known.
+    pub fn of_outputs(ensemble: &'a Ensemble, background: Background) -> Result<Self, ExplainError> {
+        Ok(Self::of(Source::Linked(ensemble, ensemble.linked()?, background)))
     }
 
     /// An explainer of a tree ensemble, by its path-dependent game, which needs the training cover in the model but no background;
@@ -94,6 +112,7 @@ impl<'a> Explainer<'a> {
             source,
             asked: GameExplainer::new(),
             null_players: NullPlayers::default(),
+            settings: Settings::default(),
             oracle: OnceLock::new(),
         }
     }
@@ -191,6 +210,13 @@ impl<'a> Explainer<'a> {
     /// What to do with players that cannot matter; [`NullPlayers::TakeOut`] by default.
     pub fn null_players(mut self, null_players: NullPlayers) -> Self {
         self.null_players = null_players;
+        self
+    }
+
+    /// How the tree oracle computes: its kernel, its precision. By default the kernel of least predicted time, in `f64`. Outputs behind
+    /// a link have one way to be computed, which takes no settings.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
         self
     }
 
@@ -332,9 +358,13 @@ impl<'a> Explainer<'a> {
             None => {
                 let oracle = match &self.source {
                     Source::Model(_, background) | Source::Trees(_, background) => {
-                        Oracle::interventional(ensemble, background)?
+                        Oracle::interventional(ensemble, background, self.settings)?
                     }
-                    Source::PathDependent(_) => Oracle::path_dependent(ensemble)?,
+                    Source::Compiled(_, background) => {
+                        Oracle::compiled(ensemble, background.clone(), self.settings)?
+                    }
+                    Source::Linked(_, _, background) => Oracle::linked(ensemble, background)?,
+                    Source::PathDependent(_) => Oracle::path_dependent(ensemble, self.settings)?,
                     // It has no ensemble to ask an oracle of.
                     Source::Conditional(..) => return Err(ExplainError::NotTrees),
                 };
