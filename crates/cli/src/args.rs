@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use apportion::partitions::{Dependence, Linkage};
+use apportion::trees::{Diagonal, Kernel, Precision, Settings};
 use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -31,7 +32,9 @@ pub(crate) enum Command {
     ExplainImage(Box<crate::media::args::ExplainImage>),
     /// Find groups of features that depend on each other, and write their dendrogram
     Groups(FindGroups),
-    /// Predict rows: raw margins, before any link
+    /// Sort the rows of a background by what the trees of a model ask of them, for any number of explanations later
+    CompileBackground(CompileBackground),
+    /// Predict rows: raw margins, or outputs behind the link
     Predict(Predict),
     /// Say what a model file holds
     Inspect(Inspect),
@@ -51,6 +54,10 @@ pub(crate) struct Explain {
     /// Rows of the background file to use, such as 0,4-7; without a background file, rows of the rows file
     #[arg(long, value_name = "ROWS")]
     pub(crate) background_select: Option<Selection>,
+
+    /// A background that `apportion compile-background` compiled for this model, in place of its rows; the method is tree
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["background", "background_select"])]
+    pub(crate) background_compiled: Option<PathBuf>,
 
     /// The value to compute: shapley, banzhaf, weighted-banzhaf=P (0 < P < 1), beta=A,B (Beta-Shapley; 1,1 is shapley, a large A looks at
     /// small coalitions); or your own: by-size=W0,W1,… (a weight for each coalition of 0, 1, … others), size-law=P0,P1,… (a probability
@@ -102,6 +109,21 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "M|Kn")]
     pub(crate) budget: Option<Budget>,
 
+    /// What to divide: the margin, or what the model says behind its link (a probability, a rate, a score). The game is then the mean
+    /// over the background of these outputs; exact values enumerate what mixtures of a row with the background can reach, and are
+    /// refused where that takes too long
+    #[arg(long = "output", value_enum, default_value = "margin", value_name = "SPACE")]
+    pub(crate) space: Space,
+
+    /// Divide each prediction among pairs of features, too: the interaction index of --value, exactly. index has the values on the
+    /// diagonal and the index of each pair beside it; remainder, the convention of shap and XGBoost, shares each index between the two
+    /// and leaves the rest of the value on the diagonal
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "index", value_name = "FORM")]
+    pub(crate) interactions: Option<Interactions>,
+
+    #[command(flatten)]
+    pub(crate) engine: Engine,
+
     #[command(flatten)]
     pub(crate) accuracy: Accuracy,
 
@@ -132,6 +154,97 @@ pub(crate) struct Explain {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// How the exact oracle of trees computes.
+#[derive(Debug, Args)]
+pub(crate) struct Engine {
+    /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
+    /// up; for many rows), quadrature (rows side by side; the path-dependent game), walk (leaf by leaf; for few rows), masks (patterns of the
+    /// background; long paths). All give the same numbers, to rounding
+    #[arg(long, value_enum, default_value = "auto", value_name = "NAME")]
+    pub(crate) kernel: KernelOption,
+
+    /// The numbers in tables: f32 takes half the memory and is off by up to 1e-7; sums are always in f64
+    #[arg(long, value_enum, default_value = "f64", value_name = "WIDTH")]
+    pub(crate) precision: PrecisionOption,
+}
+
+impl Engine {
+    pub(crate) fn settings(&self) -> Settings {
+        let kernel = match self.kernel {
+            KernelOption::Auto => None,
+            KernelOption::Tables => Some(Kernel::Tables),
+            KernelOption::Quadrature => Some(Kernel::Quadrature),
+            KernelOption::Walk => Some(Kernel::Walk),
+            KernelOption::Masks => Some(Kernel::Masks),
+        };
+        let precision = match self.precision {
+            PrecisionOption::F64 => Precision::Double,
+            PrecisionOption::F32 => Precision::Single,
+            PrecisionOption::Fixed => Precision::Fixed,
+        };
+        Settings { kernel, precision, ..Settings::default() }
+    }
+
+    /// Whether an option differs from the default.
+    pub(crate) fn is_given(&self) -> bool {
+        self.kernel != KernelOption::Auto || self.precision != PrecisionOption::F64
+    }
+}
+
+/// A kernel, or the choice of one.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum KernelOption {
+    Auto,
+    Tables,
+    Quadrature,
+    Walk,
+    Masks,
+}
+
+/// The numbers in tables.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum PrecisionOption {
+    F64,
+    F32,
+    /// 64-bit fixed point.
+    Fixed,
+}
+
+/// What of a model is divided or predicted.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Space {
+    /// The sum of the leaves, before any link.
+    Margin,
+    /// What the model says behind its link: a probability, a rate, a score.
+    Probability,
+}
+
+/// The form of interactions.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Interactions {
+    /// The index of each pair; values on the diagonal.
+    Index,
+    /// As shap and XGBoost have it: rows sum to the values.
+    Remainder,
+}
+
+impl Interactions {
+    pub(crate) fn diagonal(self) -> Diagonal {
+        match self {
+            Self::Index => Diagonal::Value,
+            Self::Remainder => Diagonal::Remainder,
+        }
+    }
+
+    /// The name in options and results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Remainder => "remainder",
+        }
+    }
 }
 
 /// An accuracy in place of a budget.
@@ -227,9 +340,37 @@ pub(crate) struct FindGroups {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CompileBackground {
+    /// Model file, as of explain
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+
+    /// The rows of the background: CSV with a header (an empty cell is missing), or a .npy matrix; plain or gzipped. They are read once,
+    /// in pieces, so there may be any number of them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) background: PathBuf,
+
+    /// Column to set aside, by name or index [default: the one named target, where there is one]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+
+    /// Where the compiled background goes; it appears whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Predict {
     #[command(flatten)]
     pub(crate) input: Input,
+
+    /// What to predict: the margin, or what the model says behind its link
+    #[arg(long = "output", value_enum, default_value = "margin", value_name = "SPACE")]
+    pub(crate) space: Space,
+
     #[command(flatten)]
     pub(crate) threads: Threads,
     #[command(flatten)]
@@ -238,9 +379,13 @@ pub(crate) struct Predict {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Model file: XGBoost JSON or UBJ, plain or gzipped
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
+
+    /// Rows of a background, or a background compiled for the model: tells what explaining against it would take, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) background: Option<PathBuf>,
 
     /// How to write the facts; npy cannot hold them
     #[arg(long, value_enum, default_value = "table")]
@@ -254,7 +399,7 @@ pub(crate) struct Inspect {
 /// A model and rows for it.
 #[derive(Debug, Args)]
 pub(crate) struct Input {
-    /// Model file: XGBoost JSON or UBJ, plain or gzipped
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use apportion::Background;
+use apportion::trees::CompiledBackground;
+use apportion::{Background, Ensemble};
 
 use crate::args::Explain;
 use crate::failure::Usage;
@@ -26,6 +27,13 @@ pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
         Some(rows) => Ok(Background::rows(rows, input.table.columns)?),
         None => Ok(Background::baseline(means(&input.table))?),
     }
+}
+
+/// A background that was compiled for `model`.
+pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackground> {
+    let says = || format!("cannot read the compiled background {}", path.display());
+    let bytes = std::fs::read(path).with_context(says)?;
+    CompiledBackground::read(&bytes, model).with_context(says)
 }
 
 /// The data that the law of a conditional game is fitted on.

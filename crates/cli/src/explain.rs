@@ -6,21 +6,24 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
 use apportion::samplers::most_rows;
+use apportion::trees::Link;
 use apportion::{
     Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, SolutionConcept, Until,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::accuracy;
-use crate::args::{Explain, Game};
-use crate::background::{background, data, data_for_groups};
+use crate::args::{Explain, Game, Space};
+use crate::background::{background, compiled, data, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file};
 use crate::conditional;
 use crate::failure::Usage;
 use crate::graph::GraphOption;
 use crate::groups::Groups;
 use crate::input::Input;
+use crate::interactions;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::select::Selection;
@@ -34,14 +37,21 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     if args.game == Game::PathDependent && names_background && !finds_groups {
         eprintln!("note: --background is not used: --game path-dependent needs none");
     }
-    let inputs =
-        [Some(args.input.model.as_path()), Some(args.input.rows.as_path()), args.background.as_deref()];
+    let inputs = [
+        Some(args.input.model.as_path()),
+        Some(args.input.rows.as_path()),
+        args.background.as_deref(),
+        args.background_compiled.as_deref(),
+    ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
     let until = accuracy::until(&args.accuracy)?;
     let input = Input::read(&args.input)?;
+    if let Some(form) = args.interactions {
+        return interactions::run(args, form, &input, started, &destination);
+    }
     let features = model::feature_names(&input.model, &input.table);
     let partition = match &args.groups {
         Some(groups) => {
@@ -62,10 +72,17 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         note_what_it_reduces_to(&args.value, partition);
     }
     let law = conditional::law(args, input.table.columns, || data(args, &input))?;
-    let source = match (args.game, &law) {
-        (Game::PathDependent, _) => Explainer::path_dependent(&input.model),
-        (_, Some(law)) => Explainer::conditional(&input.model, &**law),
-        (_, None) => Explainer::of_trees(&input.model, background(args, &input)?),
+    let outputs = match args.space {
+        Space::Margin => None,
+        Space::Probability => Some(input.model.linked()?),
+    };
+    let source = match (args.game, &law, &outputs, &args.background_compiled) {
+        (Game::PathDependent, ..) => Explainer::path_dependent(&input.model),
+        (_, Some(law), Some(outputs), _) => Explainer::conditional(outputs, &**law),
+        (_, Some(law), None, _) => Explainer::conditional(&input.model, &**law),
+        (_, None, Some(_), _) => Explainer::of_outputs(&input.model, background(args, &input)?)?,
+        (_, None, None, Some(path)) => Explainer::of_compiled(&input.model, compiled(path, &input.model)?),
+        (_, None, None, None) => Explainer::of_trees(&input.model, background(args, &input)?),
     };
     let method = match args.method {
         Method::Auto if graph.is_some() => Method::Exact,
@@ -98,6 +115,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         .value(args.value.clone())
         .method(method)
         .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
+        .settings(args.engine.settings())
         .seed(args.seed);
     let explainer = match until {
         Some(until) => explainer.until(until),
@@ -172,7 +190,7 @@ fn request(
     partition: Option<&Partition>,
 ) -> Result<Request> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
-    let background = match args.background.as_deref() {
+    let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
         Some(path) if path != Path::new("mean") => digest_of_file(path)?,
         _ => "mean".to_owned(),
     };
@@ -197,6 +215,8 @@ fn request(
         ("partition", or(groups, "none")),
         ("graph", graph),
         ("game", args.game.name().to_owned()),
+        ("output", format!("{:?}", args.space)),
+        ("engine", format!("{:?}", args.engine)),
         ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
         ("method", method.to_string()),
         ("budget", or(budget.map(|budget| budget.to_string()), "none")),
@@ -241,6 +261,10 @@ fn check(args: &Explain) -> Result<()> {
             "--method tree: no oracle plays --game {game}; take exact, or a method that samples"
         ));
     }
+    if args.interactions.is_some() {
+        interactions::check(args)?;
+    }
+    check_engine(args)?;
     let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();
     if names_clustering && !matches!(args.groups, Some(Groups::Auto(_))) {
         return refuse(
@@ -269,6 +293,49 @@ fn check(args: &Explain) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses options of the tree engine where it does not play.
+fn check_engine(args: &Explain) -> Result<()> {
+    let refuse = |says: &str| Err(Usage(says.to_owned()).into());
+    let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
+        && matches!(args.game, Game::Marginal | Game::PathDependent)
+        && args.graph.is_none();
+    if args.engine.is_given() && !asks_oracle {
+        return refuse(
+            "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out",
+        );
+    }
+    if args.background_compiled.is_some() {
+        if args.game != Game::Marginal || !asks_oracle {
+            return refuse(
+                "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background",
+            );
+        }
+        if matches!(args.groups, Some(Groups::Auto(_))) {
+            return refuse(
+                "--groups auto looks at rows, which --background-compiled has none of; name the groups",
+            );
+        }
+    }
+    if args.space == Space::Probability {
+        if args.game == Game::PathDependent {
+            return refuse(
+                "--output probability: what trees expect along their paths is defined for margins only; take --game marginal",
+            );
+        }
+        if args.background_compiled.is_some() {
+            return refuse(
+                "--output probability needs the rows of the background; give them by --background",
+            );
+        }
+        if args.engine.is_given() {
+            return refuse(
+                "--output probability has one way to be computed; leave --kernel and --precision out",
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Says on standard error where the groups make no difference.
@@ -337,7 +404,10 @@ fn attributions(
         seed: args.seed,
         players: players(&args.value, features.len(), partition.as_ref()),
         groups: partition.map(|partition| partition.groups().to_vec()),
-        about: Vec::new(),
+        about: match args.space {
+            Space::Margin => Vec::new(),
+            Space::Probability => vec![("output", json!(input.model.link().map(Link::name)))],
+        },
         features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),

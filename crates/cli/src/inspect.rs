@@ -1,13 +1,22 @@
-//! `apportion inspect`: what a model file holds.
+//! `apportion inspect`: what a model file holds, and what the engine would do with it.
 
-use anyhow::Result;
-use apportion::Ensemble;
-use serde_json::json;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use apportion::trees::{CompiledBackground, InterventionalOracle, PathDependentOracle, Plan};
+use apportion::{Ensemble, Rows, Semivalue};
+use serde_json::{Value, json};
 
 use crate::args::{Game, Inspect};
 use crate::failure::Usage;
 use crate::model;
 use crate::output::{Destination, Facts, Format};
+use crate::rows;
+
+/// Numbers of rows for which plans are told: one, a small table, many.
+const ROWS: [usize; 3] = [1, 1000, 100_000];
+/// Rows of the background that stand for those to be explained, where a plan wants to see some.
+const SAMPLE: usize = 1000;
 
 pub(crate) fn run(args: &Inspect) -> Result<()> {
     if args.format == Format::Npy {
@@ -15,22 +24,32 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
             Usage("facts about a model are no array; give --format json, csv or table".to_owned()).into()
         );
     }
-    let destination = Destination::new(args.out.as_deref(), &[&args.model])?;
-    let facts = facts(&model::read(&args.model)?);
-    destination.write(|out| facts.write(args.format, out))
+    let inputs: Vec<&Path> =
+        std::iter::once(args.model.as_path()).chain(args.background.as_deref()).collect();
+    let destination = Destination::new(args.out.as_deref(), &inputs)?;
+    let model = model::read(&args.model)?;
+    let mut facts = facts(&model);
+    if let Ok(oracle) = PathDependentOracle::new(&model) {
+        let plans = ROWS.map(|rows| Ok((rows, oracle.plan(&Semivalue::Shapley, rows)?)));
+        facts.push(("path_dependent_shapley", plans_in_words(plans)?));
+    }
+    if let Some(path) = &args.background {
+        facts.push(("marginal_shapley", against(&model, path)?));
+    }
+    destination.write(|out| Facts(facts).write(args.format, out))
 }
 
-fn facts(model: &Ensemble) -> Facts {
+fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
     let origin = model.origin();
     let base_margin = match model.base_margins() {
         [margin] => json!(margin),
         margins => json!(margins),
     };
-    let games = match model.check_covers() {
-        Ok(()) => vec![Game::Marginal.name(), Game::PathDependent.name()],
+    let games = match PathDependentOracle::new(model) {
+        Ok(_) => vec![Game::Marginal.name(), Game::PathDependent.name()],
         Err(_) => vec![Game::Marginal.name()],
     };
-    Facts(vec![
+    vec![
         ("format", json!(origin.format)),
         ("version", json!(origin.version)),
         ("booster", json!(origin.booster)),
@@ -42,6 +61,71 @@ fn facts(model: &Ensemble) -> Facts {
         ("feature_names", json!(model.feature_names())),
         ("outputs", json!(model.output_count())),
         ("base_margin", base_margin),
+        ("link", json!(model.link().map_or("unknown", |link| link.name()))),
         ("games", json!(games)),
-    ])
+    ]
+}
+
+/// What Shapley values against a background would take, which comes as rows or compiled.
+fn against(model: &Ensemble, path: &Path) -> Result<Value> {
+    let says = || format!("cannot read the background {}", path.display());
+    let bytes = std::fs::read(path).with_context(says)?;
+    let wanted = model::wanted(model, None)?;
+    if CompiledBackground::is_one(&bytes) {
+        let background = CompiledBackground::read(&bytes, model).with_context(says)?;
+        // A plan without the walk does not look at the rows, only at their number.
+        let rows = vec![0.0; model.feature_count()];
+        return plans(model, InterventionalOracle::from_compiled(model, background)?, &rows);
+    }
+    let table = rows::read(path, &wanted)?;
+    let oracle = InterventionalOracle::new(model, Rows::new(&table.values, table.columns), None)?;
+    let sample = table.len().min(SAMPLE);
+    plans(model, oracle, &table.values[..sample * table.columns])
+}
+
+/// Plans for so many rows as [`ROWS`] says, which `sample` stands for.
+fn plans(model: &Ensemble, oracle: InterventionalOracle<'_>, sample: &[f64]) -> Result<Value> {
+    let features = model.feature_count();
+    plans_in_words(ROWS.map(|count| {
+        let repeated: Vec<f64> = sample.iter().copied().cycle().take(count.min(ROWS[1]) * features).collect();
+        let plan = oracle.plan(&Semivalue::Shapley, Rows::new(&repeated, features))?;
+        Ok((count, plan))
+    }))
+}
+
+/// `1000 rows: tables 96, masks 4 trees, about 12 ms`.
+fn plans_in_words<const K: usize>(plans: [Result<(usize, Plan)>; K]) -> Result<Value> {
+    let words = plans.into_iter().map(|plan| {
+        let (rows, plan) = plan?;
+        let kernels: Vec<String> =
+            plan.kernels.iter().map(|(kernel, trees)| format!("{kernel} for {trees}")).collect();
+        let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+        Ok(format!("{rows}: {} trees; about {}", kernels.join(", "), duration(plan.seconds)))
+    });
+    Ok(json!(words.collect::<Result<Vec<_>>>()?))
+}
+
+/// A duration to two digits, with its unit.
+fn duration(seconds: f64) -> String {
+    let (number, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let digits = if number < 9.95 { 1 } else { 0 };
+    format!("{number:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_digits_and_a_unit() {
+        let pairs =
+            [(2.34e-5, "23 µs"), (9.96e-3, "10 ms"), (0.0012, "1.2 ms"), (1.0, "1.0 s"), (93.7, "94 s")];
+        for (seconds, text) in pairs {
+            assert_eq!(duration(seconds), text);
+        }
+    }
 }

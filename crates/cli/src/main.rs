@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `args`, `select` | what may be written on the command line |
-//! | `explain`, `find_groups`, `predict`, `inspect` | the commands on rows |
+//! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph` | what they read, and make of it |
 //! | `accuracy`, `checkpoint`, `threads`, `failure` | how they run, stop, go on and fail |
@@ -15,6 +15,7 @@ mod accuracy;
 mod args;
 mod background;
 mod checkpoint;
+mod compile;
 mod conditional;
 mod explain;
 mod failure;
@@ -23,6 +24,7 @@ mod graph;
 mod groups;
 mod input;
 mod inspect;
+mod interactions;
 #[cfg(feature = "networks")]
 mod media;
 mod model;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::ExplainText(args) => media::explain_text(&args),
         #[cfg(feature = "networks")]
         Command::ExplainImage(args) => media::explain_image(&args),
+        Command::CompileBackground(args) => compile::run(&args),
         Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -1,10 +1,10 @@
-//! `apportion predict`: raw margins, before any link.
+//! `apportion predict`: raw margins, before any link, or the outputs behind it.
 
 use anyhow::{Result, bail};
 use apportion::{Model, Rows};
 use rayon::prelude::*;
 
-use crate::args::Predict;
+use crate::args::{Predict, Space};
 use crate::input::Input;
 use crate::output::{Destination, Predictions};
 use crate::threads;
@@ -18,11 +18,19 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     let (columns, outputs) = (input.table.columns, input.model.outputs());
     let rows = input.table.gather(&input.selected);
     let mut margins = vec![0.0; input.selected.len() * outputs];
+    let linked = match args.space {
+        Space::Margin => None,
+        Space::Probability => Some(input.model.linked()?),
+    };
+    let model: &(dyn Model + Sync) = match &linked {
+        Some(outputs) => outputs,
+        None => &input.model,
+    };
     let predicted = threads::run(&args.threads, || {
         margins
             .par_chunks_mut(BLOCK * outputs)
             .zip(rows.par_chunks(BLOCK * columns))
-            .try_for_each(|(margins, rows)| input.model.predict(Rows::new(rows, columns), margins))
+            .try_for_each(|(margins, rows)| model.predict(Rows::new(rows, columns), margins))
     })?;
     if let Err(error) = predicted {
         return Err(anyhow::Error::from_boxed(error).context("the model failed"));

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{Attributions, Facts, Predictions};
+use super::{Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
@@ -51,6 +51,29 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                 ]);
             }
             record(&mut table, &line)?;
+        }
+    }
+    Ok(table.flush()?)
+}
+
+/// A line per row, output and player, with the player's line of the matrix.
+pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
+    let mut table = ::csv::Writer::from_writer(out);
+    let (players, outputs) = (results.players.len(), results.outputs);
+    let mut header = vec!["row".to_owned()];
+    header.extend((outputs > 1).then(|| "output".to_owned()));
+    header.extend(["base", "prediction", "of"].map(str::to_owned));
+    header.extend(results.players.iter().cloned());
+    record(&mut table, &header)?;
+    for (row, prediction, matrix) in results.matrices() {
+        for output in 0..outputs {
+            for (player, line) in results.players.iter().zip(matrix.chunks_exact(players * outputs)) {
+                let mut cells = vec![row.to_string()];
+                cells.extend((outputs > 1).then(|| output.to_string()));
+                cells.extend([cell(results.base[output]), cell(prediction[output]), player.clone()]);
+                cells.extend(line.iter().skip(output).step_by(outputs).copied().map(cell));
+                record(&mut table, &cells)?;
+            }
         }
     }
     Ok(table.flush()?)

@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Attribution, Attributions, Facts, Predictions};
+use super::{Attribution, Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     #[derive(Serialize)]
@@ -47,6 +47,66 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         },
         out,
     )
+}
+
+pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        value: &'a str,
+        game: &'a str,
+        interactions: &'a str,
+        features: &'a [String],
+        explanations: Matrices<'a>,
+    }
+    line(
+        &Document {
+            value: &results.value,
+            game: results.game,
+            interactions: results.form,
+            features: &results.players,
+            explanations: Matrices(results),
+        },
+        out,
+    )
+}
+
+/// The matrices, without a copy of them.
+struct Matrices<'a>(&'a Interactions);
+
+impl Serialize for Matrices<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            row: usize,
+            base: Outputs<'a>,
+            prediction: Outputs<'a>,
+            values: Matrix<'a>,
+        }
+        let Self(results) = self;
+        let (outputs, line) = (results.outputs, results.players.len() * results.outputs);
+        serializer.collect_seq(results.matrices().map(|(row, prediction, numbers)| Row {
+            row,
+            base: Outputs(&results.base),
+            prediction: Outputs(prediction),
+            values: Matrix { line, outputs, numbers },
+        }))
+    }
+}
+
+/// Players × players × outputs.
+struct Matrix<'a> {
+    /// Numbers of a line: players × outputs.
+    line: usize,
+    outputs: usize,
+    numbers: &'a [f64],
+}
+
+impl Serialize for Matrix<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let outputs = self.outputs;
+        serializer
+            .collect_seq(self.numbers.chunks_exact(self.line).map(|numbers| Players { outputs, numbers }))
+    }
 }
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {

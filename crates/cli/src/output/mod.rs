@@ -1,4 +1,4 @@
-//! What the command writes, in four formats: one file per format, each with the same three functions.
+//! What the command writes, in four formats: one file per format, each with the same functions.
 
 mod csv;
 mod destination;
@@ -63,6 +63,27 @@ pub(crate) struct Attribution {
     pub(crate) explanation: Explanation,
 }
 
+/// The result of `apportion explain --interactions`.
+#[derive(Debug)]
+pub(crate) struct Interactions {
+    pub(crate) value: String,
+    pub(crate) game: &'static str,
+    /// What stands on the diagonal and beside it.
+    pub(crate) form: &'static str,
+    /// Names of the n players: features, or groups of them.
+    pub(crate) players: Vec<String>,
+    /// Number of outputs k of the model.
+    pub(crate) outputs: usize,
+    /// Indices in the file of rows.
+    pub(crate) rows: Vec<usize>,
+    /// Per output.
+    pub(crate) base: Vec<f64>,
+    /// Rows × k.
+    pub(crate) predictions: Vec<f64>,
+    /// Rows × n × n × k, row-major.
+    pub(crate) values: Vec<f64>,
+}
+
 /// The result of `apportion predict`.
 #[derive(Debug)]
 pub(crate) struct Predictions {
@@ -103,6 +124,26 @@ impl Attributions {
             Format::Csv => csv::attributions(self, out),
             Format::Npy => npy::attributions(self, out),
             Format::Table => table::attributions(self, out),
+        }
+    }
+}
+
+impl Interactions {
+    /// Of each row: its index in the file, its predictions and its matrix.
+    fn matrices(&self) -> impl Iterator<Item = (usize, &[f64], &[f64])> {
+        let size = self.players.len() * self.players.len() * self.outputs;
+        let matrices = self.values.chunks_exact(size.max(1));
+        let rows = self.rows.iter().zip(self.predictions.chunks_exact(self.outputs)).zip(matrices);
+        rows.map(|((&row, prediction), matrix)| (row, prediction, matrix))
+    }
+
+    /// Writes all matrices.
+    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+        match format {
+            Format::Json => json::interactions(self, out),
+            Format::Csv => csv::interactions(self, out),
+            Format::Npy => npy::interactions(self, out),
+            Format::Table => table::interactions(self, out),
         }
     }
 }

@@ -1,15 +1,20 @@
-//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × features × outputs, or rows × outputs for
-//! predictions. The axis of the outputs is left out where there is one.
+//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × features × outputs, rows ×
+//! features × features × outputs for interactions, or rows × outputs for predictions. The axis of the outputs is left out where there is one.
 
 use std::io::Write;
 
 use anyhow::{Result, bail};
 
-use super::{Attributions, Facts, Predictions};
+use super::{Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let values = results.rows.iter().flat_map(|row| row.explanation.values.iter().copied());
     array(&[results.rows.len(), results.players.len()], results.outputs, values, out)
+}
+
+pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
+    let players = results.players.len();
+    array(&[results.rows.len(), players, players], results.outputs, results.values.iter().copied(), out)
 }
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
@@ -44,7 +49,7 @@ fn header(shape: &[usize], outputs: usize) -> Vec<u8> {
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    // Three lengths of at most 20 digits each: far below the 65535 bytes that version 1.0 can hold.
+    // Four lengths of at most 20 digits each: far below the 65535 bytes that version 1.0 can hold.
     bytes.extend((length as u16).to_le_bytes());
     bytes.extend(text.into_bytes());
     bytes

@@ -5,10 +5,12 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{Attributions, Facts, Predictions};
+use super::{Attributions, Facts, Interactions, Predictions};
 
 /// Characters of the longest bar.
 const BAR: usize = 24;
+/// Pairs that are shown of a row, those that matter most.
+const PAIRS: usize = 20;
 /// Characters that one line of a list may take.
 const LINE: usize = 100;
 
@@ -77,6 +79,46 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                 lines.push(line);
             }
             aligned(&lines, LastColumn::Bars, out)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
+    let (players, outputs) = (results.players.len(), results.outputs);
+    writeln!(out, "interactions ({}) of {} values, {} game", results.form, results.value, results.game)?;
+    for (row, prediction, matrix) in results.matrices() {
+        for output in 0..outputs {
+            write!(out, "\nrow {row}")?;
+            if outputs > 1 {
+                write!(out, ", output {output}")?;
+            }
+            writeln!(
+                out,
+                ": base {}, prediction {}",
+                digits(results.base[output]),
+                digits(prediction[output])
+            )?;
+            let at = |i: usize, j: usize| matrix[(i * players + j) * outputs + output];
+            let mut pairs: Vec<(usize, usize)> =
+                (0..players).flat_map(|i| (i..players).map(move |j| (i, j))).collect();
+            pairs.retain(|&(i, j)| i == j || at(i, j) != 0.0);
+            pairs.sort_by(|&(a, b), &(c, d)| at(c, d).abs().total_cmp(&at(a, b).abs()));
+            let singles = pairs.iter().filter(|(i, j)| i == j);
+            let couples = pairs.iter().filter(|(i, j)| i != j);
+            let hidden = couples.clone().count().saturating_sub(PAIRS);
+            let largest = pairs.first().map_or(0.0, |&(i, j)| at(i, j).abs());
+            let mut lines =
+                vec![vec!["feature".to_owned(), "with".to_owned(), results.form.to_owned(), String::new()]];
+            for &(i, j) in singles.chain(couples.take(PAIRS)) {
+                let with = if i == j { "itself" } else { &results.players[j] };
+                let line = [&results.players[i], with].map(str::to_owned);
+                lines.push(line.into_iter().chain([digits(at(i, j)), bar(at(i, j), largest)]).collect());
+            }
+            aligned(&lines, LastColumn::Bars, out)?;
+            if hidden > 0 {
+                writeln!(out, "  and {hidden} pairs that interact less")?;
+            }
         }
     }
     Ok(())

@@ -1,0 +1,44 @@
+//! `apportion compile-background`: what the trees of a model ask of a background, answered once.
+
+use anyhow::{Context, Result};
+use apportion::trees::{BackgroundCompiler, CompiledBackground};
+use apportion::{Ensemble, Rows};
+
+use crate::args::CompileBackground;
+use crate::model;
+use crate::output::Destination;
+use crate::rows::{self, Wanted};
+use crate::threads;
+
+pub(crate) fn run(args: &CompileBackground) -> Result<()> {
+    let destination = Destination::new(Some(&args.out), &[&args.model, &args.background])?;
+    let model = model::read(&args.model)?;
+    let compiled = threads::run(&args.threads, || compile(&model, args))??;
+    destination.write(|out| Ok(compiled.write(out)?))?;
+    eprintln!(
+        "note: {} rows compiled into {} patterns at the leaves",
+        compiled.row_count(),
+        compiled.pattern_count()
+    );
+    Ok(())
+}
+
+fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackground> {
+    let mut compiler = BackgroundCompiler::new(model)?;
+    let wanted = model::wanted(model, args.target.as_deref())?;
+    let wanted = Wanted { target_required: args.target.is_some(), ..wanted };
+    let mut rows_before = 0;
+    let streamed = rows::each_block(&args.background, &wanted, |values| {
+        let rows = Rows::new(values, model.feature_count());
+        compiler.add(rows, None).with_context(|| match rows_before {
+            0 => "the background cannot be used".to_owned(),
+            rows => format!("the background cannot be used, rows counted from row {rows} of the file"),
+        })?;
+        rows_before += rows.len();
+        Ok(())
+    })?;
+    for note in &streamed.notes {
+        eprintln!("note: {}: {note}", args.background.display());
+    }
+    Ok(compiler.finish()?)
+}

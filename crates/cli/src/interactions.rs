@@ -1,0 +1,122 @@
+//! `apportion explain --interactions`: what pairs of features contribute together.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use apportion::trees::{InterventionalOracle, PathDependentOracle};
+use apportion::{Method, Rows, SolutionConcept};
+
+use crate::args::{self, Explain, Game, Space};
+use crate::background::{self, background};
+use crate::explain::Timings;
+use crate::failure::Usage;
+use crate::input::Input;
+use crate::output::{Destination, Interactions};
+use crate::{model, threads};
+
+/// Refuses what does not go together, before anything is read.
+pub(crate) fn check(args: &Explain) -> Result<()> {
+    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let samples = args.accuracy.until.is_some() || args.budget.is_some();
+    let follows = args.checkpoint.is_some() || args.resume.is_some();
+    match () {
+        () if !matches!(args.method, Method::Auto | Method::Tree) => {
+            refuse("only the tree oracle computes them; leave --method out")
+        }
+        () if !matches!(args.game, Game::Marginal | Game::PathDependent) => {
+            refuse("they are exact, of --game marginal or path-dependent")
+        }
+        () if args.space == Space::Probability => refuse("they are of margins; leave --output out"),
+        () if samples || follows => {
+            refuse("they are exact and quick: leave budget, accuracy and checkpoints out")
+        }
+        () => match args.value {
+            SolutionConcept::Semivalue(_) | SolutionConcept::Quotient(_) => Ok(()),
+            _ => Err(not_of_pairs().into()),
+        },
+    }
+}
+
+fn not_of_pairs() -> Usage {
+    Usage(
+        "--interactions: they are of semivalues of features (shapley, banzhaf, …) or of groups (quotient-shapley, …)"
+            .to_owned(),
+    )
+}
+
+/// Explains the rows that `input` selects, and writes the matrices.
+pub(crate) fn run(
+    args: &Explain,
+    form: args::Interactions,
+    input: &Input,
+    started: Instant,
+    destination: &Destination,
+) -> Result<()> {
+    let loaded = Instant::now();
+    let features = model::feature_names(&input.model, &input.table);
+    let partition = match &args.groups {
+        Some(groups) => {
+            Some(groups.partition(&features, &args.clustering, || background::data_for_groups(args, input))?)
+        }
+        None => None,
+    };
+    args.value
+        .check(input.table.columns, partition.as_ref())
+        .map_err(|error| Usage(format!("--value: {error}")))?;
+    let explicands = input.table.gather(&input.selected);
+    let rows = Rows::new(&explicands, input.table.columns);
+    let (settings, diagonal) = (args.engine.settings(), form.diagonal());
+    // The oracles have the same methods, and share no trait.
+    macro_rules! ask {
+        ($oracle:expr) => {{
+            let oracle = $oracle.with_settings(settings);
+            threads::run(&args.threads, || match (&args.value, &partition) {
+                (SolutionConcept::Quotient(value), Some(partition)) => {
+                    Ok(oracle.quotient_interactions(value.clone(), diagonal, partition, rows)?)
+                }
+                (SolutionConcept::Semivalue(value), _) => {
+                    Ok(oracle.interactions(value.clone(), diagonal, rows)?)
+                }
+                _ => Err(anyhow::Error::from(not_of_pairs())),
+            })??
+        }};
+    }
+    let found = match (args.game, &args.background_compiled) {
+        (Game::PathDependent, _) => ask!(PathDependentOracle::new(&input.model)?),
+        (_, Some(path)) => {
+            ask!(InterventionalOracle::from_compiled(
+                &input.model,
+                background::compiled(path, &input.model)?
+            )?)
+        }
+        (_, None) => {
+            let background = background(args, input)?;
+            ask!(InterventionalOracle::new(&input.model, background.as_rows(), Some(background.weights()))?)
+        }
+    };
+    let explained = Instant::now();
+    let results = Interactions {
+        value: args.value.to_string(),
+        game: args.game.name(),
+        form: form.name(),
+        players: match (&partition, &args.value) {
+            (Some(partition), SolutionConcept::Quotient(_)) => {
+                let names = |group: &Vec<usize>| {
+                    group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>()
+                };
+                partition.groups().iter().map(|group| names(group).join(",")).collect()
+            }
+            _ => features,
+        },
+        outputs: input.model.output_count(),
+        rows: input.selected.clone(),
+        base: found.base,
+        predictions: found.predictions,
+        values: found.values,
+    };
+    destination.write(|out| results.write(args.output.format, out))?;
+    if args.timings {
+        Timings::of(started, loaded, explained).print()?;
+    }
+    Ok(())
+}
