@@ -65,12 +65,12 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
     header.extend(["base", "prediction", "of"].map(str::to_owned));
     header.extend(results.players.iter().cloned());
     record(&mut table, &header)?;
-    for (row, prediction, matrix) in results.matrices() {
-        for output in 0..outputs {
+    for (row, predictions, matrix) in results.matrices() {
+        for (output, (&base, &prediction)) in results.base.iter().zip(predictions).enumerate() {
             for (player, line) in results.players.iter().zip(matrix.chunks_exact(players * outputs)) {
                 let mut cells = vec![row.to_string()];
                 cells.extend((outputs > 1).then(|| output.to_string()));
-                cells.extend([cell(results.base[output]), cell(prediction[output]), player.clone()]);
+                cells.extend([cell(base), cell(prediction), player.clone()]);
                 cells.extend(line.iter().skip(output).step_by(outputs).copied().map(cell));
                 record(&mut table, &cells)?;
             }

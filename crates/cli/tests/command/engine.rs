@@ -184,6 +184,7 @@ fn kernels_and_precisions_agree() {
     for (game, kernels) in [
         (&["--game", "path-dependent"][..], &["quadrature", "walk", "tables"][..]),
         (&["--background-select", "50-99"], &["tables", "walk", "masks"]),
+        (&["--background", "mean"], &["tables", "quadrature", "walk", "masks"]),
     ] {
         let wanted = explain(game);
         let scale = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
@@ -197,8 +198,11 @@ fn kernels_and_precisions_agree() {
             assert_ne!(got, wanted, "{precision} is not f64");
         }
     }
-    for (game, kernel) in [("marginal", "quadrature"), ("path-dependent", "masks")] {
-        let (message, _) = refusal(&on("explain", MODEL, ROWS, &["--game", game, "--kernel", kernel]));
+    let against_rows = ["--background-select", "0-9", "--kernel", "quadrature"];
+    for (more, kernel) in
+        [(&against_rows[..], "quadrature"), (&["--game", "path-dependent", "--kernel", "masks"], "masks")]
+    {
+        let (message, _) = refusal(&on("explain", MODEL, ROWS, more));
         assert!(message.contains(kernel), "{message}");
     }
     let (message, status) =

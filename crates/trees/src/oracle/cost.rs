@@ -80,7 +80,9 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel])
     let Some(kernel) = settings.kernel else { return Ok(()) };
     if kernel == kernel::Kernel::Quadrature {
         return Err(TreeError::Unsupported {
-            what: format!("the kernel {kernel} for the interventional game"),
+            what: format!(
+                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row,"
+            ),
             wanted: "use tables, walk or masks",
         });
     }

@@ -138,7 +138,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// What `answer` says of the task that each tree is.
-    fn for_each_tree<T>(
+    pub(super) fn for_each_tree<T>(
         &self,
         question: &Question<'_>,
         rows: Rows<'_>,

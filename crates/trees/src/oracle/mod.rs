@@ -27,6 +27,9 @@
 //! All are exact and agree within rounding. [`cost`] says which is taken for a tree. Trees with linear leaves have a walk of their own,
 //! in [`linear`].
 //!
+//! A single background row needs no sums over patterns: that game is a path-dependent one, and [`one_baseline`] has it computed by quadrature
+//! where that is faster.
+//!
 //! # Features in groups
 //!
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is. Coalitional values have moments
@@ -40,6 +43,7 @@ mod interactions;
 mod kept;
 mod linear;
 mod masks;
+mod one_baseline;
 #[cfg(test)]
 mod settings_tests;
 mod tables;
@@ -61,6 +65,7 @@ use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::kernel::{Plan, Settings};
 use crate::moments::Moments;
+use crate::path_dependent::AgainstBaseline;
 use crate::predict::check_rows;
 use crate::tables::paths;
 use crate::tables::table::Weights;
@@ -116,6 +121,8 @@ pub struct InterventionalOracle<'a> {
     sorted: OnceLock<Sorted>,
     settings: Settings,
     kept: KeptTables,
+    /// Made when first wanted, where the background is one row.
+    baseline: OnceLock<AgainstBaseline>,
     /// Whether the background is a compiled one: `sorted` is there, and its rows are not.
     compiled: bool,
 }
@@ -164,6 +171,7 @@ impl<'a> InterventionalOracle<'a> {
             sorted: OnceLock::new(),
             settings: Settings::default(),
             kept: KeptTables::default(),
+            baseline: OnceLock::new(),
             compiled: false,
         })
     }
@@ -187,12 +195,14 @@ impl<'a> InterventionalOracle<'a> {
             sorted: OnceLock::from(parts.sorted.into_iter().map(Some).collect::<Sorted>()),
             settings: Settings::default(),
             kept: KeptTables::default(),
+            baseline: OnceLock::new(),
             compiled: true,
         })
     }
 
-    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is refused by every question to it: it
-    /// is a kernel of the path-dependent game.
+    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the path-dependent game, which
+    /// the game against one baseline is, too: of semivalues of features against one background row; every other question to it is
+    /// refused with [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, kept: KeptTables::default(), ..self }
     }
@@ -206,6 +216,9 @@ impl<'a> InterventionalOracle<'a> {
     pub fn plan(&self, value: &Semivalue, rows: Rows<'_>) -> Result<Plan, TreeError> {
         value.check_players(self.features.len())?;
         check_rows(rows, self.ensemble, "row")?;
+        if let Some(plan) = self.plan_by_quadrature(value, rows) {
+            return Ok(plan);
+        }
         let weights = Weights::Alike(Moments::new(value.clone(), self.widest()));
         self.plan_of(&self.of_features(weights, Asked::Values(value.clone())), rows)
     }
@@ -227,6 +240,9 @@ impl<'a> InterventionalOracle<'a> {
     /// [`TreeError::Value`] for weights by size of another number of players than the model has features, [`TreeError::Kernel`] and
     /// [`TreeError::Unsupported`] for a kernel that was [asked for](Self::with_settings) and cannot be used.
     pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
+        if let Some(attributions) = self.by_quadrature(&value, rows)? {
+            return Ok(attributions);
+        }
         self.values_by(value, rows, cost::choose)
     }
 

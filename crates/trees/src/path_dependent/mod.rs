@@ -60,8 +60,10 @@
 //! | [`kept`] | what was made for the groups of the last call |
 //! | [`plan`] | which kernel, and how long it takes |
 //! | [`block`] | rows to columns and back |
+//! | [`baseline`] | the marginal game against one baseline, which is one of these |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
 
+mod baseline;
 mod block;
 mod by_size;
 mod coalitional;
@@ -82,6 +84,7 @@ use apportion_games::{Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
 use rayon::prelude::*;
 
+pub(crate) use self::baseline::AgainstBaseline;
 use self::by_size::BySize;
 use self::kept::Kept;
 use self::kernel::Kernel;

@@ -141,6 +141,19 @@ pub(super) struct Program {
 impl Program {
     /// Takes O(nodes) time and 80 bytes per split. Covers must be sound.
     pub(super) fn new(ensemble: &Ensemble, players: Players<'_>) -> Self {
+        Self::with_shares(ensemble, players, |tree| {
+            let cover = ensemble.cover_of(tree);
+            move |split: usize, child: usize| cover[child] / cover[split]
+        })
+    }
+
+    /// The same where absent features divide by other shares than those of the covers: of each tree a function from a split and a child of
+    /// it, by their numbers in the tree.
+    pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
+        ensemble: &Ensemble,
+        players: Players<'_>,
+        shares: impl Fn(&Tree) -> S,
+    ) -> Self {
         let mut program = Self {
             trees: Vec::new(),
             questions: Questions::new(ensemble, players),
@@ -150,8 +163,8 @@ impl Program {
         };
         program.splits.reserve_exact(ensemble.leaf_count().saturating_sub(ensemble.tree_count()));
         for tree in ensemble.trees() {
-            let (nodes, cover) = (ensemble.nodes_of(tree), ensemble.cover_of(tree));
-            Compiler { nodes, cover }.compile(tree, &mut program);
+            let (nodes, share) = (ensemble.nodes_of(tree), shares(tree));
+            Compiler { nodes, share }.compile(tree, &mut program);
         }
         // Trees that want as many nodes of a rule follow each other.
         program.trees.sort_by_key(|tree| tree.distinct.div_ceil(2));
@@ -174,9 +187,10 @@ impl Program {
 }
 
 /// One tree, on its way into a program.
-struct Compiler<'a> {
+struct Compiler<'a, S> {
     nodes: &'a [Node],
-    cover: &'a [f64],
+    /// Of a split, that goes to a child of it where the feature is absent.
+    share: S,
 }
 
 /// What is left to do.
@@ -204,7 +218,7 @@ struct Edge {
     distinct: usize,
 }
 
-impl Compiler<'_> {
+impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
     /// Appends the tree to `program`, depth first.
     fn compile(&self, tree: &Tree, program: &mut Program) {
         let (splits, steps) = (program.splits.len(), program.steps.len());
@@ -239,7 +253,7 @@ impl Compiler<'_> {
             let leaves = children.map(|child| self.nodes[child]);
             let this = Split {
                 threshold: if node.is_ruled() { 0.5 } else { node.threshold() },
-                shares: children.map(|child| self.cover[child] / self.cover[index]),
+                shares: children.map(|child| (self.share)(index, child)),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
                 // Not so small that 1 / c overflows, whatever the covers.
                 passed: earlier.map_or(1.0, |edge| edge.passed.max(f64::MIN_POSITIVE)),
