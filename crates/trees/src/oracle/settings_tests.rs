@@ -137,7 +137,8 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
         let path: Vec<usize> = (0..length).collect();
         let chain = TreeSpec::chain(&mut Random(26), &path);
         let ensemble = read(&document(&[short.clone(), chain], 100, &[0.0])).unwrap();
-        let background = [0.0; 100];
+        // Two rows: against one there is a quadrature.
+        let background = [0.0; 200];
         let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, 100), None).unwrap();
         let oracle = oracle.with_settings(by(kernel));
         let plan = oracle.plan(&Semivalue::Shapley, Rows::new(&background, 100)).map(|_| ());
