@@ -160,7 +160,7 @@ pub(crate) struct Explain {
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
-    /// up; for many rows), quadrature (rows side by side; the path-dependent game), walk (leaf by leaf; for few rows), masks (patterns of the
+    /// up; for many rows), quadrature (rows side by side; the path-dependent game, or one background row), walk (leaf by leaf; for few rows), masks (patterns of the
     /// background; long paths). All give the same numbers, to rounding
     #[arg(long, value_enum, default_value = "auto", value_name = "NAME")]
     pub(crate) kernel: KernelOption,

@@ -6,7 +6,8 @@
 pub enum Kernel {
     /// The values of every pattern of decisions, written down once and looked up for each row: for many rows.
     Tables,
-    /// Gauss quadrature of the multilinear extension, rows side by side: the path-dependent game at any depth.
+    /// Gauss quadrature of the multilinear extension, rows side by side: the path-dependent game at any depth, which the marginal game against
+    /// one background row is, too.
     Quadrature,
     /// Leaf by leaf, and for the marginal game only those that an explicand and rows of the background reach: for few rows.
     Walk,

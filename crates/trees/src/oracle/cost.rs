@@ -81,7 +81,7 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel])
     if kernel == kernel::Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row,"
+                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row on paths of up to 64 features,"
             ),
             wanted: "use tables, walk or masks",
         });

@@ -1,10 +1,11 @@
 //! Against one baseline the game is a path-dependent one, and quadrature computes its values: see [`AgainstBaseline`].
 
 use apportion_games::Rows;
-use apportion_values::{Rule, Semivalue};
+use apportion_values::Semivalue;
 
 use super::kept::Asked;
 use super::{Attributions, InterventionalOracle, cost};
+use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{Kernel, Plan};
 use crate::moments::Moments;
@@ -18,6 +19,10 @@ const PREPARE: f64 = 70.0;
 const SPLIT: [(f64, f64); 2] = [(0.6, 0.22), (1.3, 0.7)];
 /// From this many rows on they are many.
 const MANY: usize = 32;
+/// Fewer rows than this are walked without asking.
+const FEW: usize = 12;
+/// Rules for longer paths take their time to be made, and are not asked for.
+const WIDEST: usize = 64;
 
 impl InterventionalOracle<'_> {
     /// The values by quadrature, where there is one and it is asked for or takes less time than walks.
@@ -52,20 +57,20 @@ impl InterventionalOracle<'_> {
             Some(Kernel::Quadrature) => true,
             Some(_) => return None,
         };
+        if !is_asked && rows.len() < FEW {
+            return None;
+        }
         let ensemble = self.ensemble;
         let one =
             !self.compiled && self.weights.len() == 1 && !ensemble.trees().iter().any(|tree| tree.linear);
         let widest = ensemble.depth().min(ensemble.feature_count());
-        if !one || self.settings.keep_tables || !AgainstBaseline::computes(value, widest) {
+        if !one || self.settings.keep_tables || widest > WIDEST {
             return None;
         }
+        let lengths = AgainstBaseline::rule_lengths(value, widest)?;
         let (least, node) = SPLIT[usize::from(rows.len() < MANY)];
-        let of_tree = |tree: &crate::ensemble::Tree| {
-            let features = tree.depth.min(ensemble.feature_count());
-            let nodes = features
-                .checked_sub(1)
-                .and_then(|others| value.rule(others))
-                .map_or(0, |rule: Rule| rule.len());
+        let of_tree = |tree: &Tree| {
+            let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
             (tree.leaves - 1) as f64 * (PREPARE + rows.len() as f64 * (least + node * nodes as f64))
         };
         let quadrature: f64 = ensemble.trees().iter().map(of_tree).sum();
@@ -103,8 +108,9 @@ mod tests {
                 .map(|tree| TreeSpec::random(random, &all, depth, true, tree % outputs))
                 .collect();
             trees.push(TreeSpec::leaf(0.5));
-            // Every feature tested again after all others.
-            let chain: Vec<usize> = all.iter().chain(&all).copied().collect();
+            // Features tested again after all others.
+            let some = &all[..features.min(20)];
+            let chain: Vec<usize> = some.iter().chain(some).copied().collect();
             trees.push(TreeSpec::chain(random, &chain));
             let case = Case::new(random, trees, features, outputs, (rows, 1));
             let mut computed = 0;

@@ -36,14 +36,15 @@ impl AgainstBaseline {
         Self { program }
     }
 
-    /// Whether there is a quadrature of `value` for paths of up to `widest` features.
-    pub(crate) fn computes(value: &Semivalue, widest: usize) -> bool {
-        let sound = |rule: Rule| rule.presence().iter().all(|&presence| presence > 0.0);
-        (1..=widest).all(|features| value.rule(features - 1).is_some_and(sound))
+    /// Numbers of nodes of the rules of `value` for paths of 1 to `widest` features; `None` where there is no such rule, or one that is
+    /// not for this.
+    pub(crate) fn rule_lengths(value: &Semivalue, widest: usize) -> Option<Vec<usize>> {
+        let length = |rule: Rule| rule.presence().iter().all(|&presence| presence > 0.0).then(|| rule.len());
+        (0..widest).map(|others| value.rule(others).and_then(length)).collect()
     }
 
-    /// Writes the values of all rows, which are zeros before: rows × features × outputs. `value` must be one that it
-    /// [computes](Self::computes).
+    /// Writes the values of all rows, which are zeros before: rows × features × outputs. `value` must be one that has
+    /// [rules](Self::rule_lengths).
     pub(crate) fn explain(&self, ensemble: &Ensemble, value: &Semivalue, rows: Rows<'_>, values: &mut [f64]) {
         let program = &self.program;
         if let Some(rules) = block::rules(program.trees.iter().map(|tree| tree.distinct), value) {
