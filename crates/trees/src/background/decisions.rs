@@ -3,6 +3,8 @@
 //! Splits of many trees ask the same: boosting libraries sort values into some hundred bins before they grow a tree. So the distinct
 //! questions are found once, each block of rows answers them, and a tree takes the answers from there.
 
+use std::collections::HashMap;
+
 use crate::ensemble::{Ensemble, Node};
 
 /// Words of 64 rows that a block has.
@@ -23,23 +25,38 @@ pub(crate) struct Questions {
     of_node: Vec<u32>,
 }
 
+/// What a split asks: by feature, then by flags and number.
+fn key(split: Node) -> (usize, bool, bool, u64) {
+    (split.feature(), split.is_ruled(), split.default_left(), split.threshold().to_bits())
+}
+
 impl Questions {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
-        let nodes = &ensemble.nodes;
-        let key =
-            |node: Node| (node.feature(), node.is_ruled(), node.default_left(), node.threshold().to_bits());
-        let mut order: Vec<u32> =
-            (0..nodes.len() as u32).filter(|&index| !nodes[index as usize].is_leaf()).collect();
-        order.sort_unstable_by_key(|&index| key(nodes[index as usize]));
-        let mut questions = Self { splits: Vec::new(), of_node: vec![0; nodes.len()] };
-        for index in order {
-            let node = nodes[index as usize];
-            if questions.splits.last().is_none_or(|&last| key(last) != key(node)) {
-                questions.splits.push(node);
+        // Splits ask far fewer questions than there are splits, so what is sorted are the questions.
+        let mut numbers = HashMap::new();
+        let mut splits = Vec::new();
+        let of_split = |&node: &Node| {
+            if node.is_leaf() {
+                return 0;
             }
-            questions.of_node[index as usize] = questions.splits.len() as u32 - 1;
+            *numbers.entry(key(node)).or_insert_with(|| {
+                splits.push(node);
+                splits.len() as u32 - 1
+            })
+        };
+        let mut of_node: Vec<u32> = ensemble.nodes.iter().map(of_split).collect();
+        let mut order: Vec<u32> = (0..splits.len() as u32).collect();
+        order.sort_unstable_by_key(|&number| key(splits[number as usize]));
+        let mut place = vec![0; splits.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
         }
-        questions
+        for (number, node) in of_node.iter_mut().zip(&ensemble.nodes) {
+            if !node.is_leaf() {
+                *number = place[*number as usize];
+            }
+        }
+        Self { splits: order.iter().map(|&number| splits[number as usize]).collect(), of_node }
     }
 
     /// Number of distinct questions.

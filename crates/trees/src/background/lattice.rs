@@ -134,34 +134,62 @@ impl Lattice {
         counts: &[u64],
         mut leaf: impl FnMut(usize, &[u64]),
     ) {
-        let mut passing: Vec<Vec<u64>> = vec![Vec::new(); nodes.len()];
-        passing[0] = vec![rows];
-        // Parents come before children.
-        for (index, node) in nodes.iter().enumerate() {
-            let mut above = std::mem::take(&mut passing[index]);
-            if node.is_leaf() {
-                subtract_supersets(&mut above);
-                leaf(index, &above);
-                continue;
-            }
-            let left = &counts[self.starts[index]..][..above.len()];
-            let right = above.iter().zip(left).map(|(above, left)| above - left);
-            let known = 1 << paths.bit(index);
-            let (to_left, to_right) = if paths.is_first(index) {
-                let appended = |more: &[u64]| [&above, more].concat();
-                (appended(left), appended(&right.collect::<Vec<_>>()))
-            } else {
-                let tested = |(set, (&above, more)): (usize, (&u64, u64))| {
-                    if set & known == 0 { above } else { more }
-                };
-                let of = |more: &mut dyn Iterator<Item = u64>| -> Vec<u64> {
-                    above.iter().zip(more).enumerate().map(tested).collect()
-                };
-                (of(&mut left.iter().copied()), of(&mut right.into_iter()))
-            };
-            passing[node.left()] = to_left;
-            passing[node.right()] = to_right;
+        // Sets of rows at the nodes on the way to the one that is visited, one node's after the other's.
+        let mut passing = vec![rows];
+        let mut open = vec![(0, 0, true)];
+        if nodes[0].is_leaf() {
+            open.clear();
+            leaf(0, &passing);
         }
+        // A split, where the numbers at it begin, and the side to go to.
+        while let Some((index, start, goes_left)) = open.pop() {
+            if goes_left {
+                open.push((index, start, false));
+            }
+            let node = nodes[index];
+            let child = if goes_left { node.left() } else { node.right() };
+            let (sets, child_sets) = (1 << paths.features(index).len(), 1 << paths.features(child).len());
+            let below = start + sets;
+            if passing.len() < below + child_sets {
+                passing.resize(below + child_sets, 0);
+            }
+            let (above, below_it) = passing.split_at_mut(below);
+            let (above, at_child) = (&above[start..], &mut below_it[..child_sets]);
+            let left = &counts[self.starts[index]..][..sets];
+            pass(above, left, goes_left, paths.bit(index), at_child);
+            if nodes[child].is_leaf() {
+                subtract_supersets(at_child);
+                leaf(child, at_child);
+            } else {
+                open.push((child, below, true));
+            }
+        }
+    }
+}
+
+/// From the numbers at a split, and of those that go left, to the numbers at a child. The split's feature has this bit there.
+fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64]) {
+    let half = 1 << bit;
+    let pass = |above: &[u64], left: &[u64], passed: &mut [u64]| {
+        if goes_left {
+            passed.copy_from_slice(left);
+        } else {
+            for ((passed, above), left) in passed.iter_mut().zip(above).zip(left) {
+                *passed = above - left;
+            }
+        }
+    };
+    if above.len() == half {
+        let (untested, tested) = child.split_at_mut(half);
+        untested.copy_from_slice(above);
+        pass(above, left, tested);
+        return;
+    }
+    let numbers = above.chunks_exact(2 * half).zip(left.chunks_exact(2 * half));
+    for (child, (above, left)) in child.chunks_exact_mut(2 * half).zip(numbers) {
+        let (untested, tested) = child.split_at_mut(half);
+        untested.copy_from_slice(&above[..half]);
+        pass(&above[half..], &left[half..], tested);
     }
 }
 

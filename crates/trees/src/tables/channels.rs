@@ -2,7 +2,8 @@
 //!
 //! A leaf with d path features, a pattern M of the background and the features C that the explicand lacks (C ⊆ M) give weights
 //! `M(d − 1 − |M|, |C|)` to whoever gains and `M(d − |M|, |C| − 1)` to whoever loses. Each is a sum over *channels* of a factor that depends
-//! on |M| alone and one that depends on |C| alone, so that sums over M ⊇ C are superset sums, one for each channel.
+//! on |M| alone and one that depends on |C| alone, so that sums over M ⊇ C are sums over the subsets ¬M of the explicand's pattern P = ¬C,
+//! one for each channel.
 //!
 //! With a quadrature rule (t, w) of the semivalue that is exact to degree d − 1 a channel is a node,
 //!
@@ -18,28 +19,28 @@ use crate::moments::Moments;
 /// The channels of leaves with some number of path features.
 #[derive(Debug, Clone)]
 pub(crate) struct Channels {
-    /// Channels × sizes 0..d of M.
+    /// Channels × patterns ¬M; 0 for the pattern of all features.
     scales: Vec<f64>,
-    /// Channels × patterns C.
+    /// Channels × patterns P.
     gains: Vec<f64>,
-    /// Channels × patterns C: what a member of C gained when it was still lacked by nobody; 0 for the empty set.
+    /// Channels × patterns P: what a member of C gained when it was still lacked by nobody; 0 where C is empty.
     without: Vec<f64>,
-    /// Channels × patterns C; 0 for the empty set.
+    /// Channels × patterns P; 0 where C is empty.
     losses: Vec<f64>,
-    /// By pattern C: the weight of the background pattern of all features in the losses; 0 for the empty set.
+    /// By pattern P: the weight of the background pattern of all features in the losses; 0 where C is empty.
     full: Vec<f64>,
     features: usize,
 }
 
 /// One of the [`Channels`].
 pub(crate) struct Channel<'a> {
-    /// By |M| < d.
+    /// By ¬M.
     pub(crate) scales: &'a [f64],
-    /// By C.
+    /// By P.
     pub(crate) gains: &'a [f64],
-    /// By C.
+    /// By P.
     pub(crate) without: &'a [f64],
-    /// By C.
+    /// By P.
     pub(crate) losses: &'a [f64],
 }
 
@@ -47,7 +48,8 @@ impl Channels {
     /// For leaves of `features` path features, at least one.
     pub(crate) fn new(moments: &Moments, features: usize) -> Self {
         let patterns = 1_usize << features;
-        let sizes: Vec<usize> = (0..patterns).map(|set| set.count_ones() as usize).collect();
+        // |C| by P, which is |M| by ¬M.
+        let sizes: Vec<usize> = (0..patterns).map(|set| features - set.count_ones() as usize).collect();
         let full = sizes.iter().map(|&size| if size > 0 { moments.get(0, size - 1) } else { 0.0 }).collect();
         let mut channels = Self {
             scales: Vec::new(),
@@ -60,7 +62,8 @@ impl Channels {
         // Which channels there are, each as its scales, and its gains and losses by |C|.
         let mut add =
             |scale: &dyn Fn(usize) -> f64, gain: &dyn Fn(usize) -> f64, loss: &dyn Fn(usize) -> f64| {
-                channels.scales.extend((0..features).map(scale));
+                let scales: Vec<f64> = (0..features).map(scale).collect();
+                channels.scales.extend(sizes.iter().map(|&size| scales.get(size).copied().unwrap_or(0.0)));
                 let gains: Vec<f64> = (0..features).map(gain).collect();
                 let losses: Vec<f64> = (1..=features).map(loss).collect();
                 channels.gains.extend(sizes.iter().map(|&size| gains.get(size).copied().unwrap_or(0.0)));
@@ -96,13 +99,13 @@ impl Channels {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.scales.len() / self.features
+        self.scales.len() >> self.features
     }
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Channel<'_>> {
         let patterns = 1 << self.features;
-        let scales = self.scales.chunks_exact(self.features);
+        let scales = self.scales.chunks_exact(patterns);
         let gains = self.gains.chunks_exact(patterns);
         let rest = self.without.chunks_exact(patterns).zip(self.losses.chunks_exact(patterns));
         scales.zip(gains).zip(rest).map(|((scales, gains), (without, losses))| Channel {
@@ -113,7 +116,7 @@ impl Channels {
         })
     }
 
-    /// By pattern C.
+    /// By pattern P.
     pub(crate) fn full(&self) -> &[f64] {
         &self.full
     }

@@ -68,7 +68,11 @@ pub(crate) struct Steps {
 impl Steps {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
         let leaves = ensemble.nodes.iter().filter(|node| node.is_leaf());
-        let largest = leaves.map(|leaf| leaf.value().abs()).fold(0.0, f64::max);
+        Self::of(leaves.map(|leaf| leaf.value().abs()).fold(0.0, f64::max))
+    }
+
+    /// For leaves of values up to `largest`.
+    pub(super) fn of(largest: f64) -> Self {
         // The power of two from the exponent alone; the smallest and the largest have steps that are still normal numbers.
         let exponent = ((largest.to_bits() >> 52) as i32 - 1022).clamp(-900, 900);
         Self { per_one: 2.0_f64.powi(40 - exponent), size: 2.0_f64.powi(exponent - 40) }

@@ -3,7 +3,7 @@
 //! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a split is put together from
 //! those of its two children: its index says which pattern either child sees, and what is known of the splits below.
 
-use super::fill::{Fill, Leaf};
+use super::fill::{Fill, Leaf, Split};
 use super::number::{Number, Steps};
 use super::paths::Paths;
 use super::shape::{Layout, Region, Shape};
@@ -69,9 +69,13 @@ impl<N: Number> Tables<N> {
             spare: Vec::new(),
         };
         for region in &shape.regions {
-            let entries = builder.region(region);
             let size = region.width << region.bits;
             let numbers = &mut numbers[region.start..region.start + size];
+            if let (Weights::Alike(moments), &[split]) = (weights, shape.splits(region)) {
+                builder.split(split as usize, region, moments, steps, numbers);
+                continue;
+            }
+            let entries = builder.region(region);
             match shape.layout {
                 Layout::Lanes(_) => {
                     for (number, &value) in numbers.iter_mut().zip(&entries) {
@@ -114,6 +118,49 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// The table of a split and the leaves right below it.
+    fn split<N: Number>(
+        &mut self,
+        split: usize,
+        region: &Region,
+        moments: &Moments,
+        steps: Steps,
+        table: &mut [N],
+    ) {
+        let node = self.nodes[split];
+        self.set_lanes(node.left(), region);
+        let split = Split {
+            above: self.paths.features(split).len(),
+            bit: self.paths.bit(split) as usize,
+            lanes: &self.lanes,
+            layout: self.shape.layout,
+            steps,
+        };
+        for (side, child) in [node.right(), node.left()].into_iter().enumerate() {
+            let child_node = self.nodes[child];
+            let leaf = match child_node.is_leaf() && child_node.value() != 0.0 {
+                true => (child_node.value(), self.law.at(child, self.paths)),
+                false => (0.0, &[][..]),
+            };
+            self.fill.take_child(&split, side, leaf, moments);
+        }
+        self.fill.write_split(&split, table);
+    }
+
+    /// The places of the path features of a leaf.
+    fn set_lanes(&mut self, leaf: usize, region: &Region) {
+        let features = self.paths.features(leaf);
+        self.lanes.clear();
+        match self.shape.layout {
+            Layout::Lanes(_) => self.lanes.extend(features.iter().map(|&player| player as usize)),
+            Layout::Columns => {
+                let players = self.shape.players(region);
+                let lane = |player| players.iter().position(|known| known == player);
+                self.lanes.extend(features.iter().filter_map(lane));
+            }
+        }
+    }
+
     /// The table of a region, entry by entry.
     fn region(&mut self, region: &Region) -> Vec<f64> {
         let splits = self.shape.splits(region);
@@ -150,15 +197,7 @@ impl Builder<'_> {
         if value == 0.0 || features.is_empty() {
             return entries;
         }
-        self.lanes.clear();
-        match self.shape.layout {
-            Layout::Lanes(_) => self.lanes.extend(features.iter().map(|&player| player as usize)),
-            Layout::Columns => {
-                let players = self.shape.players(region);
-                let lane = |player| players.iter().position(|known| known == player);
-                self.lanes.extend(features.iter().filter_map(lane));
-            }
-        }
+        self.set_lanes(leaf, region);
         let law = self.law.at(leaf, self.paths);
         let leaf = Leaf { value, law, lanes: &self.lanes, width: region.width };
         match self.weights {
