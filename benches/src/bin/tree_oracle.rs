@@ -5,8 +5,8 @@
 //! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]
 //! [--kernel KERNEL] [--fresh]`;
 //! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
-//! `--interactions` matrices of pairs, with that on the diagonal. KERNEL is `quadrature` or `walk`. Of values in the
-//! path-dependent game the predicted time is printed too. VALUE is any name of a
+//! `--interactions` matrices of pairs, with that on the diagonal. KERNEL is the name of one. Of the values of features the choice of kernels and
+//! the predicted time are printed, too. VALUE is any name of a
 //! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
 //! `0,1;2;3,4`.
 
@@ -136,26 +136,37 @@ impl Task<'_> {
         let background = self.background.map(|path| read(Path::new(path), features)).transpose()?;
         let make = || match &background {
             Some(background) => InterventionalOracle::new(&ensemble, Rows::new(background, features), None)
-                .map(Oracle::Interventional),
+                .map(|oracle| Oracle::Interventional(oracle.with_settings(self.settings))),
             None => PathDependentOracle::new(&ensemble)
                 .map(|oracle| Oracle::PathDependent(oracle.with_settings(self.settings))),
         };
         if matches!(value, SolutionConcept::Linear(_)) {
             return Err("linear values have no oracle".into());
         }
-        let of_features = matches!(value, SolutionConcept::Semivalue(_)) && background.is_none();
-        if self.interactions.is_some() && !of_features {
-            return Err("interactions are of a semivalue, in the path-dependent game".into());
+        if self.interactions.is_some() && !matches!(value, SolutionConcept::Semivalue(_)) {
+            return Err("interactions are of a semivalue".into());
         }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
-        let predicted = match (&oracle, value) {
+        let plan = match (&oracle, value) {
             (Oracle::PathDependent(oracle), SolutionConcept::Semivalue(value)) => {
-                let per_row = oracle.plan(value, rows.len())?.seconds / rows.len() as f64;
-                format!("{:.4}", per_row * 1e6)
+                Some(oracle.plan(value, rows.len())?)
             }
-            _ => "null".to_owned(),
+            // Asked of an oracle of its own, as it may sort the background.
+            (Oracle::Interventional(_), SolutionConcept::Semivalue(value)) => match make()? {
+                Oracle::Interventional(oracle) => Some(oracle.plan(value, rows)?),
+                Oracle::PathDependent(_) => None,
+            },
+            _ => None,
         };
+        let plan = plan.filter(|_| self.interactions.is_none());
+        let predicted = plan
+            .as_ref()
+            .map_or("null".to_owned(), |plan| format!("{:.4}", plan.seconds / rows.len() as f64 * 1e6));
+        let kernels = plan.map_or(String::new(), |plan| {
+            let kernels = plan.kernels.iter().map(|(kernel, trees)| format!("{trees} {kernel}"));
+            kernels.collect::<Vec<_>>().join(", ")
+        });
         let (predict, margins) = least(repetitions, || ensemble.margins(rows));
         margins?;
         let (explain, explained) = least(repetitions, || match self.fresh {
@@ -186,7 +197,7 @@ impl Task<'_> {
         let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
         let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
         println!(
-            r#"{{"value":"{value}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"load_ms":{:.2},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
+            r#"{{"value":"{value}","kernels":"{kernels}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"load_ms":{:.2},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
             rows.len(),
             self.threads,
             per_row(explain.cpu),

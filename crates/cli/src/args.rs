@@ -160,7 +160,8 @@ pub(crate) struct Explain {
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
-    /// up; for many rows), quadrature (rows side by side; the path-dependent game, or one background row), walk (leaf by leaf; for few rows), masks (patterns of the
+    /// up; for many rows), quadrature (rows side by side; the path-dependent game, or one background row), walk (leaf by leaf; for few rows), cohorts (a row
+    /// against the whole background as sets of bits; for few rows), masks (patterns of the
     /// background; long paths). All give the same numbers, to rounding
     #[arg(long, value_enum, default_value = "auto", value_name = "NAME")]
     pub(crate) kernel: KernelOption,
@@ -177,6 +178,7 @@ impl Engine {
             KernelOption::Tables => Some(Kernel::Tables),
             KernelOption::Quadrature => Some(Kernel::Quadrature),
             KernelOption::Walk => Some(Kernel::Walk),
+            KernelOption::Cohorts => Some(Kernel::Cohorts),
             KernelOption::Masks => Some(Kernel::Masks),
         };
         let precision = match self.precision {
@@ -200,6 +202,7 @@ pub(crate) enum KernelOption {
     Tables,
     Quadrature,
     Walk,
+    Cohorts,
     Masks,
 }
 

@@ -11,6 +11,8 @@ pub enum Kernel {
     Quadrature,
     /// Leaf by leaf, and for the marginal game only those that an explicand and rows of the background reach: for few rows.
     Walk,
+    /// One explicand against all rows of the background, which go down the trees together as sets of bits: the marginal game, for few rows.
+    Cohorts,
     /// The patterns of decisions of the background, gone through for each explicand: the marginal game on long paths.
     Masks,
 }
@@ -52,14 +54,15 @@ pub struct Plan {
 
 impl Kernel {
     /// All kernels.
-    pub const ALL: [Self; 4] = [Self::Tables, Self::Quadrature, Self::Walk, Self::Masks];
+    pub const ALL: [Self; 5] = [Self::Tables, Self::Quadrature, Self::Walk, Self::Cohorts, Self::Masks];
 
-    /// Its name on the command line: `tables`, `quadrature`, `walk`, `masks`.
+    /// Its name on the command line: `tables`, `quadrature`, `walk`, `cohorts`, `masks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",
             Self::Quadrature => "quadrature",
             Self::Walk => "walk",
+            Self::Cohorts => "cohorts",
             Self::Masks => "masks",
         }
     }

@@ -183,8 +183,8 @@ fn kernels_and_precisions_agree() {
     };
     for (game, kernels) in [
         (&["--game", "path-dependent"][..], &["quadrature", "walk", "tables"][..]),
-        (&["--background-select", "50-99"], &["tables", "walk", "masks"]),
-        (&["--background", "mean"], &["tables", "quadrature", "walk", "masks"]),
+        (&["--background-select", "50-99"], &["tables", "walk", "cohorts", "masks"]),
+        (&["--background", "mean"], &["tables", "quadrature", "walk", "cohorts", "masks"]),
     ] {
         let wanted = explain(game);
         let scale = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));

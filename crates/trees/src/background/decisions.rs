@@ -71,7 +71,12 @@ impl Questions {
 
     /// Writes down which rows of a block go left, question by question. Bits beyond the block's rows mean nothing.
     pub(crate) fn answer(&self, ensemble: &Ensemble, block: &Block, answers: &mut [Bits]) {
-        for (split, answer) in self.splits.iter().zip(answers) {
+        self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
+    }
+
+    /// As [`answer`](Self::answer) for the first `words` words of rows, and with as many words for a question.
+    pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
+        for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());
             if split.is_ruled() {
                 for (word, values) in answer.iter_mut().zip(column) {
@@ -89,7 +94,7 @@ impl Questions {
 
 /// Which values are below `threshold`, or missing if that is to count.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2", "x86_64+avx2"))]
-fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answer: &mut Bits) {
+fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answer: &mut [u64]) {
     for (word, values) in answer.iter_mut().zip(column) {
         *word = below(values, threshold, default_left);
     }

@@ -141,7 +141,7 @@ impl Ensemble {
     }
 
     pub(crate) fn nodes_of(&self, tree: &Tree) -> &[Node] {
-        &self.nodes[tree.first..tree.first + tree.count]
+        &self.nodes[tree.nodes()]
     }
 
     /// Refuses an ensemble whose covers do not define the path-dependent game: in every tree that splits, each node's must be there,
@@ -170,7 +170,7 @@ impl Ensemble {
     /// sound](Self::check_covers): empty nodes have [one that is too small to matter](EMPTY_SHARE), so that shares can be taken and
     /// multiplied without asking.
     pub(crate) fn cover_of(&self, tree: &Tree) -> &[f64] {
-        &self.cover[tree.first..tree.first + tree.count]
+        &self.cover[tree.nodes()]
     }
 
     /// Whether a row whose rounded value of the split's feature is `value` goes left.
@@ -262,7 +262,7 @@ impl Ensemble {
     /// that is below the range of numbers, and why.
     fn fill_empty(&mut self, tree: usize) -> Option<(usize, String)> {
         let tree = &self.trees[tree];
-        let range = tree.first..tree.first + tree.count;
+        let range = tree.nodes();
         let (nodes, cover) = (&self.nodes[range.clone()], &mut self.cover[range]);
         // Children have higher numbers than their parents.
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {

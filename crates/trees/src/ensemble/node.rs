@@ -109,3 +109,10 @@ pub(crate) struct Tree {
     /// Whether a leaf is linear.
     pub(crate) linear: bool,
 }
+
+impl Tree {
+    /// The numbers of its nodes among those of the ensemble.
+    pub(crate) fn nodes(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
+}

@@ -1,6 +1,7 @@
 //! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
 //! measurement, so that a result is a function of its inputs.
 
+use super::cohorts;
 use super::histograms::Histograms;
 use super::paths::{MOST_FEATURES, Paths};
 use crate::ensemble::{Ensemble, Node};
@@ -12,6 +13,7 @@ use crate::tables::shape::{self, Layout, MOST_BITS};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernel {
     Walk,
+    Cohorts,
     Masks,
     /// With this many numbers in the tables, before any are merged.
     Tables {
@@ -23,6 +25,7 @@ impl Kernel {
     pub(crate) fn public(self) -> kernel::Kernel {
         match self {
             Self::Walk => kernel::Kernel::Walk,
+            Self::Cohorts => kernel::Kernel::Cohorts,
             Self::Masks => kernel::Kernel::Masks,
             Self::Tables { .. } => kernel::Kernel::Tables,
         }
@@ -39,6 +42,8 @@ pub(crate) struct Task<'a> {
     /// Numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
+    /// Whether the background can go through the tree as sets of rows, for the values that are asked for.
+    pub(crate) cohorts: bool,
     /// Of the tables.
     pub(crate) layout: Layout,
     /// Whether features are in groups: each step takes longer.
@@ -62,10 +67,14 @@ pub(crate) type Choose = fn(&Task<'_>) -> Kernel;
 /// Up to this many pairs of rows nothing pays but walking them.
 const FEW_PAIRS: usize = 10;
 
+/// From this many background rows on they go through a tree together.
+const LEAST_COHORT: usize = 4;
+
 /// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
 pub(crate) fn choose(task: &Task<'_>) -> Kernel {
     let asked = match task.settings.kernel {
         Some(kernel::Kernel::Walk) => Some(Kernel::Walk),
+        Some(kernel::Kernel::Cohorts) => task.cohorts.then_some(Kernel::Cohorts),
         Some(kernel::Kernel::Masks) => (task.sorted)().map(|_| Kernel::Masks),
         Some(kernel::Kernel::Tables) => (task.sorted)()
             .and_then(|(paths, _)| shape::size(task.nodes, paths, task.layout))
@@ -83,17 +92,22 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel])
             what: format!(
                 "the kernel {kernel} in the interventional game, but for semivalues of features against one background row on paths of up to 64 features,"
             ),
-            wanted: "use tables, walk or masks",
+            wanted: "use tables, walk, cohorts or masks",
         });
     }
     let Some(tree) = kernels.iter().position(|chosen| chosen.public() != kernel) else { return Ok(()) };
-    let most = if kernel == kernel::Kernel::Tables { MOST_BITS - 1 } else { MOST_FEATURES };
-    let problem = match ensemble.trees()[tree].linear {
-        true => "it has linear leaves".to_owned(),
-        false => format!("a path has more than {most} features"),
+    let linear = ensemble.trees()[tree].linear;
+    let problem = match kernel {
+        _ if linear => "it has linear leaves".to_owned(),
+        kernel::Kernel::Cohorts => format!(
+            "it has more than {} levels, or the values are of features in groups or of pairs, or the rows of the background are too many or not at hand",
+            cohorts::MOST_DEPTH
+        ),
+        kernel::Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
+        _ => format!("a path has more than {MOST_FEATURES} features"),
     };
     let wanted = match kernel {
-        kernel::Kernel::Tables if !ensemble.trees()[tree].linear => "use masks, or walk for any length",
+        kernel::Kernel::Tables if !linear => "use masks, or walk for any length",
         _ => "use walk",
     };
     Err(TreeError::Kernel { kernel, tree, problem, wanted })
@@ -101,20 +115,23 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel])
 
 fn cheapest(task: &Task<'_>) -> Kernel {
     let keep = task.settings.keep_tables;
-    if task.explicands.saturating_mul(task.background) <= FEW_PAIRS && !keep {
-        return Kernel::Walk;
-    }
-    if !keep && walk(task) < sorting(task) + lookups_at_least(task) {
-        return Kernel::Walk;
-    }
-    let Some((paths, histograms)) = (task.sorted)() else { return Kernel::Walk };
-    let masks = masks(task, histograms);
-    match tables(task, paths, histograms) {
-        Some(Times { size, filling, lookups }) if keep || filling + lookups < masks => {
-            Kernel::Tables { size }
+    let together = task.cohorts && task.background >= LEAST_COHORT && !keep;
+    let one_by_one = if together { Kernel::Cohorts } else { Kernel::Walk };
+    if !keep {
+        let few = !together && task.explicands.saturating_mul(task.background) <= FEW_PAIRS;
+        if few || predict(task, one_by_one) < sorting(task) + tables_at_least(task) {
+            return one_by_one;
         }
-        _ => Kernel::Masks,
     }
+    let Some((paths, histograms)) = (task.sorted)() else { return one_by_one };
+    let masks = masks(task, histograms);
+    let (kernel, least) = match tables(task, paths, histograms) {
+        Some(Times { size, filling, lookups }) if keep || filling + lookups < masks => {
+            (Kernel::Tables { size }, filling + lookups)
+        }
+        _ => (Kernel::Masks, masks),
+    };
+    if together && by_cohorts(task) < least { Kernel::Cohorts } else { kernel }
 }
 
 /// The time that a kernel would take for all rows, in nanoseconds.
@@ -122,6 +139,7 @@ pub(crate) fn predict(task: &Task<'_>, kernel: Kernel) -> f64 {
     let sorted = || (task.sorted)();
     match kernel {
         Kernel::Walk => walk(task),
+        Kernel::Cohorts => by_cohorts(task),
         Kernel::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
         Kernel::Tables { .. } => {
             let times = sorted().and_then(|(paths, histograms)| tables(task, paths, histograms));
@@ -137,6 +155,14 @@ fn walk(task: &Task<'_>) -> f64 {
     (task.explicands * task.background) as f64 * (10.0 + per_leaf_reached * (task.reached)())
 }
 
+fn by_cohorts(task: &Task<'_>) -> f64 {
+    let words = task.background.div_ceil(64) as f64;
+    let parts = (words / 8.0).ceil();
+    // A few rows do not come to every leaf.
+    let visited = (task.background as f64 / 64.0).sqrt().min(1.0);
+    task.explicands as f64 * task.leaves as f64 * visited * (15.0 * parts + 3.2 * words)
+}
+
 fn sorting(task: &Task<'_>) -> f64 {
     task.leaves as f64 * (300.0 + 1.5 * task.background as f64)
 }
@@ -146,9 +172,9 @@ fn masks(task: &Task<'_>, histograms: &Histograms) -> f64 {
     task.explicands as f64 * (per_leaf * task.leaves as f64 + per_pattern * histograms.len() as f64)
 }
 
-/// Less than looking up takes, known before the background is sorted.
-fn lookups_at_least(task: &Task<'_>) -> f64 {
-    0.5 * (task.explicands * task.leaves) as f64
+/// Less than tables take, known before the background is sorted.
+fn tables_at_least(task: &Task<'_>) -> f64 {
+    task.leaves as f64 * (100.0 + 0.5 * task.explicands as f64)
 }
 
 /// Of tables with so many numbers.

@@ -7,6 +7,7 @@ use apportion_games::Rows;
 use rayon::prelude::*;
 
 use super::coalitional::{GroupedMasks, GroupedWalk};
+use super::cohorts::{self, Cohorts, Descent, Explicand};
 use super::cost::{self, Kernel};
 use super::histograms::{self, Histograms};
 use super::kept::{Asked, TablesOfTrees};
@@ -42,6 +43,7 @@ pub(crate) struct Question<'a> {
     pub(crate) weights: Weights,
     /// Made when first wanted.
     pub(crate) sorted: &'a OnceLock<Sorted>,
+    pub(crate) cohorts: &'a OnceLock<Cohorts>,
 }
 
 impl InterventionalOracle<'_> {
@@ -90,7 +92,13 @@ impl InterventionalOracle<'_> {
                 for (position, index) in turn.clone().enumerate() {
                     let sorted = self.sorted_for(question, kernels[index], index);
                     for block in 0..blocks {
-                        scratch.add_tree(self, question, index, block, sorted, tables[position].as_ref());
+                        let means = match (kernels[index], sorted, &tables[position]) {
+                            (Kernel::Cohorts, ..) => Means::Cohorts(self.cohorts(question)),
+                            (_, _, Some(tables)) => Means::Tables(tables),
+                            (_, Some(sorted), None) => Means::Masks(sorted),
+                            (_, None, None) => Means::Walk,
+                        };
+                        scratch.add_tree(self, question, index, block, means);
                     }
                 }
                 scratch.end(question.players, outputs, values);
@@ -156,6 +164,9 @@ impl InterventionalOracle<'_> {
                 (rounded, &self.background[place * features..(place + 1) * features])
             })
             .collect();
+        let sets_fit = !self.compiled
+            && matches!(question.weights, Weights::Alike(_))
+            && Cohorts::fit(ensemble, self.weights.len());
         let of_tree = |(index, tree): (usize, &Tree)| {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
@@ -176,6 +187,7 @@ impl InterventionalOracle<'_> {
                 explicands: rows.len(),
                 // Patterns are at hand: as if few rows had to be sorted, but too many to be walked.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
+                cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
                 layout: Layout::new(question.players),
                 grouped: matches!(question.weights, Weights::Grouped(_)),
                 reached: &reached,
@@ -246,9 +258,16 @@ impl InterventionalOracle<'_> {
         index: usize,
     ) -> Option<&'a (Paths, Histograms)> {
         match kernel {
-            Kernel::Walk => None,
+            Kernel::Walk | Kernel::Cohorts => None,
             Kernel::Masks | Kernel::Tables { .. } => self.sorted(question)[index].as_ref(),
         }
+    }
+
+    /// The background as sets of bits.
+    fn cohorts<'a>(&self, question: &'a Question<'_>) -> &'a Cohorts {
+        question
+            .cohorts
+            .get_or_init(|| Cohorts::new(self.ensemble, &self.background, &self.weights, question.player_of))
     }
 
     fn sorted<'a>(&self, question: &'a Question<'_>) -> &'a Sorted {
@@ -281,12 +300,21 @@ struct Block {
     sums: Sums,
 }
 
+/// What the kernel of a tree needs of the background.
+enum Means<'a, N> {
+    Tables(&'a Tables<N>),
+    Masks(&'a (Paths, Histograms)),
+    Cohorts(&'a Cohorts),
+    Walk,
+}
+
 /// The memory that a thread needs to explain some blocks of rows.
 struct Scratch<N> {
     blocks: Vec<Block>,
     /// Blocks in use.
     used: usize,
     walk: Walk,
+    descent: Option<Descent>,
     masks: Masks,
     linear_walk: LinearWalk,
     grouped_walk: GroupedWalk,
@@ -305,6 +333,7 @@ impl<N: SumsOf> Scratch<N> {
             blocks: Vec::new(),
             used: 0,
             walk: Walk::new(question.players),
+            descent: None,
             masks: Masks::new(),
             linear_walk: LinearWalk::new(question.players, groups),
             grouped_walk: GroupedWalk::new(features, groups),
@@ -326,6 +355,9 @@ impl<N: SumsOf> Scratch<N> {
         let ensemble = oracle.ensemble;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let others = kernels.iter().any(|&kernel| !matches!(kernel, Kernel::Tables { .. }));
+        if let (true, Weights::Alike(moments)) = (kernels.contains(&Kernel::Cohorts), &question.weights) {
+            self.descent.get_or_insert_with(|| Descent::new(moments, oracle.widest().min(question.players)));
+        }
         self.used = rows.len().div_ceil(BLOCK * features);
         self.blocks.resize_with(self.blocks.len().max(self.used), || Block {
             columns: Columns::new(ensemble),
@@ -351,26 +383,36 @@ impl<N: SumsOf> Scratch<N> {
         question: &Question<'_>,
         index: usize,
         block: usize,
-        sorted: Option<&(Paths, Histograms)>,
-        tables: Option<&Tables<N>>,
+        means: Means<'_, N>,
     ) {
         let ensemble = oracle.ensemble;
         let tree = &ensemble.trees()[index];
         let nodes = ensemble.nodes_of(tree);
         let Block { columns, rounded, phi, sums } = &mut self.blocks[block];
-        if let Some(tables) = tables {
+        if let Means::Tables(tables) = means {
             return self.lookup.add(ensemble, nodes, tables, columns, N::of_output(sums, tree.output));
         }
         let phi = &mut phi[tree.output * question.players * BLOCK..][..question.players * BLOCK];
-        if let Some(sorted) = sorted {
-            return match &question.weights {
-                Weights::Alike(moments) => self.masks.add(ensemble, nodes, sorted, moments, columns, phi),
-                Weights::Grouped(grouped) => {
-                    self.grouped_masks.add(ensemble, nodes, sorted, grouped, columns, phi);
-                }
-            };
-        }
         let features = ensemble.feature_count();
+        match (means, &question.weights) {
+            (Means::Masks(sorted), Weights::Alike(moments)) => {
+                return self.masks.add(ensemble, nodes, sorted, moments, columns, phi);
+            }
+            (Means::Masks(sorted), Weights::Grouped(grouped)) => {
+                return self.grouped_masks.add(ensemble, nodes, sorted, grouped, columns, phi);
+            }
+            (Means::Cohorts(cohorts), _) => {
+                let Some(descent) = &mut self.descent else { unreachable!("made where it is wanted") };
+                for (place, row) in rounded.chunks_exact(features).enumerate() {
+                    let explicand = Explicand { row, player_of: question.player_of };
+                    descent.add(ensemble, tree, cohorts, explicand, |player, share| {
+                        phi[player * BLOCK + place] += share;
+                    });
+                }
+                return;
+            }
+            _ => {}
+        }
         for (row, explicand) in rounded.chunks_exact(features).enumerate() {
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
                 let phi = |player: usize, share: f64| phi[player * BLOCK + row] += share;

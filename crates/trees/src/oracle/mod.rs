@@ -16,11 +16,12 @@
 //! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.
 //! ```
 //!
-//! # Three ways to add them up
+//! # Four ways to add them up
 //!
 //! | kernel | what it does | cost per row and tree | when |
 //! |---|---|---|---|
-//! | [`walk`] | follows one explicand and one background row to the leaves that a mixture can reach | background rows × leaves reached | few background rows and few explicands; over 64 features on a path |
+//! | [`walk`] | follows one explicand and one background row to the leaves that a mixture can reach | background rows × leaves reached | few background rows and few explicands; any depth |
+//! | [`cohorts`] | follows one explicand and all background rows at once, as sets of bits | leaves × background rows / 64 | few explicands, many background rows; depth up to 64 |
 //! | [`masks`] | sorts the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [`tables`] | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
@@ -33,9 +34,10 @@
 //! # Features in groups
 //!
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is. Coalitional values have moments
-//! for groups and for their members, and the three kernels once more, in [`coalitional`].
+//! for groups and for their members, and all kernels but cohorts once more, in [`coalitional`].
 
 pub(crate) mod coalitional;
+mod cohorts;
 pub(crate) mod cost;
 mod explain;
 pub(crate) mod histograms;
@@ -57,6 +59,7 @@ use apportion_games::{Background, Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
 
 use self::coalitional::{Coalitional, group_of};
+use self::cohorts::Cohorts;
 use self::explain::{Question, Sorted};
 use self::kept::{Asked, KeptTables};
 use crate::background::CompiledBackground;
@@ -119,6 +122,7 @@ pub struct InterventionalOracle<'a> {
     /// 0, 1, …: each feature is its own player.
     features: Vec<u32>,
     sorted: OnceLock<Sorted>,
+    cohorts: OnceLock<Cohorts>,
     settings: Settings,
     kept: KeptTables,
     /// Made when first wanted, where the background is one row.
@@ -169,6 +173,7 @@ impl<'a> InterventionalOracle<'a> {
             base,
             features: (0..ensemble.feature_count() as u32).collect(),
             sorted: OnceLock::new(),
+            cohorts: OnceLock::new(),
             settings: Settings::default(),
             kept: KeptTables::default(),
             baseline: OnceLock::new(),
@@ -193,6 +198,7 @@ impl<'a> InterventionalOracle<'a> {
             base: parts.base,
             features: (0..ensemble.feature_count() as u32).collect(),
             sorted: OnceLock::from(parts.sorted.into_iter().map(Some).collect::<Sorted>()),
+            cohorts: OnceLock::new(),
             settings: Settings::default(),
             kept: KeptTables::default(),
             baseline: OnceLock::new(),
@@ -362,6 +368,7 @@ impl<'a> InterventionalOracle<'a> {
             asked: Asked::Quotient(value.clone(), partition.clone()),
             weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
             sorted: &OnceLock::new(),
+            cohorts: &OnceLock::new(),
         };
         self.explain(&question, rows, choose)
     }
@@ -374,6 +381,7 @@ impl<'a> InterventionalOracle<'a> {
             asked,
             weights,
             sorted: &self.sorted,
+            cohorts: &self.cohorts,
         }
     }
 

@@ -116,7 +116,7 @@ fn tables_that_are_kept_serve_whatever_comes_next() {
 fn plans_say_what_is_done() {
     let case = case(&mut Random(24), 8, 6, 1, 400);
     let trees = case.ensemble.tree_count();
-    for kernel in [Kernel::Walk, Kernel::Masks, Kernel::Tables] {
+    for kernel in [Kernel::Walk, Kernel::Cohorts, Kernel::Masks, Kernel::Tables] {
         let plan = oracle(&case, by(kernel)).plan(&Semivalue::Shapley, case.explicands()).unwrap();
         assert_eq!(plan.kernels, [(kernel, trees)]);
         assert!(plan.seconds > 0.0 && plan.seconds < 10.0, "{plan:?}");
@@ -125,7 +125,7 @@ fn plans_say_what_is_done() {
     let plan = free.plan(&Semivalue::Shapley, case.explicands()).unwrap();
     assert_eq!(plan.kernels.iter().map(|(_, count)| count).sum::<usize>(), trees);
     let one = free.plan(&Semivalue::Shapley, Rows::new(&case.explicands[..8], 8)).unwrap();
-    assert_eq!(one.kernels, [(Kernel::Walk, trees)]);
+    assert_eq!(one.kernels, [(Kernel::Cohorts, trees)]);
     assert!(one.seconds < plan.seconds);
 }
 

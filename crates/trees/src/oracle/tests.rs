@@ -30,8 +30,9 @@ pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
 }
 
 /// Each kernel wherever it can be used, and the choice that users get.
-pub(crate) const CHOICES: [(&str, Choose); 4] = [
+pub(crate) const CHOICES: [(&str, Choose); 5] = [
     ("walk", |_| Kernel::Walk),
+    ("cohorts", |task| if task.cohorts { Kernel::Cohorts } else { Kernel::Walk }),
     ("masks", |task| if (task.sorted)().is_some() { Kernel::Masks } else { Kernel::Walk }),
     ("tables", |task| match (task.sorted)().map(|(paths, _)| shape::size(task.nodes, paths, task.layout)) {
         Some(Some((size, _))) => Kernel::Tables { size },
@@ -265,7 +266,7 @@ fn results_are_the_same_bytes_on_any_number_of_threads() {
                 .map(|(_, choose)| oracle.values_by(Semivalue::Shapley, case.explicands(), choose).unwrap())
         })
     };
-    let bits = |attributions: [super::Attributions; 4]| {
+    let bits = |attributions: [super::Attributions; 5]| {
         attributions
             .map(|attributions| attributions.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>())
     };
@@ -351,7 +352,7 @@ fn the_choice_of_kernel_follows_the_work() {
         oracle.kernels(&question, Rows::new(&explicands, 8), cost::choose)[0]
     };
     assert_eq!(chosen(1, 1), Kernel::Walk);
-    assert_eq!(chosen(3, 200), Kernel::Masks);
+    assert_eq!(chosen(3, 200), Kernel::Cohorts);
     assert!(matches!(chosen(10_000, 1), Kernel::Tables { .. }));
     assert!(matches!(chosen(10_000, 200), Kernel::Tables { .. }));
 }

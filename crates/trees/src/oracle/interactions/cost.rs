@@ -15,7 +15,7 @@ pub(crate) fn choose(task: &Task<'_>) -> Kernel {
         Some(kernel::Kernel::Tables) => (task.sorted)()
             .and_then(|(paths, _)| tables::size(task.nodes, paths))
             .map(|size| Kernel::Tables { size }),
-        Some(kernel::Kernel::Quadrature) | None => None,
+        Some(kernel::Kernel::Quadrature | kernel::Kernel::Cohorts) | None => None,
     };
     asked.unwrap_or_else(|| cheapest(task))
 }

@@ -151,6 +151,7 @@ impl InterventionalOracle<'_> {
             asked: Asked::Quotient(value.clone(), partition.clone()),
             weights: Weights::Alike(Moments::new(value, self.widest().min(partition.len()))),
             sorted: &OnceLock::new(),
+            cohorts: &OnceLock::new(),
         };
         self.interact(&question, diagonal, rows, choices)
     }
