@@ -45,11 +45,7 @@ impl Ensemble {
     /// Every [`TreeError`] except [`TreeError::File`] and [`TreeError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, TreeError> {
         if bytes.starts_with(&[0x1f, 0x8b]) {
-            let mut content = Vec::new();
-            MultiGzDecoder::new(bytes)
-                .read_to_end(&mut content)
-                .map_err(|source| TreeError::Gzip { source })?;
-            return Self::from_plain(&content);
+            return Self::from_plain(&decompressed(bytes)?);
         }
         Self::from_plain(bytes)
     }
@@ -89,6 +85,23 @@ impl Ensemble {
     }
 }
 
+/// What a gzip stream holds. Streams of zeros are a thousandth of what they hold; models are not.
+fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, TreeError> {
+    const MOST: usize = 1 << 28;
+    const MOST_RATIO: usize = 100;
+    let most = bytes.len().saturating_mul(MOST_RATIO).max(MOST);
+    let mut content = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
+    decoder.read_to_end(&mut content).map_err(|source| TreeError::Gzip { source })?;
+    if content.len() > most {
+        let source = std::io::Error::other(format!(
+            "it holds more than {most} bytes, {MOST_RATIO} times its size, so it is no model"
+        ));
+        return Err(TreeError::Gzip { source });
+    }
+    Ok(content)
+}
+
 /// Reads a JSON document in the format that its members tell.
 fn from_document(document: &Value<'_>) -> Result<Ensemble, TreeError> {
     let root = Field::root(document);
@@ -105,5 +118,26 @@ fn from_document(document: &Value<'_>) -> Result<Ensemble, TreeError> {
         Err(lightgbm::dump())
     } else {
         Err(TreeError::UnknownDocument { members: root.description() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_of_spaces_is_refused_before_it_fills_memory() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let spaces = vec![b' '; 1 << 20];
+        for _ in 0..257 {
+            encoder.write_all(&spaces).unwrap();
+        }
+        let bytes = encoder.finish().unwrap();
+        assert!(bytes.len() < 1 << 21);
+        let error = Ensemble::from_bytes(&bytes).unwrap_err();
+        assert!(matches!(&error, TreeError::Gzip { .. }), "{error}");
+        assert!(error.to_string().contains("268435456 bytes"), "{error}");
     }
 }

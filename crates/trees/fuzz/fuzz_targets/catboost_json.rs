@@ -3,5 +3,10 @@
 #![no_main]
 
 mod check;
+mod numbers;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
+
+libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
+    numbers::mutate(bytes, size, most, seed)
+});

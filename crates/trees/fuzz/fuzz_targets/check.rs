@@ -1,36 +1,182 @@
-//! What both targets do with their bytes.
+//! What the targets of model files do with their bytes.
 
-use apportion_games::{Coalitions, Game, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
-use apportion_values::Semivalue;
+use std::sync::Once;
+
+use apportion_games::{Coalitions, Game, Partition, Rows};
+use apportion_trees::{
+    Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, InterventionalOracle, Kernel,
+    LinkedOracle, PathDependentGame, PathDependentOracle, Settings, TreeError,
+};
+use apportion_values::{CoalitionalValue, Semivalue};
+
+/// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million features.
+const MOST_COLUMNS: usize = 4096;
+/// Leaves × depth up to which a model is explained; others are slow, not wrong.
+const MOST_WORK: usize = 20_000;
+
+/// Has everything done by the thread that calls, whose stack and time libFuzzer watches.
+pub fn use_one_thread() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build_global()
+            .expect("no pool yet");
+    });
+}
 
 /// Reading never panics, and what is read predicts and is explained without a panic.
 pub fn check(bytes: &[u8]) {
+    use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
     let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-    // A few bytes can announce a million features; explaining them is slow, not wrong.
-    if features * outputs > 4096 {
+    if features.saturating_mul(outputs) > MOST_COLUMNS {
         return;
     }
-    let rows: Vec<f64> = (0..2 * features).map(|index| [0.0, 1.5, -1.0, f64::NAN, 3e9][index % 5]).collect();
+    let rows: Vec<f64> = (0..features)
+        .map(|_| 0.0)
+        .chain((0..features).map(|_| f64::NAN))
+        .chain((0..2 * features).map(|index| [1.5, -1.0, f64::NAN, 3e9, 0.0, -0.5, 7.0][index % 7]))
+        .collect();
     let rows = Rows::new(&rows, features);
     let margins = ensemble.margins(rows).expect("rows of the right width");
-    assert_eq!(margins.len(), 2 * outputs);
-    let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).expect("a sound background");
-    let explained = oracle.values(Semivalue::Shapley, rows).expect("rows of the right width");
-    assert!(explained.values[..features * outputs].iter().all(|&value| value == 0.0), "a row against itself");
-    if ensemble.check_covers().is_err() {
-        assert!(PathDependentOracle::new(&ensemble).is_err());
+    assert_eq!(margins.len(), 4 * outputs);
+    if ensemble.leaf_count().saturating_mul(ensemble.depth()) > MOST_WORK {
         return;
     }
-    let oracle = PathDependentOracle::new(&ensemble).expect("sound covers");
-    let explained = oracle.values(Semivalue::Banzhaf, rows).expect("rows of the right width");
-    assert!(explained.predictions == margins, "the oracle predicts as the model");
-    let game = PathDependentGame::new(&ensemble, rows.row(0)).expect("a row of the right width");
-    let mut ends = Coalitions::new(features);
-    ends.push_empty();
-    ends.push_full();
-    let mut payoffs = vec![0.0; 2 * outputs];
-    game.values(&ends, &mut payoffs).expect("finite leaves");
-    assert!(payoffs[outputs..] == margins[..outputs], "all features known is a prediction");
+    let explained = Explained { ensemble: &ensemble, rows, margins: &margins };
+    explained.against_background();
+    explained.behind_the_link();
+    match ensemble.check_covers() {
+        Ok(()) => explained.path_dependent(),
+        Err(_) => assert!(PathDependentOracle::new(&ensemble).is_err()),
+    }
+}
+
+struct Explained<'a> {
+    ensemble: &'a Ensemble,
+    rows: Rows<'a>,
+    margins: &'a [f64],
+}
+
+impl Explained<'_> {
+    /// Values are finite and add up, unless leaves are so large that no sum of them can be told.
+    fn adds_up(&self, explained: &Attributions, what: &str) {
+        let (features, outputs) = (self.ensemble.feature_count(), self.ensemble.output_count());
+        let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
+        let largest =
+            all.try_fold(0.0, |largest: f64, value| value.is_finite().then(|| largest.max(value.abs())));
+        let Some(largest) = largest.filter(|&largest| largest < 1e100) else { return };
+        for (row, values) in explained.values.chunks_exact(features * outputs).enumerate() {
+            for output in 0..outputs {
+                let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
+                let (base, prediction) =
+                    (explained.base[output], explained.predictions[row * outputs + output]);
+                assert!(
+                    (base + sum - prediction).abs() <= 1e-6 * largest,
+                    "{what}: {base} + {sum} != {prediction}"
+                );
+            }
+        }
+    }
+
+    fn against_background(&self) {
+        let Self { ensemble, rows, margins } = *self;
+        for count in [1, 3] {
+            let background = rows.slice(0..count);
+            for kernel in [None].into_iter().chain(Kernel::ALL.map(Some)) {
+                let settings = Settings { kernel, ..Settings::default() };
+                let oracle =
+                    InterventionalOracle::new(ensemble, background, None).expect("a sound background");
+                let oracle = oracle.with_settings(settings);
+                match oracle.values(Semivalue::Shapley, rows.slice(1..4)) {
+                    Ok(explained) => {
+                        assert!(
+                            explained.predictions == margins[ensemble.output_count()..] || !finite(margins)
+                        );
+                        self.adds_up(&explained, &format!("against {count} rows by {kernel:?}"));
+                    }
+                    // Not every kernel takes every tree.
+                    Err(error) => assert!(kernel.is_some(), "{error}"),
+                }
+            }
+        }
+        let oracle = InterventionalOracle::new(ensemble, rows.slice(0..1), None).expect("a sound background");
+        let oneself = oracle.values(Semivalue::Shapley, rows.slice(0..1)).expect("rows of the right width");
+        assert!(oneself.values.iter().all(|&value| value == 0.0) || !finite(margins), "a row against itself");
+        if ensemble.feature_count() <= 12 {
+            let interactions = oracle.interactions(Semivalue::Banzhaf, Diagonal::Value, rows.slice(2..4));
+            interactions.expect("few features");
+            let pairs = self.pairs();
+            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &pairs, rows.slice(1..3));
+            self.adds_up(&owen.expect("a partition of the features"), "Owen values");
+        }
+        if let Ok(mut compiler) = BackgroundCompiler::new(ensemble) {
+            compiler.add(rows, None).expect("rows of the right width");
+            let Ok(compiled) = compiler.finish() else { return };
+            let written = compiled.to_bytes();
+            let again = CompiledBackground::read(&written, ensemble).expect("just written");
+            let oracle =
+                InterventionalOracle::from_compiled(ensemble, again).expect("compiled for this model");
+            let explained = oracle.values(Semivalue::Shapley, rows).expect("rows of the right width");
+            self.adds_up(&explained, "against a compiled background");
+        }
+    }
+
+    fn behind_the_link(&self) {
+        let Self { ensemble, rows, .. } = *self;
+        let Ok(oracle) = LinkedOracle::new(ensemble, rows.slice(2..3), None) else { return };
+        match oracle.with_most_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
+            Ok(explained) => self.adds_up(&explained, "behind the link"),
+            Err(error) => {
+                assert!(
+                    matches!(error, TreeError::TooManySteps { .. } | TreeError::OutputOverflow { .. }),
+                    "{error}"
+                )
+            }
+        }
+    }
+
+    fn path_dependent(&self) {
+        let Self { ensemble, rows, margins } = *self;
+        let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
+        let oracle = PathDependentOracle::new(ensemble).expect("sound covers");
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+            let explained = oracle.values(value.clone(), rows).expect("rows of the right width");
+            assert!(explained.predictions == margins || !finite(margins), "the oracle predicts as the model");
+            if value == Semivalue::Shapley {
+                self.adds_up(&explained, "path-dependent");
+            }
+        }
+        if features <= 12 {
+            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &self.pairs(), rows);
+            self.adds_up(&owen.expect("a partition of the features"), "path-dependent Owen values");
+            oracle
+                .interactions(Semivalue::Shapley, Diagonal::Remainder, rows.slice(2..4))
+                .expect("few features");
+        }
+        let game = PathDependentGame::new(ensemble, rows.row(2)).expect("a row of the right width");
+        let mut ends = Coalitions::new(features);
+        ends.push_empty();
+        ends.push_full();
+        let mut payoffs = vec![0.0; 2 * outputs];
+        if game.values(&ends, &mut payoffs).is_ok() {
+            assert!(
+                payoffs[outputs..] == margins[2 * outputs..3 * outputs],
+                "all features known is a prediction"
+            );
+        }
+    }
+
+    fn pairs(&self) -> Partition {
+        let features: Vec<usize> = (0..self.ensemble.feature_count()).collect();
+        let groups = features.chunks(2).map(<[usize]>::to_vec).collect();
+        Partition::new(features.len(), groups).expect("each feature once")
+    }
+}
+
+/// Leaves of any finite size are read, and sums of them may be infinite.
+fn finite(margins: &[f64]) -> bool {
+    margins.iter().all(|margin| margin.is_finite())
 }

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Once};
 
 use apportion_games::Rows;
 use apportion_trees::{CompiledBackground, Ensemble, InterventionalOracle};
@@ -12,6 +12,18 @@ use sha2::{Digest, Sha256};
 static MODEL: LazyLock<Ensemble> = LazyLock::new(|| {
     Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json")).expect("a sound model")
 });
+
+/// Has everything done by the thread that calls, whose stack and time libFuzzer watches.
+fn use_one_thread() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build_global()
+            .expect("no pool yet");
+    });
+}
 
 /// Reading never panics, and what is read explains a row.
 fn check(bytes: &[u8]) {
@@ -24,12 +36,15 @@ fn check(bytes: &[u8]) {
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    use_one_thread();
     check(bytes);
     // The header of a file for this model, and then what is to be tried.
     let mut sealed = b"APPBGRND".to_vec();
     sealed.extend([1, 0, 0, 0, bytes.first().map_or(0, |byte| byte & 1), 0, 0, 0]);
     let mut compiler = apportion_trees::BackgroundCompiler::new(&MODEL).expect("short paths");
-    compiler.add(Rows::new(&vec![0.0; MODEL.feature_count()], MODEL.feature_count()), None).expect("a sound row");
+    compiler
+        .add(Rows::new(&vec![0.0; MODEL.feature_count()], MODEL.feature_count()), None)
+        .expect("a sound row");
     sealed.extend(compiler.finish().expect("one row").fingerprint());
     sealed.extend(bytes);
     let checksum = Sha256::digest(&sealed);

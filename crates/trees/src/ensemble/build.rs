@@ -45,6 +45,9 @@ pub(crate) fn at_most(threshold: f64) -> f64 {
     threshold.next_up()
 }
 
+/// The most that leaves of all trees may add up to: sums of differences of margins stay far below the largest number.
+const MOST_SUM: f64 = 1e300;
+
 impl Ensemble {
     /// An ensemble without trees, with room for so many nodes.
     pub(crate) fn new(parts: EnsembleParts, nodes: usize) -> Self {
@@ -56,6 +59,7 @@ impl Ensemble {
             rules: Vec::new(),
             linear_leaves: Vec::new(),
             first_linear: None,
+            largest_sum: 0.0,
             width: parts.width,
             features: parts.features,
             feature_names: parts.feature_names,
@@ -88,6 +92,7 @@ impl Ensemble {
         let mut listed = vec![false; count];
         listed[0] = true;
         let (mut depth, mut leaves, mut next) = (0, 0, 0);
+        let (mut largest, mut largest_at) = (0.0, 0);
         while let Some(&(node, level)) = order.get(next) {
             next += 1;
             self.cover.push(parts.cover.as_ref().map_or(f64::NAN, |cover| cover[node]));
@@ -95,6 +100,9 @@ impl Ensemble {
                 leaves += 1;
                 depth = depth.max(level);
                 let leaf = self.leaf(&mut parts, node)?;
+                if leaf.value().abs() > largest {
+                    (largest, largest_at) = (leaf.value().abs(), node);
+                }
                 self.nodes.push(leaf);
                 continue;
             }
@@ -118,6 +126,13 @@ impl Ensemble {
                 "{} of {count} nodes are not reached from the root, but {} are said to be deleted",
                 count - order.len(),
                 parts.deleted
+            ));
+        }
+        self.largest_sum += largest;
+        if self.largest_sum > MOST_SUM {
+            let value = parts.number[largest_at] * parts.scale;
+            return Err(format!(
+                "leaf {largest_at} has the value {value:e}, with which leaves of all trees can add up to more than {MOST_SUM:e}"
             ));
         }
         self.trees.push(Tree {
@@ -193,6 +208,7 @@ impl Ensemble {
         if threshold.is_nan() {
             return Err(format!("node {node} has the threshold {threshold}"));
         }
-        Ok(Node::comparison(feature, default_left, threshold, left))
+        // No value is below the least number either, and kernels that take a missing value for −∞ have it below that.
+        Ok(Node::comparison(feature, default_left, threshold.max(f64::MIN), left))
     }
 }

@@ -51,6 +51,8 @@ pub struct Ensemble {
     linear_leaves: Vec<LinearLeaf>,
     /// The tree, and its node by the file's numbering, that has the first of these.
     first_linear: Option<(usize, usize)>,
+    /// Of the largest leaf of every tree, as a positive number.
+    largest_sum: f64,
     pub(crate) width: Width,
     features: usize,
     feature_names: Option<Vec<String>>,

@@ -1,5 +1,7 @@
 //! How splits decide that do not compare with a threshold.
 
+use std::sync::Arc;
+
 /// Whole numbers up to this are in a set of bits; larger ones in a sorted list.
 const DENSE: u32 = 1 << 14;
 
@@ -7,6 +9,8 @@ const DENSE: u32 = 1 << 14;
 const CATEGORIES: f64 = 4_294_967_296.0;
 
 /// A way to decide other than by a threshold. Missing values (NaN) go by the split's default and never get here.
+///
+/// Lists are shared by the trees that one tree with values for several outputs becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
     /// By the category ⌊x̂⌋, toward zero: members of the set go left or right, all other values to the other side.
@@ -17,7 +21,7 @@ pub(crate) enum Rule {
         negative_fraction_is_zero: bool,
     },
     /// Left iff x̂ is exactly one of these numbers, which are in ascending order.
-    Exactly(Box<[f64]>),
+    Exactly(Arc<[f64]>),
     /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
 }
@@ -29,7 +33,7 @@ impl Rule {
     /// Left iff x̂ is exactly one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
-        Self::Exactly(numbers.into_boxed_slice())
+        Self::Exactly(numbers.into())
     }
 
     /// The numbers that values are compared with.
@@ -59,9 +63,9 @@ impl Rule {
 /// A set of whole numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Categories {
-    Dense(Box<[u64]>),
+    Dense(Arc<[u64]>),
     /// In ascending order.
-    Sparse(Box<[u32]>),
+    Sparse(Arc<[u32]>),
 }
 
 impl Categories {
@@ -69,13 +73,13 @@ impl Categories {
         members.sort_unstable();
         members.dedup();
         match members.last() {
-            Some(&last) if last >= DENSE => Self::Sparse(members.into_boxed_slice()),
+            Some(&last) if last >= DENSE => Self::Sparse(members.into()),
             last => {
                 let mut words = vec![0; last.map_or(0, |&last| last as usize / 64 + 1)];
                 for member in members {
                     words[member as usize / 64] |= 1 << (member % 64);
                 }
-                Self::Dense(words.into_boxed_slice())
+                Self::Dense(words.into())
             }
         }
     }

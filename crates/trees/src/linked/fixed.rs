@@ -5,9 +5,13 @@
 //! tree in 62 bits, and from there on everything is exact. Intermediate sums may wrap around; what they come to does not.
 //!
 //! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, less than that of adding
-//! them in `f64`.
+//! them in `f64`. The largest sum need not be one that a row comes to, though, and where it is so large that others would lose the digits
+//! that a link can tell, there is no fixed point.
 
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, Link};
+
+/// The error of what is raised to a power by the link, a logarithm of a rate or of odds for example, from which on values are refused.
+const MOST_ERROR: f64 = 1e-9;
 
 /// The leaves of an ensemble, in units of a power of two.
 #[derive(Debug)]
@@ -20,8 +24,8 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// `None` where the largest sum of leaves is beyond `f64`.
-    pub(super) fn new(ensemble: &Ensemble) -> Option<Self> {
+    /// The largest sum of leaves in place of them, where it is so large that `link` would tell the rounding of others.
+    pub(super) fn new(ensemble: &Ensemble, link: Link) -> Result<Self, f64> {
         let leaves = |tree: usize| {
             let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
             nodes.iter().map(|node| if node.is_leaf() { node.value() } else { 0.0 })
@@ -29,11 +33,17 @@ impl Fixed {
         let largest = |tree| leaves(tree).fold(0.0, |most: f64, value| most.max(value.abs()));
         let trees = 0..ensemble.tree_count();
         let most: f64 = trees.clone().map(largest).sum();
-        if !most.is_finite() {
-            return None;
-        }
         // 2^exponent ≥ most, up to rounding of the logarithm, for which a bit is left.
         let exponent = most.max(f64::MIN_POSITIVE).log2().ceil() as i32;
+        let steepness = match link {
+            Link::Logistic { steepness } => steepness,
+            Link::HalfPower { unit } => 1.0 / unit,
+            _ => 1.0,
+        };
+        let error = 0.5 * ensemble.tree_count() as f64 * f64::from(exponent - 61).exp2() * steepness;
+        if !(most.is_finite() && error < MOST_ERROR) {
+            return Err(most);
+        }
         let (mut values, mut starts) = (Vec::with_capacity(ensemble.nodes.len()), Vec::new());
         let shift = (61 - exponent).min(1000);
         let scale = f64::from(shift).exp2();
@@ -41,7 +51,7 @@ impl Fixed {
             starts.push(values.len());
             values.extend(leaves(tree).map(|value| (value * scale).round() as i64));
         }
-        Some(Self { values, starts, unit: f64::from(-shift).exp2() })
+        Ok(Self { values, starts, unit: f64::from(-shift).exp2() })
     }
 
     /// Per node of a tree.
@@ -52,5 +62,41 @@ impl Fixed {
     /// What 1 stands for.
     pub(super) fn unit(&self) -> f64 {
         self.unit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two leaves under one split.
+    fn stump(leaves: [f64; 2]) -> Ensemble {
+        let json = format!(
+            r#"{{"format":"apportion-trees","version":1,"width":"single","features":1,"base_margins":[0],"operator":"<","trees":[
+            {{"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[1,0,0],"value":[0,{:?},{:?}]}}]}}"#,
+            leaves[0], leaves[1]
+        );
+        Ensemble::from_bytes(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn one_leaf_too_large_for_the_digits_of_others_is_refused() {
+        for large in [1e300, f64::MAX, 9.1e15, 1e10] {
+            assert_eq!(Fixed::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
+        }
+        // What counts is how large they are beside what the link takes for large.
+        let odds = stump([0.5, 1e10]);
+        assert!(Fixed::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
+        assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());
+        assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-300 }).is_ok());
+        assert!(Fixed::new(&stump([0.5, 1.0]), Link::HalfPower { unit: 1e-300 }).is_err());
+        for large in [1e9, 1.0, 0.0, 1e-310] {
+            let fixed = Fixed::new(&stump([0.25 * large, large]), Link::Exponential).unwrap();
+            let leaves = fixed.leaves_of(0)[1..].iter().map(|&leaf| leaf as f64 * fixed.unit());
+            let wanted = [0.25 * large, large];
+            assert!(
+                leaves.zip(wanted).all(|(leaf, wanted)| (leaf - wanted).abs() < 1e-15 * large.max(1e-290))
+            );
+        }
     }
 }

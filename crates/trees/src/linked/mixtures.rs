@@ -56,7 +56,10 @@ impl<'a> Mixtures<'a> {
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }
-        let fixed = Fixed::new(ensemble).ok_or(TreeError::OutputOverflow { link: link.name(), output: 0 })?;
+        let fixed = Fixed::new(ensemble, link).map_err(|most| TreeError::Unsupported {
+            what: format!("an exact {} output of leaves that add up to {most:e}", link.name()),
+            wanted: "explain the margin",
+        })?;
         let (rows, weights) = (background.as_rows(), background.weights());
         let numbers: Vec<usize> = (0..rows.len()).filter(|&row| weights[row] > 0.0).collect();
         let kept: Vec<f64> = numbers.iter().flat_map(|&row| rows.row(row)).copied().collect();

@@ -122,7 +122,8 @@ impl<'a> LinkedOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::UnknownLink`] where the link is not known; [`TreeError::Unsupported`] for linear leaves;
+    /// [`TreeError::UnknownLink`] where the link is not known; [`TreeError::Unsupported`] for linear leaves, and
+    /// for leaves so large that a link would tell the rounding of their sums;
     /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
     pub fn new(
         ensemble: &'a Ensemble,

@@ -76,6 +76,9 @@ impl Decision {
     }
 }
 
+/// Nodes that an ensemble may have when trees with several outputs are taken apart: some 3 GB.
+const MOST_NODES: usize = 1 << 27;
+
 /// A tree that is being put together: the ways of its nodes, and the weights of its leaves.
 pub(super) struct Draft {
     parts: TreeParts,
@@ -134,6 +137,15 @@ impl Draft {
         let mut outputs: Vec<usize> = self.votes.iter().map(|&(_, output, _)| output).collect();
         outputs.sort_unstable();
         outputs.dedup();
+        // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
+        let nodes = ensemble.nodes.len() + outputs.len().saturating_mul(self.parts.left.len());
+        if outputs.len() > 1 && nodes > MOST_NODES {
+            let problem = format!(
+                "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
+                outputs.len()
+            );
+            return Err(TreeError::Tree { tree, problem });
+        }
         let named = |error| match error {
             TreeError::Tree { problem, .. } => TreeError::Tree { tree, problem },
             other => other,
@@ -156,5 +168,52 @@ fn add_votes(parts: &mut TreeParts, votes: &[(usize, usize, f64)], output: usize
     parts.output = output;
     for &(leaf, _, weight) in votes.iter().filter(|vote| vote.1 == output) {
         parts.number[leaf] += weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{EnsembleParts, Origin, Width};
+
+    #[test]
+    fn a_tree_for_each_output_is_refused_where_that_is_too_many_nodes() {
+        let (splits, leaves) = (1 << 15, (1 << 15) + 1);
+        let text = |text: &str| text.to_owned();
+        let origin = Origin {
+            format: text("ONNX"),
+            version: text("1"),
+            booster: text("trees"),
+            objective: text("none"),
+        };
+        let parts = EnsembleParts {
+            width: Width::Single,
+            features: 1,
+            feature_names: None,
+            base_margins: vec![0.0; leaves],
+            link: None,
+            origin,
+        };
+        let mut ensemble = Ensemble::new(parts, 0);
+        // A chain, whose leaves add to an output each.
+        let mut draft = Draft::new(splits + leaves, None);
+        for split in 0..splits {
+            let decision = Decision {
+                mode: Mode::Less,
+                feature: 0,
+                number: 1.0,
+                members: Vec::new(),
+                missing_true: false,
+            };
+            draft.split(2 * split, decision, 2 * split + 1, 2 * split + 2);
+            draft.vote(2 * split + 1, split, 1.0);
+        }
+        draft.vote(2 * splits, splits, 1.0);
+        let error = draft.push_to(&mut ensemble, 7).unwrap_err();
+        assert!(
+            matches!(&error, TreeError::Tree { tree: 7, problem } if problem.contains("32769 outputs")),
+            "{error}"
+        );
+        assert!(ensemble.nodes.is_empty());
     }
 }

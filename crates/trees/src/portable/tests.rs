@@ -1,9 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
 use apportion_games::Rows;
+use apportion_values::Semivalue;
 use serde_json::{Value, json};
 
-use crate::{Ensemble, Link, TreeError};
+use crate::{Ensemble, InterventionalOracle, Kernel, Link, PathDependentOracle, Settings, TreeError};
 
 const NAN: f64 = f64::NAN;
 
@@ -218,4 +219,95 @@ fn negative_covers_are_no_game() {
     document["trees"][0]["cover"] = json!([5, -2, 7]);
     let error = read(&document).unwrap().check_covers().unwrap_err().to_string();
     assert!(error.contains("tree 0, node 1") && error.contains("-2"), "{error}");
+}
+
+#[test]
+fn leaves_that_add_up_to_nearly_infinity_are_refused_and_those_below_are_explained() {
+    let mut document = sample();
+    document["trees"] = json!([document["trees"][0], document["trees"][0]]);
+    for (largest, refused) in [(6e299, true), (4e299, false), (5e-324, false)] {
+        for tree in 0..2 {
+            document["trees"][tree]["value"] = json!([0.0, largest, -largest]);
+            document["trees"][tree]["scale"] = json!(1.0);
+            document["trees"][tree]["output"] = json!(0);
+        }
+        let ensemble = match read(&document) {
+            Ok(ensemble) => ensemble,
+            Err(error) => {
+                let error = error.to_string();
+                assert!(refused && error.contains("tree 1: leaf 1 has the value 6e299"), "{error}");
+                continue;
+            }
+        };
+        assert!(!refused);
+        let features = ensemble.feature_count();
+        let rows: Vec<f64> = (0..2 * features).map(|index| [-9.0, 9.0][index / features]).collect();
+        let rows = Rows::new(&rows, features);
+        let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).unwrap();
+        for kernel in [Kernel::Tables, Kernel::Walk, Kernel::Masks] {
+            let settings = Settings { kernel: Some(kernel), ..Settings::default() };
+            let oracle = InterventionalOracle::new(&ensemble, rows, None).unwrap().with_settings(settings);
+            assert!(
+                oracle.values(Semivalue::Shapley, rows).is_ok_and(|explained| all_finite(&explained.values))
+            );
+        }
+        assert!(all_finite(&oracle.values(Semivalue::Shapley, rows).unwrap().values));
+        let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
+        assert!(all_finite(&path_dependent.values(Semivalue::Shapley, rows).unwrap().values));
+    }
+}
+
+#[test]
+fn infinite_thresholds_have_all_values_on_one_side_and_missing_ones_where_they_belong() {
+    for (threshold, default_left) in
+        [("-Infinity", 1), ("-Infinity", 0), ("Infinity", 1), ("Infinity", 0), ("-1.7e308", 1), ("5e-324", 0)]
+    {
+        for operator in ["<", "<="] {
+            let text = json!({
+                "format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5],
+                "operator": operator,
+                "trees": [{
+                    "left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1], "feature": [0, 1, 0, 0, 0],
+                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4], "default_left": [1, default_left, 0, 0, 0],
+                    "cover": [6, 5, 1, 2, 3]
+                }]
+            });
+            let text = text.to_string().replace("\"here\"", threshold);
+            let ensemble = Ensemble::from_bytes(text.as_bytes()).unwrap();
+            let rows = [-1.0, -1.7e308, NAN, NAN, 2.0, NAN, -2.0, 1.7e308, NAN, 0.0];
+            let rows = Rows::new(&rows, 2);
+            let margins = ensemble.margins(rows).unwrap();
+            let left = |value: f64| match (threshold, value.is_nan()) {
+                (_, true) => default_left == 1,
+                ("-Infinity", _) => false,
+                ("Infinity", _) => true,
+                ("5e-324", _) => value <= 0.0,
+                _ => value <= -1.7e308 && (operator == "<=" || value < -1.7e308),
+            };
+            for (row, margin) in rows.iter().zip(&margins) {
+                let leaf = if row[0] >= 0.0 { 1.0 } else { [4.0, 2.0][usize::from(left(row[1]))] };
+                assert_eq!(*margin, 0.5 + leaf, "{threshold} {operator} {default_left} {row:?}");
+            }
+            let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
+            let mut explained = vec![path_dependent.values(Semivalue::Shapley, rows).unwrap()];
+            for kernel in Kernel::ALL {
+                let settings = Settings { kernel: Some(kernel), ..Settings::default() };
+                let oracle = InterventionalOracle::new(&ensemble, rows.slice(1..2), None).unwrap();
+                explained.push(oracle.with_settings(settings).values(Semivalue::Shapley, rows).unwrap());
+            }
+            for explained in explained {
+                for (values, margin) in explained.values.chunks_exact(2).zip(&margins) {
+                    let sum = explained.base[0] + values.iter().sum::<f64>();
+                    assert!(
+                        (sum - margin).abs() < 1e-14,
+                        "{threshold} {operator} {default_left}: {sum} != {margin}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn all_finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| number.is_finite())
 }
