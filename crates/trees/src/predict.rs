@@ -49,17 +49,15 @@ impl Ensemble {
     fn write_margins(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), GameError> {
         check_rows(rows, self, "row")?;
         let (features, outputs) = (self.feature_count(), self.output_count());
+        // Each tree comes near once for all rows of a task.
         out.par_chunks_mut(4 * BLOCK * outputs)
             .zip(rows.values().par_chunks(4 * BLOCK * features))
             .for_each_init(
-                || Vec::with_capacity(BLOCK * features),
+                || Vec::with_capacity(4 * BLOCK * features),
                 |rounded, (out, values)| {
-                    for (out, values) in out.chunks_mut(BLOCK * outputs).zip(values.chunks(BLOCK * features))
-                    {
-                        rounded.clear();
-                        rounded.extend(values.iter().map(|&value| self.width.round(value)));
-                        self.block_margins(rounded, out);
-                    }
+                    rounded.clear();
+                    rounded.extend(values.iter().map(|&value| self.width.round(value)));
+                    self.block_margins(rounded, out);
                 },
             );
         Ok(())

@@ -121,7 +121,7 @@ impl<'a> BackgroundCompiler<'a> {
         let trees: Vec<Histograms> = (self.merged.into_par_iter().zip(&self.paths).enumerate())
             .map(|(tree, (merged, paths))| {
                 let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
-                merged.finish(nodes, self.dense.histograms(tree, paths, 1.0))
+                merged.finish(nodes, self.dense.histograms(tree, paths, 1.0, &mut Vec::new()))
             })
             .collect();
         Ok(CompiledBackground {

@@ -79,15 +79,31 @@ impl<'a> Dense<'a> {
         self.trees[tree].is_some()
     }
 
-    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`.
-    pub(crate) fn histograms(&self, tree: usize, paths: &Paths, weight: f64) -> Option<Histograms> {
+    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`. `seen` is memory that is kept between
+    /// calls.
+    pub(crate) fn histograms(
+        &self,
+        tree: usize,
+        paths: &Paths,
+        weight: f64,
+        seen: &mut Vec<(u64, f64)>,
+    ) -> Option<Histograms> {
         let Counted { lattice, counts } = self.trees[tree].as_ref()?;
         let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
-        let mut histograms = Histograms::empty(nodes.len());
+        let mut ranges = vec![(0, 0); nodes.len()];
+        seen.clear();
         lattice.patterns(nodes, paths, self.rows, counts, |leaf, rows| {
-            let seen = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
-            histograms.set(leaf, seen.map(|(pattern, &rows)| (pattern as u64, rows as f64 * weight)));
+            let start = seen.len();
+            // Each is written over the last that no row has: where it goes is no decision.
+            seen.resize(start + rows.len(), (0, 0.0));
+            let mut end = start;
+            for (pattern, &rows) in rows.iter().enumerate() {
+                seen[end] = (pattern as u64, rows as f64 * weight);
+                end += usize::from(rows > 0);
+            }
+            seen.truncate(end);
+            ranges[leaf] = (start, end);
         });
-        Some(histograms)
+        Some(Histograms::from_parts(ranges, seen.to_vec()))
     }
 }

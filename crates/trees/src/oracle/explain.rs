@@ -21,12 +21,12 @@ use crate::background::of_groups;
 use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{self, Plan, Precision};
+use crate::tables::Pieces;
 use crate::tables::lookup::Lookup;
 use crate::tables::number::{Number, Steps};
 use crate::tables::shape::{Layout, Shape, merged_bits};
 use crate::tables::sums::{Sums, SumsOf};
 use crate::tables::table::{Tables, Weights};
-use crate::tables::{rows_of_a_task, turns};
 
 /// Pairs of rows that stand for all in the prediction of a walk's length.
 const SAMPLE: usize = 4;
@@ -72,12 +72,74 @@ impl InterventionalOracle<'_> {
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let numbers = question.players * outputs;
         let mut values = vec![0.0; rows.len() * numbers];
-        let steps = Steps::new(ensemble);
         let shapes = self.shapes(question, kernels, rows.len());
-        let sizes = shapes.iter().map(|shape| shape.as_ref().map_or(0, |shape| shape.size * size_of::<N>()));
+        let sizes: Vec<usize> = shapes
+            .iter()
+            .map(|shape| shape.as_ref().map_or(0, |shape| shape.size * size_of::<N>()))
+            .collect();
+        let others = kernels.iter().any(|&kernel| !matches!(kernel, Kernel::Tables { .. }));
+        let pieces = Pieces::new(rows.len(), features + numbers, others || self.settings.keep_tables);
+        let work =
+            Work { question, rows, kernels, shapes: &shapes, sizes: &sizes, steps: Steps::new(ensemble) };
+        let sections = pieces.sections(&sizes);
+        if pieces.sections_occupy_threads(sections.len()) {
+            // Each thread takes all rows through trees of its own. Sums are added up in the order of the trees.
+            let of_section = |section: Range<usize>| {
+                let mut values = vec![0.0; rows.len() * numbers];
+                self.add_trees::<N>(&work, section, pieces.of_one_thread(), &mut values);
+                values
+            };
+            let sums: Vec<Vec<f64>> = sections.into_par_iter().map(of_section).collect();
+            let chunk = BLOCK * numbers;
+            values.par_chunks_mut(chunk).enumerate().for_each(|(place, values)| {
+                for sums in &sums {
+                    for (value, sum) in values.iter_mut().zip(&sums[place * chunk..]) {
+                        *value += sum;
+                    }
+                }
+            });
+        } else {
+            for section in sections {
+                self.add_trees::<N>(&work, section, pieces, &mut values);
+            }
+        }
+        values
+    }
+
+    /// Adds the values on a section of the trees to those of the rows.
+    fn add_trees<N: SumsOf>(
+        &self,
+        work: &Work<'_>,
+        section: Range<usize>,
+        pieces: Pieces,
+        values: &mut [f64],
+    ) {
+        let &Work { question, rows, kernels, .. } = work;
+        let (features, outputs) = (self.ensemble.feature_count(), self.ensemble.output_count());
+        let numbers = question.players * outputs;
+        let mut memory = Vec::new();
+        let begun =
+            |rows: &[f64], scratch: &mut Scratch<N>| scratch.begin(self, question, kernels, rows, work.steps);
+        let scratch = || Scratch::new(features, question);
+        // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
+        let (mut staying, passing): (Vec<Staying<'_, N>>, &mut [f64]) = match pieces.stay {
+            true => {
+                let tasks = values
+                    .chunks_mut(pieces.task * numbers)
+                    .zip(rows.values().chunks(pieces.task * features));
+                let begin = |(values, rows)| {
+                    let mut scratch = scratch();
+                    begun(rows, &mut scratch);
+                    Staying { scratch, values }
+                };
+                (tasks.map(begin).collect(), &mut [])
+            }
+            false => (Vec::new(), values),
+        };
         let keep = self.settings.keep_tables;
-        for turn in turns(sizes, keep) {
-            let fill = || self.tables::<N>(question, &shapes, turn.clone(), steps);
+        for turn in pieces.turns(&work.sizes[section.clone()], keep) {
+            let turn = section.start + turn.start..section.start + turn.end;
+            let mut fill = || self.tables::<N>(work, turn.clone(), pieces, &mut memory);
             let tables: Arc<TablesOfTrees<N>> = if keep {
                 let trees: Vec<bool> =
                     kernels.iter().map(|&kernel| matches!(kernel, Kernel::Tables { .. })).collect();
@@ -85,13 +147,10 @@ impl InterventionalOracle<'_> {
             } else {
                 Arc::new(fill())
             };
-            // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
-            let task = rows_of_a_task(rows.len());
-            let explain = |scratch: &mut Scratch<N>, (values, rows): (&mut [f64], &[f64])| {
-                let blocks = scratch.begin(self, question, kernels, rows, steps);
+            let add = |scratch: &mut Scratch<N>| {
                 for (position, index) in turn.clone().enumerate() {
                     let sorted = self.sorted_for(question, kernels[index], index);
-                    for block in 0..blocks {
+                    for block in 0..scratch.used {
                         let means = match (kernels[index], sorted, &tables[position]) {
                             (Kernel::Cohorts, ..) => Means::Cohorts(self.cohorts(question)),
                             (_, _, Some(tables)) => Means::Tables(tables),
@@ -101,20 +160,30 @@ impl InterventionalOracle<'_> {
                         scratch.add_tree(self, question, index, block, means);
                     }
                 }
-                scratch.end(question.players, outputs, values);
             };
-            let scratch = || Scratch::new(features, question);
-            if rows.len() <= task {
+            match &mut staying[..] {
                 // One row's latency is less than it takes to wake another thread.
-                explain(&mut scratch(), (&mut values, rows.values()));
-            } else {
-                values
-                    .par_chunks_mut(task * numbers)
-                    .zip(rows.values().par_chunks(task * features))
-                    .for_each_init(scratch, explain);
+                [task] => add(&mut task.scratch),
+                tasks if pieces.alone && pieces.stay => {
+                    tasks.iter_mut().for_each(|task| add(&mut task.scratch));
+                }
+                tasks if pieces.stay => tasks.par_iter_mut().for_each(|task| add(&mut task.scratch)),
+                _ => passing
+                    .par_chunks_mut(pieces.task * numbers)
+                    .zip(rows.values().par_chunks(pieces.task * features))
+                    .for_each_init(scratch, |scratch, (values, rows)| {
+                        begun(rows, scratch);
+                        add(scratch);
+                        scratch.end(question.players, outputs, values);
+                    }),
             }
+            // Tables that are not kept leave their memory to the next.
+            let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
+            memory = tables.map(Tables::into_memory).collect();
         }
-        values
+        for Staying { scratch, values } in &mut staying {
+            scratch.end(question.players, outputs, values);
+        }
     }
 
     /// What [`explain`](Self::explain) would do, by the settings.
@@ -209,7 +278,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// The shapes of the tables of those trees whose kernel wants tables.
-    fn shapes(&self, question: &Question<'_>, kernels: &[Kernel], rows: usize) -> Vec<Option<Shape>> {
+    fn shapes(&self, question: &Question<'_>, kernels: &[Kernel], rows: usize) -> Vec<Option<Arc<Shape>>> {
         // Tables that are kept must not depend on who asked first.
         let bits = merged_bits(if self.settings.keep_tables { usize::MAX } else { rows });
         let layout = Layout::new(question.players);
@@ -218,7 +287,8 @@ impl InterventionalOracle<'_> {
                 Kernel::Tables { .. } => self.sorted_for(question, *kernel, index)?,
                 _ => return None,
             };
-            Shape::new(self.ensemble.nodes_of(&self.ensemble.trees()[index]), paths, layout, bits)
+            let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[index]);
+            Shape::new(nodes, paths, layout, bits).map(Arc::new)
         };
         // Threads are not woken where there is nothing for them to do.
         if kernels.iter().any(|kernel| matches!(kernel, Kernel::Tables { .. })) {
@@ -228,25 +298,29 @@ impl InterventionalOracle<'_> {
         }
     }
 
-    /// The tables of the trees of one turn, where their kernel wants them.
+    /// The tables of the trees of one turn, where their kernel wants them, in `memory` as far as there is some.
     fn tables<N: Number>(
         &self,
-        question: &Question<'_>,
-        shapes: &[Option<Shape>],
+        work: &Work<'_>,
         turn: Range<usize>,
-        steps: Steps,
+        pieces: Pieces,
+        memory: &mut Vec<Vec<N>>,
     ) -> TablesOfTrees<N> {
-        let fill = |index: usize| {
-            let shape = shapes[index].clone()?;
+        if work.shapes[turn.clone()].iter().all(Option::is_none) {
+            return turn.map(|_| None).collect();
+        }
+        let question = work.question;
+        let fill = |(index, memory): (usize, &mut Vec<N>)| {
+            let shape = work.shapes[index].clone()?;
             let (paths, histograms) = self.sorted(question)[index].as_ref()?;
             let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[index]);
-            let law = &mut BackgroundLaw(histograms);
-            Some(Tables::new(nodes, paths, shape, &question.weights, law, steps))
+            let (law, memory) = (&mut BackgroundLaw(histograms), std::mem::take(memory));
+            Some(Tables::new(nodes, paths, shape, &question.weights, law, work.steps, memory))
         };
-        if shapes[turn.clone()].iter().any(Option::is_some) {
-            turn.into_par_iter().map(fill).collect()
-        } else {
-            turn.map(|_| None).collect()
+        memory.resize_with(turn.len(), Vec::new);
+        match pieces.alone {
+            true => turn.zip(memory).map(fill).collect(),
+            false => turn.into_par_iter().zip(memory).map(fill).collect(),
         }
     }
 
@@ -289,6 +363,23 @@ impl InterventionalOracle<'_> {
             .map(|(tree, sorted)| of_groups(self.ensemble.nodes_of(tree), sorted.as_ref()?, player_of))
             .collect()
     }
+}
+
+/// What is to be done.
+struct Work<'a> {
+    question: &'a Question<'a>,
+    rows: Rows<'a>,
+    kernels: &'a [Kernel],
+    /// Of the tables of trees whose kernel wants them, and how many bytes they take.
+    shapes: &'a [Option<Arc<Shape>>],
+    sizes: &'a [usize],
+    steps: Steps,
+}
+
+/// Rows of a task that wait from turn to turn, and where their values go.
+struct Staying<'a, N> {
+    scratch: Scratch<N>,
+    values: &'a mut [f64],
 }
 
 /// Up to [`BLOCK`] rows and what they have gathered.
@@ -343,7 +434,7 @@ impl<N: SumsOf> Scratch<N> {
         }
     }
 
-    /// Takes rows in; how many blocks they are.
+    /// Takes rows in.
     fn begin(
         &mut self,
         oracle: &InterventionalOracle<'_>,
@@ -351,7 +442,7 @@ impl<N: SumsOf> Scratch<N> {
         kernels: &[Kernel],
         rows: &[f64],
         steps: Steps,
-    ) -> usize {
+    ) {
         let ensemble = oracle.ensemble;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let others = kernels.iter().any(|&kernel| !matches!(kernel, Kernel::Tables { .. }));
@@ -374,7 +465,6 @@ impl<N: SumsOf> Scratch<N> {
                 block.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
             }
         }
-        self.used
     }
 
     fn add_tree(

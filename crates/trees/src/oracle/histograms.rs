@@ -29,15 +29,15 @@ pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], pla
             columns
         }));
     }
-    let sort = |(index, paths): (usize, Option<Paths>)| {
+    let sort = |seen: &mut Vec<_>, (index, paths): (usize, Option<Paths>)| {
         let paths = paths?;
-        let histograms = dense.histograms(index, &paths, weights[0]).unwrap_or_else(|| {
+        let histograms = dense.histograms(index, &paths, weights[0], seen).unwrap_or_else(|| {
             let nodes = ensemble.nodes_of(&ensemble.trees()[index]);
             Histograms::new(ensemble, nodes, &paths, &columns, weights)
         });
         Some((paths, histograms))
     };
-    paths.into_par_iter().enumerate().map(sort).collect()
+    paths.into_par_iter().enumerate().map_init(Vec::new, sort).collect()
 }
 
 /// The background as each leaf of one tree sees it: patterns and their weights.
@@ -84,6 +84,11 @@ impl Histograms {
     /// Of a tree with so many nodes, no leaf of which is [set](Self::set).
     pub(crate) fn empty(nodes: usize) -> Self {
         Self { ranges: vec![(0, 0); nodes], patterns: Vec::new() }
+    }
+
+    /// With the patterns of all leaves, and where those of each node lie.
+    pub(crate) fn from_parts(ranges: Vec<(usize, usize)>, patterns: Vec<(u64, f64)>) -> Self {
+        Self { ranges, patterns }
     }
 
     /// Sets the patterns at a leaf, which come in ascending order.

@@ -116,8 +116,13 @@ impl Fill {
         values_of(split.bit, [gained, without, lost], own);
     }
 
-    /// Writes the table of a split, which holds zeros, once both children are taken in.
+    /// Writes the table of a split, whatever it holds, once both children are taken in.
     pub(crate) fn write_split<N: Number>(&mut self, split: &Split<'_>, table: &mut [N]) {
+        if let Layout::Lanes(width) = split.layout
+            && split.lanes.len() < width
+        {
+            table.fill(N::default());
+        }
         let Self { leaves: [right, left], both, column, .. } = self;
         let of: [fn(&mut Sums) -> &mut Vec<f64>; 4] =
             [|sums| &mut sums.gained, |sums| &mut sums.without, |sums| &mut sums.lost, |sums| &mut sums.own];
@@ -162,39 +167,16 @@ impl Fill {
         }
         let channels = moments.channels(features);
         // A step of either way, in its own unit: one subset, or one addition of a vector.
-        let direct: usize = law.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum();
-        if 4 * direct <= channels.len() * (patterns * (features + 6) / 8 + 8) {
+        if 4 * steps_directly(law) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
             self.directly(side, (value, law), features, moments);
         } else {
             self.by_subsets(side, (value, law), features, channels);
         }
     }
 
-    fn directly(
-        &mut self,
-        side: usize,
-        (value, law): (f64, &[(u64, f64)]),
-        features: usize,
-        moments: &Moments,
-    ) {
+    fn directly(&mut self, side: usize, leaf: (f64, &[(u64, f64)]), features: usize, moments: &Moments) {
         let Sums { gained, without, lost, .. } = &mut self.leaves[side];
-        let all = (1_u64 << features) - 1;
-        for &(pattern, weight) in law {
-            let size = pattern.count_ones() as usize;
-            let value = weight * value;
-            for lacked in subsets(pattern) {
-                let (index, count) = ((all ^ lacked) as usize, lacked.count_ones() as usize);
-                if size < features {
-                    gained[index] += value * moments.get(features - 1 - size, count);
-                    if count > 0 {
-                        without[index] += value * moments.get(features - 1 - size, count - 1);
-                    }
-                }
-                if count > 0 {
-                    lost[index] += value * moments.get(features - size, count - 1);
-                }
-            }
-        }
+        add_directly(leaf, features, moments, [gained, without, lost]);
     }
 
     fn by_subsets(
@@ -220,6 +202,39 @@ impl Fill {
         if all != 0.0 {
             for (lost, full) in lost.iter_mut().zip(channels.full()) {
                 *lost += all * full;
+            }
+        }
+    }
+}
+
+/// Explicands that complete a pattern of the background, over all patterns.
+#[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
+fn steps_directly(law: &[(u64, f64)]) -> usize {
+    law.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
+}
+
+/// Adds to A, B and L of a leaf with its value and background, pattern by pattern.
+#[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
+fn add_directly(
+    (value, law): (f64, &[(u64, f64)]),
+    features: usize,
+    moments: &Moments,
+    [gained, without, lost]: [&mut [f64]; 3],
+) {
+    let all = (1_u64 << features) - 1;
+    for &(pattern, weight) in law {
+        let size = pattern.count_ones() as usize;
+        let value = weight * value;
+        for lacked in subsets(pattern) {
+            let (index, count) = ((all ^ lacked) as usize, lacked.count_ones() as usize);
+            if size < features {
+                gained[index] += value * moments.get(features - 1 - size, count);
+                if count > 0 {
+                    without[index] += value * moments.get(features - 1 - size, count - 1);
+                }
+            }
+            if count > 0 {
+                lost[index] += value * moments.get(features - size, count - 1);
             }
         }
     }
@@ -366,6 +381,7 @@ fn write_lane<N: Number, const WIDTH: usize>(table: &mut [N], lane: usize, value
 }
 
 /// All subsets of a set of bits, from the set itself to the empty one.
+#[inline(always)]
 pub(crate) fn subsets(set: u64) -> impl Iterator<Item = u64> {
     let mut next = Some(set);
     std::iter::from_fn(move || {

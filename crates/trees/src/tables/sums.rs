@@ -82,7 +82,7 @@ struct Aligned<T> {
 
 impl<T: Copy + Default> Aligned<T> {
     fn new(size: usize) -> Self {
-        let (all, first) = aligned(size);
+        let (all, first) = aligned(Vec::new(), size);
         Self { all, first }
     }
 

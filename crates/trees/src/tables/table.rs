@@ -3,6 +3,8 @@
 //! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a split is put together from
 //! those of its two children: its index says which pattern either child sees, and what is known of the splits below.
 
+use std::sync::Arc;
+
 use super::fill::{Fill, Leaf, Split};
 use super::number::{Number, Steps};
 use super::paths::Paths;
@@ -28,7 +30,7 @@ pub(crate) trait Law {
 /// The tables of one tree.
 #[derive(Debug)]
 pub(crate) struct Tables<N> {
-    pub(crate) shape: Shape,
+    pub(crate) shape: Arc<Shape>,
     /// Per region its table: entries one after the other, or columns one after the other.
     numbers: Vec<N>,
     /// Where they begin: at the beginning of a cache line, so that no entry is on more lines than it fills.
@@ -38,24 +40,28 @@ pub(crate) struct Tables<N> {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Some `size` numbers and those before them that are left unused, so that the first begins a cache line.
-pub(super) fn aligned<N: Copy + Default>(size: usize) -> (Vec<N>, usize) {
+/// At least `size` numbers and those before them that are left unused, so that the first begins a cache line. They are those of `memory`,
+/// where that is large enough and not far too large, and otherwise zeros.
+pub(super) fn aligned<N: Copy + Default>(memory: Vec<N>, size: usize) -> (Vec<N>, usize) {
     let spare = LINE / size_of::<N>();
-    let numbers = vec![N::default(); size + spare];
+    let fits = size + spare..=2 * (size + spare);
+    let numbers = if fits.contains(&memory.len()) { memory } else { vec![N::default(); size + spare] };
     let first = numbers.as_ptr().align_offset(LINE).min(spare);
     (numbers, first)
 }
 
 impl<N: Number> Tables<N> {
+    /// In `memory` that served other tables before, if that fits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
-        shape: Shape,
+        shape: Arc<Shape>,
         weights: &Weights,
         law: &mut dyn Law,
         steps: Steps,
+        memory: Vec<N>,
     ) -> Self {
-        let (mut all, first) = aligned(shape.size);
+        let (mut all, first) = aligned(memory, shape.size);
         let numbers = &mut all[first..];
         let mut builder = Builder {
             nodes,
@@ -95,6 +101,11 @@ impl<N: Number> Tables<N> {
             builder.spare.push(entries);
         }
         Self { shape, numbers: all, first }
+    }
+
+    /// The memory, for other tables.
+    pub(crate) fn into_memory(self) -> Vec<N> {
+        self.numbers
     }
 
     /// All numbers of the tables.

@@ -22,7 +22,7 @@ use crate::oracle::walk::Pair;
 use crate::oracle::{Attributions, InterventionalOracle};
 use crate::tables::paths::{BLOCK, Columns, Paths};
 use crate::tables::table::Weights;
-use crate::tables::turns;
+use crate::tables::{TURN, turns};
 
 impl InterventionalOracle<'_> {
     /// The interactions of the players of `question`, each tree's kernels chosen by `choices`.
@@ -55,7 +55,7 @@ impl InterventionalOracle<'_> {
             Kernel::Tables { size } => size * size_of::<f64>(),
             _ => 0,
         });
-        for turn in turns(sizes, false) {
+        for turn in turns(sizes, TURN) {
             let tables = self.pair_tables(question, moments, &kernels, turn.clone());
             // Until the end, a block's sums are kept where its results will be: outputs × pairs × rows.
             let explain = |scratch: &mut Scratch, (values, rows): (&mut [f64], &[f64])| {
