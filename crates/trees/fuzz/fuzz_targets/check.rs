@@ -91,7 +91,7 @@ impl Explained<'_> {
     }
 
     fn against_background(&self) {
-        let Self { ensemble, rows, margins } = *self;
+        let Self { ensemble, rows, margins, .. } = *self;
         for count in [1, 3] {
             let background = rows.slice(0..count);
             for kernel in [None].into_iter().chain(Kernel::ALL.map(Some)) {
@@ -149,7 +149,7 @@ impl Explained<'_> {
     }
 
     fn path_dependent(&self) {
-        let Self { ensemble, rows, margins } = *self;
+        let Self { ensemble, rows, margins, .. } = *self;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let oracle = PathDependentOracle::new(ensemble).expect("sound covers");
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
