@@ -16,6 +16,7 @@ const MOST: usize = 256;
 pub(crate) struct Moments {
     value: Semivalue,
     side: usize,
+    /// `M(a, b)` at `b · side + a`.
     table: Vec<f64>,
     /// By number of path features, made when first wanted.
     channels: Vec<OnceLock<Channels>>,
@@ -28,10 +29,10 @@ impl Moments {
         let mut table = vec![0.0; side * side];
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
-                table[a * side + b] = match value {
+                table[b * side + a] = match value {
                     // Each takes long, so only those of all players are asked for: one player less is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
-                        table[(a + 1) * side + b] + table[a * side + b + 1]
+                        table[b * side + a + 1] + table[(b + 1) * side + a]
                     }
                     _ => value.moment(a, b),
                 };
@@ -54,7 +55,13 @@ impl Moments {
     /// `M(a, b)`.
     #[inline]
     pub(crate) fn get(&self, a: usize, b: usize) -> f64 {
-        if a + b < self.side { self.table[a * self.side + b] } else { self.value.moment(a, b) }
+        if a + b < self.side { self.table[b * self.side + a] } else { self.value.moment(a, b) }
+    }
+
+    /// `M(0, b)`, `M(1, b)`, … as far as they are in the table; b must be below the limit.
+    #[inline]
+    pub(crate) fn against(&self, b: usize) -> &[f64] {
+        &self.table[b * self.side..][..self.side - b]
     }
 
     /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row

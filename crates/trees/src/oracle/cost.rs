@@ -42,7 +42,7 @@ pub(crate) struct Task<'a> {
     /// Numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
-    /// Whether the background can go through the tree as sets of rows, for the values that are asked for.
+    /// Whether the background can go through the tree as sets of rows.
     pub(crate) cohorts: bool,
     /// Of the tables.
     pub(crate) layout: Layout,
@@ -68,7 +68,7 @@ pub(crate) type Choose = fn(&Task<'_>) -> Kernel;
 const FEW_PAIRS: usize = 10;
 
 /// From this many background rows on they go through a tree together.
-const LEAST_COHORT: usize = 4;
+pub(crate) const LEAST_COHORT: usize = 4;
 
 /// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
 pub(crate) fn choose(task: &Task<'_>) -> Kernel {
@@ -100,7 +100,7 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, kernels: &[Kernel])
     let problem = match kernel {
         _ if linear => "it has linear leaves".to_owned(),
         kernel::Kernel::Cohorts => format!(
-            "it has more than {} levels, or the values are of features in groups or of pairs, or the rows of the background are too many or not at hand",
+            "it has more than {} levels, or the rows of the background are too many or not at hand",
             cohorts::MOST_DEPTH
         ),
         kernel::Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
@@ -155,12 +155,13 @@ fn walk(task: &Task<'_>) -> f64 {
     (task.explicands * task.background) as f64 * (10.0 + per_leaf_reached * (task.reached)())
 }
 
-fn by_cohorts(task: &Task<'_>) -> f64 {
+pub(crate) fn by_cohorts(task: &Task<'_>) -> f64 {
     let words = task.background.div_ceil(64) as f64;
     let parts = (words / 8.0).ceil();
     // A few rows do not come to every leaf.
     let visited = (task.background as f64 / 64.0).sqrt().min(1.0);
-    task.explicands as f64 * task.leaves as f64 * visited * (15.0 * parts + 3.2 * words)
+    let (per_leaf, per_word) = if task.grouped { (60.0, 6.0) } else { (15.0, 3.2) };
+    task.explicands as f64 * task.leaves as f64 * visited * (per_leaf * parts + per_word * words)
 }
 
 fn sorting(task: &Task<'_>) -> f64 {

@@ -7,7 +7,7 @@ use apportion_games::Rows;
 use rayon::prelude::*;
 
 use super::coalitional::{GroupedMasks, GroupedWalk};
-use super::cohorts::{self, Cohorts, Descent, Explicand};
+use super::cohorts::{self, Alone, Cohorts, Descent, Explicand, InGroups};
 use super::cost::{self, Kernel};
 use super::histograms::{self, Histograms};
 use super::kept::{Asked, TablesOfTrees};
@@ -233,9 +233,7 @@ impl InterventionalOracle<'_> {
                 (rounded, &self.background[place * features..(place + 1) * features])
             })
             .collect();
-        let sets_fit = !self.compiled
-            && matches!(question.weights, Weights::Alike(_))
-            && Cohorts::fit(ensemble, self.weights.len());
+        let sets_fit = !self.compiled && Cohorts::fit(ensemble, self.weights.len());
         let of_tree = |(index, tree): (usize, &Tree)| {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
@@ -338,7 +336,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// The background as sets of bits.
-    fn cohorts<'a>(&self, question: &'a Question<'_>) -> &'a Cohorts {
+    pub(crate) fn cohorts<'a>(&self, question: &'a Question<'_>) -> &'a Cohorts {
         question
             .cohorts
             .get_or_init(|| Cohorts::new(self.ensemble, &self.background, &self.weights, question.player_of))
@@ -405,7 +403,8 @@ struct Scratch<N> {
     /// Blocks in use.
     used: usize,
     walk: Walk,
-    descent: Option<Descent>,
+    descent: Descent<Alone>,
+    grouped_descent: Descent<InGroups>,
     masks: Masks,
     linear_walk: LinearWalk,
     grouped_walk: GroupedWalk,
@@ -424,7 +423,8 @@ impl<N: SumsOf> Scratch<N> {
             blocks: Vec::new(),
             used: 0,
             walk: Walk::new(question.players),
-            descent: None,
+            descent: Descent::new(),
+            grouped_descent: Descent::new(),
             masks: Masks::new(),
             linear_walk: LinearWalk::new(question.players, groups),
             grouped_walk: GroupedWalk::new(features, groups),
@@ -446,9 +446,6 @@ impl<N: SumsOf> Scratch<N> {
         let ensemble = oracle.ensemble;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let others = kernels.iter().any(|&kernel| !matches!(kernel, Kernel::Tables { .. }));
-        if let (true, Weights::Alike(moments)) = (kernels.contains(&Kernel::Cohorts), &question.weights) {
-            self.descent.get_or_insert_with(|| Descent::new(moments, oracle.widest().min(question.players)));
-        }
         self.used = rows.len().div_ceil(BLOCK * features);
         self.blocks.resize_with(self.blocks.len().max(self.used), || Block {
             columns: Columns::new(ensemble),
@@ -491,13 +488,18 @@ impl<N: SumsOf> Scratch<N> {
             (Means::Masks(sorted), Weights::Grouped(grouped)) => {
                 return self.grouped_masks.add(ensemble, nodes, sorted, grouped, columns, phi);
             }
-            (Means::Cohorts(cohorts), _) => {
-                let Some(descent) = &mut self.descent else { unreachable!("made where it is wanted") };
+            (Means::Cohorts(cohorts), weights) => {
                 for (place, row) in rounded.chunks_exact(features).enumerate() {
                     let explicand = Explicand { row, player_of: question.player_of };
-                    descent.add(ensemble, tree, cohorts, explicand, |player, share| {
-                        phi[player * BLOCK + place] += share;
-                    });
+                    let phi = |player: u32, share: f64| phi[player as usize * BLOCK + place] += share;
+                    match weights {
+                        Weights::Alike(moments) => {
+                            self.descent.add(ensemble, tree, cohorts, explicand, moments, phi);
+                        }
+                        Weights::Grouped(grouped) => {
+                            self.grouped_descent.add(ensemble, tree, cohorts, explicand, grouped, phi);
+                        }
+                    }
                 }
                 return;
             }

@@ -34,10 +34,11 @@
 //! # Features in groups
 //!
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is. Coalitional values have moments
-//! for groups and for their members, and all kernels but cohorts once more, in [`coalitional`].
+//! for groups and for their members, and the kernels once more, in [`coalitional`] and
+//! [`cohorts`].
 
 pub(crate) mod coalitional;
-mod cohorts;
+pub(crate) mod cohorts;
 pub(crate) mod cost;
 mod explain;
 pub(crate) mod histograms;

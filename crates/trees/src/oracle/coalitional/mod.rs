@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`walk`] | one explicand against one background row, without the branches below two mixed groups |
 //! | [`masks`] | a block of explicands against the patterns of a background set |
+//! | [`cohorts`](super::cohorts) | one explicand against the whole background as sets of rows; it has its own place, with all else that it is used for |
 //! | [`tables`] | the values on a leaf for every pattern of an explicand; looked up by the kernel of semivalues |
 //! | [`leaf`] | the groups that a leaf's path features are in |
 

@@ -1,10 +1,10 @@
 //! The way of an explicand and all background rows through a tree.
 
+use super::MOST_DEPTH;
 use super::background::{Cohorts, Part, Split, Weights};
-use super::leaf::{Arrived, Counts, Leaf, Shares, Sums, Weigh, room};
-use super::{MOST_DEPTH, Set, both, is_empty, less};
+use super::leaf::{Arrived, Leaf};
+use super::sets::{Counts, Set, Sums, Weigh, both, is_empty, less, room};
 use crate::ensemble::{Ensemble, Node, Tree};
-use crate::moments::Moments;
 
 /// Whose values are computed.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ struct Open {
 }
 
 /// The memory of a descent, made once per thread.
-pub(crate) struct Descent {
+pub(crate) struct Descent<L> {
     /// At most one for each level.
     open: Vec<Open>,
     /// Sets by level: the cohorts of `open`, and who fails tests on the player of the level.
@@ -32,20 +32,17 @@ pub(crate) struct Descent {
     failing: Vec<u64>,
     /// By level.
     players: Vec<u32>,
-    shares: Shares,
-    leaf: Leaf,
+    leaf: L,
 }
 
-impl Descent {
-    /// For up to `widest` players on a path.
-    pub(crate) fn new(moments: &Moments, widest: usize) -> Self {
+impl<L: Leaf> Descent<L> {
+    pub(crate) fn new() -> Self {
         Self {
             open: vec![Open::default(); MOST_DEPTH + 1],
             cohorts: Vec::new(),
             failing: Vec::new(),
             players: vec![0; MOST_DEPTH],
-            shares: Shares::new(moments, widest),
-            leaf: Leaf::default(),
+            leaf: L::default(),
         }
     }
 
@@ -56,11 +53,12 @@ impl Descent {
         tree: &Tree,
         cohorts: &Cohorts,
         explicand: Explicand<'_>,
-        mut phi: impl FnMut(usize, f64),
+        weights: &L::Weights,
+        mut phi: impl FnMut(L::To, f64),
     ) {
         let mut first = 0;
         for part in &cohorts.parts {
-            let task = Task { ensemble, tree, splits: cohorts.splits_of(tree), part, explicand };
+            let task = Task { ensemble, tree, splits: cohorts.splits_of(tree), part, explicand, weights };
             match part.words {
                 1 => self.add_part::<1>(task, cohorts, first, &mut phi),
                 2 => self.add_part::<2>(task, cohorts, first, &mut phi),
@@ -74,28 +72,28 @@ impl Descent {
 
     fn add_part<const W: usize>(
         &mut self,
-        task: Task<'_>,
+        task: Task<'_, L>,
         cohorts: &Cohorts,
         first: usize,
-        phi: &mut impl FnMut(usize, f64),
+        phi: &mut impl FnMut(L::To, f64),
     ) {
         match &cohorts.weights {
-            &Weights::Equal(weight) => descend::<W, _, _>(self, task, &Counts { weight }, phi),
+            &Weights::Equal(weight) => descend::<W, _, _, _>(self, task, &Counts { weight }, phi),
             Weights::Each(weights) => {
-                descend::<W, _, _>(self, task, &Sums { weights: &weights[first..] }, phi)
+                descend::<W, _, _, _>(self, task, &Sums { weights: &weights[first..] }, phi)
             }
         }
     }
 }
 
 /// A tree and what goes through it.
-#[derive(Clone, Copy)]
-struct Task<'a> {
+struct Task<'a, L: Leaf> {
     ensemble: &'a Ensemble,
     tree: &'a Tree,
     splits: &'a [Split],
     part: &'a Part,
     explicand: Explicand<'a>,
+    weights: &'a L::Weights,
 }
 
 /// Goes through the tree with sets of `W` words.
@@ -103,14 +101,14 @@ struct Task<'a> {
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
 ))]
-fn descend<const W: usize, T: Weigh, F: FnMut(usize, f64)>(
-    memory: &mut Descent,
-    task: Task<'_>,
+fn descend<const W: usize, L: Leaf, T: Weigh, F: FnMut(L::To, f64)>(
+    memory: &mut Descent<L>,
+    task: Task<'_, L>,
     weigh: &T,
     phi: &mut F,
 ) {
-    let Task { ensemble, tree, splits, part, explicand } = task;
-    let Descent { open, cohorts, failing, players, shares, leaf } = memory;
+    let Task { ensemble, tree, splits, part, explicand, weights } = task;
+    let Descent { open, cohorts, failing, players, leaf } = memory;
     let (cohorts, failing) = (room::<W, MOST_DEPTH>(cohorts), room::<W, MOST_DEPTH>(failing));
     let (answers, present) = (part.answers.as_chunks::<W>().0, part.present.as_chunks::<W>().0);
     let nodes: &[Node] = ensemble.nodes_of(tree);
@@ -164,7 +162,7 @@ fn descend<const W: usize, T: Weigh, F: FnMut(usize, f64)>(
         }
         if node.value() != 0.0 {
             let arrived = Arrived { value: node.value(), cohort, live, rest, failing, players };
-            leaf.add(arrived, shares, weigh, phi);
+            leaf.add(arrived, weights, weigh, phi);
         }
         let Some(last) = waiting.checked_sub(1) else { return };
         waiting = last;

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! and nothing is below a node whose cohort is empty. At a leaf the numbers |E_b| of all rows are added up at once, a bit of the sum at a
-//! time, and each weight is multiplied by a count of bits (see [`leaf`]). A leaf with d players thus takes some d² operations on a word for
+//! time, and each weight is multiplied by a count of bits (see [`alone`]). A leaf with d players thus takes some d² operations on a word for
 //! 64 background rows, where [the walk](super::walk) would follow each of them by itself.
 //!
 //! # What is where
@@ -28,34 +28,25 @@
 //! |---|---|
 //! | [`background`] | which rows go left at every split |
 //! | [`descent`] | the way through a tree |
-//! | [`leaf`] | what a cohort gives to the players |
+//! | [`leaf`] | a cohort that has arrived at a leaf |
+//! | [`alone`], [`grouped`], [`pairs`] | what it gives there: to players, to players in groups, to pairs of players |
+//! | [`sets`] | operations on sets of rows |
 
+mod alone;
 mod background;
 mod descent;
+mod grouped;
 mod leaf;
+mod pairs;
+mod sets;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::alone::Alone;
 pub(crate) use self::background::Cohorts;
 pub(crate) use self::descent::{Descent, Explicand};
+pub(crate) use self::grouped::InGroups;
+pub(crate) use self::pairs::InPairs;
 
 /// Trees that are deeper are left to other kernels: each level on a path has a bit in a word.
 pub(crate) const MOST_DEPTH: usize = 64;
-
-/// A set of rows, 64 to a word.
-type Set<const W: usize> = [u64; W];
-
-#[inline(always)]
-fn both<const W: usize>(a: Set<W>, b: Set<W>) -> Set<W> {
-    std::array::from_fn(|word| a[word] & b[word])
-}
-
-#[inline(always)]
-fn less<const W: usize>(a: Set<W>, b: Set<W>) -> Set<W> {
-    std::array::from_fn(|word| a[word] & !b[word])
-}
-
-#[inline(always)]
-fn is_empty<const W: usize>(set: Set<W>) -> bool {
-    set.iter().fold(0, |any, word| any | word) == 0
-}

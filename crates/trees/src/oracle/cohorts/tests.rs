@@ -52,15 +52,44 @@ fn cohorts_of_any_size_give_the_values_of_walks() {
 }
 
 #[test]
-fn groups_are_players_too() {
+fn groups_and_pairs_have_the_values_of_walks() {
     let random = &mut Random(82);
-    let case = case(random, 9, 6, 150);
-    let groups = Partition::new(9, vec![vec![0, 3, 8], vec![1], vec![2, 5], vec![4, 6, 7]]).unwrap();
-    let values = |kernel| {
-        let oracle = by(&case, kernel, None);
-        oracle.quotient_values(Semivalue::Shapley, &groups, case.explicands()).unwrap().values
-    };
-    check("groups", &values(Kernel::Cohorts), &values(Kernel::Walk));
+    for (features, depth, background) in [(1, 3, 70), (2, 5, 9), (5, 6, 64), (9, 7, 150), (70, 5, 600)] {
+        let case = case(random, features, depth, background);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); features.div_ceil(2)];
+        (0..features).for_each(|feature| members[random.below(features.div_ceil(2))].push(feature));
+        members.retain(|members| !members.is_empty());
+        let groups = Partition::new(features, members).unwrap();
+        for value in semivalues(features) {
+            let what = format!("{features} features, {background} rows, {value}");
+            let by_size = matches!(value, Semivalue::SizeWeights(_));
+            for weights in [None, Some(&case.weights[..])] {
+                let [cohorts, walk] =
+                    [Kernel::Cohorts, Kernel::Walk].map(|kernel| by(&case, kernel, weights));
+                let rows = case.explicands();
+                let pairs = |oracle: &InterventionalOracle<'_>| {
+                    oracle.interactions(value.clone(), Diagonal::Remainder, rows).unwrap().values
+                };
+                check(&what, &pairs(&cohorts), &pairs(&walk));
+                if by_size {
+                    continue;
+                }
+                let quotient = |oracle: &InterventionalOracle<'_>| {
+                    oracle.quotient_values(value.clone(), &groups, rows).unwrap().values
+                };
+                check(&what, &quotient(&cohorts), &quotient(&walk));
+                for value in [
+                    CoalitionalValue { between: value.clone(), within: Semivalue::Banzhaf },
+                    CoalitionalValue { between: Semivalue::Shapley, within: value.clone() },
+                ] {
+                    let grouped = |oracle: &InterventionalOracle<'_>| {
+                        oracle.coalitional_values(&value, &groups, rows).unwrap().values
+                    };
+                    check(&what, &grouped(&cohorts), &grouped(&walk));
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -80,27 +109,22 @@ fn few_rows_go_against_a_background_as_sets_and_many_do_not() {
 }
 
 #[test]
-fn what_sets_cannot_do_is_refused() {
+fn a_tree_of_too_many_levels_is_refused() {
+    let path: Vec<usize> = (0..MOST_DEPTH + 1).collect();
     let random = &mut Random(84);
-    let short = case(random, 3, 4, 70);
-    let groups = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
-    let oracle = by(&short, Kernel::Cohorts, None);
-    let rows = short.explicands();
-    let errors = [
+    let chain = TreeSpec::chain(random, &path);
+    let case = Case::new(random, vec![chain], MOST_DEPTH + 1, 1, (1, 70));
+    let (oracle, rows) = (by(&case, Kernel::Cohorts, None), case.explicands());
+    let groups = Partition::new(MOST_DEPTH + 1, path.chunks(2).map(<[usize]>::to_vec).collect()).unwrap();
+    for error in [
+        oracle.values(Semivalue::Shapley, rows).unwrap_err(),
         oracle.coalitional_values(&CoalitionalValue::owen(), &groups, rows).unwrap_err(),
         oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows).unwrap_err(),
-    ];
-    let path: Vec<usize> = (0..MOST_DEPTH + 1).collect();
-    let chain = TreeSpec::chain(random, &path);
-    let long = Case::new(random, vec![chain], MOST_DEPTH + 1, 1, (1, 70));
-    let oracle = by(&long, Kernel::Cohorts, None);
-    let errors =
-        errors.into_iter().chain([oracle.values(Semivalue::Shapley, long.explicands()).unwrap_err()]);
-    for error in errors {
+    ] {
         assert!(matches!(error, TreeError::Kernel { kernel: Kernel::Cohorts, tree: 0, .. }), "{error}");
     }
     // Where nothing is asked for, a deep tree is left to others.
-    let oracle = InterventionalOracle::new(&long.ensemble, long.background(), None).unwrap();
-    let walked = by(&long, Kernel::Walk, None).values(Semivalue::Shapley, long.explicands()).unwrap();
-    check("deep", &oracle.values(Semivalue::Shapley, long.explicands()).unwrap().values, &walked.values);
+    let oracle = InterventionalOracle::new(&case.ensemble, case.background(), None).unwrap();
+    let walked = by(&case, Kernel::Walk, None).values(Semivalue::Shapley, rows).unwrap();
+    check("deep", &oracle.values(Semivalue::Shapley, rows).unwrap().values, &walked.values);
 }

@@ -14,6 +14,7 @@ use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::interactions::{Diagonal, Interactions};
 use crate::moments::Moments;
+use crate::oracle::cohorts::{Cohorts, Descent, Explicand, InPairs};
 use crate::oracle::cost::{self, Kernel};
 use crate::oracle::explain::Question;
 use crate::oracle::histograms::Histograms;
@@ -67,6 +68,7 @@ impl InterventionalOracle<'_> {
                         index,
                         sorted: self.sorted_for(question, kernels[index], index),
                         tables: tables[position].as_ref(),
+                        cohorts: (kernels[index] == Kernel::Cohorts).then(|| self.cohorts(question)),
                     };
                     scratch.add_tree(self, weighing, &task, phi);
                 }
@@ -146,6 +148,7 @@ struct Task<'a> {
     index: usize,
     sorted: Option<&'a (Paths, Histograms)>,
     tables: Option<&'a PairTables>,
+    cohorts: Option<&'a Cohorts>,
 }
 
 /// The memory that a thread needs to explain a block of rows.
@@ -153,6 +156,7 @@ struct Scratch {
     columns: Columns,
     rounded: Vec<f64>,
     walk: PairWalk,
+    descent: Descent<InPairs>,
     linear_walk: LinearWalk,
     masks: PairMasks,
     lookup: PairLookup,
@@ -164,6 +168,7 @@ impl Scratch {
             columns: Columns::new(ensemble),
             rounded: Vec::new(),
             walk: PairWalk::new(players),
+            descent: Descent::new(),
             linear_walk: LinearWalk::new(players, 0),
             masks: PairMasks::new(),
             lookup: PairLookup::new(),
@@ -180,7 +185,7 @@ impl Scratch {
         &mut self,
         oracle: &InterventionalOracle<'_>,
         weighing: Weighing<'_>,
-        &Task { index, sorted, tables }: &Task<'_>,
+        &Task { index, sorted, tables, cohorts }: &Task<'_>,
         phi: &mut [f64],
     ) {
         let ensemble = oracle.ensemble;
@@ -194,12 +199,19 @@ impl Scratch {
             return self.masks.add(ensemble, nodes, sorted, weighing, columns, phi);
         }
         let (features, rows) = (ensemble.feature_count(), columns.rows());
+        let Weighing { player_of, moments, pairs } = weighing;
         for (row, explicand) in self.rounded.chunks_exact(features).enumerate() {
+            if let Some(cohorts) = cohorts {
+                let explicand = Explicand { row: explicand, player_of };
+                self.descent.add(ensemble, tree, cohorts, explicand, moments, |(one, other), share| {
+                    phi[pairs.number(one, other) * rows + row] += share;
+                });
+                continue;
+            }
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
                 let mut phi = |pair: usize, share: f64| phi[pair * rows + row] += share;
                 let rows = Pair { explicand, background, weight };
                 if tree.linear {
-                    let Weighing { player_of, moments, pairs } = weighing;
                     self.linear_walk.add(ensemble, nodes, player_of, rows, |products, value| {
                         products.add_pairs(moments, value, &mut |a, b, share| phi(pairs.number(a, b), share));
                     });

@@ -11,8 +11,9 @@ use crate::oracle::cost::{Choose, Kernel};
 use crate::oracle::tests::{Case, semivalues};
 
 /// Each kernel wherever it can be used, and the choice that users get.
-const CHOICES: [(&str, Choose); 4] = [
+const CHOICES: [(&str, Choose); 5] = [
     ("walk", |_| Kernel::Walk),
+    ("cohorts", |task| if task.cohorts { Kernel::Cohorts } else { Kernel::Walk }),
     ("masks", |task| if (task.sorted)().is_some() { Kernel::Masks } else { Kernel::Walk }),
     ("tables", |task| match (task.sorted)().map(|(paths, _)| tables::size(task.nodes, paths)) {
         Some(Some(size)) => Kernel::Tables { size },
