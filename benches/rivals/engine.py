@@ -303,12 +303,14 @@ def run(arguments, model, section, report):
         if arguments.fasttreeshap:
             command = [arguments.fasttreeshap, "-c", FAST_TREE_SHAP, str(workdir / f"{model}.json"), str(workdir / f"{model.split('_')[0]}.X.npy")]
             rivals["fasttreeshap"] = lambda: float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-        mine, theirs = together(rounds, lambda: ours.measure(model, 1000)["one_row_us"], rivals)
+        mine, theirs = together(rounds, lambda: ours.measure(model, 1)["one_row_cpu_us"], rivals)
         report.add(model, "path-dependent, one row", {min(theirs, key=theirs.get): 2}, mine, theirs)
-        base = background[:1]
-        shap = shap_calls(workdir, model, base)
-        mine, theirs = together(rounds, lambda: ours.measure(model, 1000, background=base)["one_row_us"], {"shap": lambda: cpu_us_per_row(shap, one, 0.5)})
-        report.add(model, "1 background row, one row", {}, mine, theirs)
+        for count in (1, 100, 1000):
+            base = background[:count]
+            shap, shapiq = shap_calls(workdir, model, base), shapiq_calls(workdir, model, "SV", base)
+            rivals = {"shap": lambda: cpu_us_per_row(shap, one, 0.5), "shapiq": lambda: cpu_us_per_row(shapiq, one, 0.5)}
+            mine, theirs = together(rounds, lambda: ours.measure(model, 1, background=base)["one_row_cpu_us"], rivals)
+            report.add(model, f"{count} background rows, one row", {}, mine, theirs)
     elif section == "marginal":
         for count, wanted in ((1, {"shap": 2}), (100, 50), (1000, 250)):
             base = background[:count]
