@@ -9,16 +9,12 @@ use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{Kernel, Plan};
 use crate::moments::Moments;
-use crate::path_dependent::AgainstBaseline;
+use crate::path_dependent::{AgainstBaseline, Cost};
 use crate::predict::check_rows;
 use crate::tables::table::Weights;
 
 /// Nanoseconds to prepare a split.
 const PREPARE: f64 = 70.0;
-/// Nanoseconds that a split takes with each of many rows, and with each of few: at least, and for each node of the rule.
-const SPLIT: [(f64, f64); 2] = [(0.6, 0.22), (1.3, 0.7)];
-/// From this many rows on they are many.
-const MANY: usize = 32;
 /// Fewer rows than this are walked without asking.
 const FEW: usize = 12;
 /// Rules for longer paths take their time to be made, and are not asked for.
@@ -68,10 +64,12 @@ impl InterventionalOracle<'_> {
             return None;
         }
         let lengths = AgainstBaseline::rule_lengths(value, widest)?;
-        let (least, node) = SPLIT[usize::from(rows.len() < MANY)];
+        let splits = ensemble.leaf_count() - ensemble.tree_count();
+        let cost = Cost::new(rows.len(), splits, ensemble.depth());
         let of_tree = |tree: &Tree| {
             let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
-            (tree.leaves - 1) as f64 * (PREPARE + rows.len() as f64 * (least + node * nodes as f64))
+            let splits = tree.leaves - 1;
+            PREPARE * splits as f64 + cost.nanoseconds(splits, nodes)
         };
         let quadrature: f64 = ensemble.trees().iter().map(of_tree).sum();
         let walks = || -> f64 {

@@ -31,6 +31,11 @@ pub(super) trait Kernel: Sync {
 
     fn stack<const R: usize>(&self) -> Self::Stack<R>;
 
+    /// Up to so many rows are taken one by one, rather than in a narrow block.
+    fn few(&self) -> usize {
+        1
+    }
+
     /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives something, the number of
     /// the player.
     fn targets(&self) -> &[usize] {
@@ -55,25 +60,22 @@ pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>
     let (features, width) = (ensemble.feature_count(), values.len() / rows.len());
     let levels = kernel.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
     let explain = |scratch: &mut Scratch<K>, (values, rows): (&mut [f64], &[f64])| {
-        let count = rows.len() / features;
-        let narrow = narrow_rows(count, levels);
-        let wide = count - narrow;
-        let (wide_rows, narrow_rows) = rows.split_at(wide * features);
-        let (wide_values, narrow_values) = values.split_at_mut(wide * width);
+        let [wide, narrow, _] = rows_by_width(rows.len() / features, levels, kernel.few());
+        let (wide_rows, rows) = rows.split_at(wide * features);
+        let (wide_values, values) = values.split_at_mut(wide * width);
+        let (narrow_rows, single_rows) = rows.split_at(narrow * features);
+        let (narrow_values, single_values) = values.split_at_mut(narrow * width);
         if !wide_rows.is_empty() {
             let blocks = scratch.wide.get_or_insert_with(|| Blocks::new(kernel));
             blocks.explain(kernel, ensemble, wide_rows, wide_values);
         }
-        match narrow {
-            0 => {}
-            1 => {
-                let blocks = scratch.single.get_or_insert_with(|| Blocks::new(kernel));
-                blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
-            }
-            _ => {
-                let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
-                blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
-            }
+        if !narrow_rows.is_empty() {
+            let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
+            blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+        }
+        if !single_rows.is_empty() {
+            let blocks = scratch.single.get_or_insert_with(|| Blocks::new(kernel));
+            blocks.explain(kernel, ensemble, single_rows, single_values);
         }
     };
     // Tasks of whole blocks, for several threads.
@@ -89,24 +91,22 @@ pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>
     }
 }
 
-/// How many of `rows` are taken in narrow blocks, after the others in wide ones.
-fn narrow_rows(rows: usize, levels: usize) -> usize {
-    match rows % WIDE {
+/// How many of `rows` are taken in wide blocks, in narrow ones after them, and at last one by one, of which there are at most a `few`.
+pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3] {
+    let rest = match rows % WIDE {
         _ if levels > DEEP => rows,
         // A wide block costs as much as some three narrow ones.
         rest if rest > 3 * NARROW => 0,
         rest => rest,
-    }
+    };
+    let single = if rest % NARROW <= few { rest % NARROW } else { 0 };
+    [rows - rest, rest - single, single]
 }
 
-/// How many blocks some rows are taken in: wide ones, narrow ones, and a single row.
-pub(super) fn block_counts(rows: usize, levels: usize) -> [usize; 3] {
-    let narrow = narrow_rows(rows, levels);
-    let wide = (rows - narrow).div_ceil(WIDE);
-    match narrow {
-        1 => [wide, 0, 1],
-        _ => [wide, narrow.div_ceil(NARROW), 0],
-    }
+/// How many blocks some rows are taken in: wide ones, narrow ones, and single rows.
+pub(super) fn block_counts(rows: usize, levels: usize, few: usize) -> [usize; 3] {
+    let [wide, narrow, single] = rows_by_width(rows, levels, few);
+    [wide.div_ceil(WIDE), narrow.div_ceil(NARROW), single]
 }
 
 /// The memory of a thread, made when first wanted.

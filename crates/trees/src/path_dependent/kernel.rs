@@ -15,6 +15,8 @@ use std::hint::select_unpredictable as select;
 use apportion_values::Rule;
 
 use super::block::{self, runs};
+use super::one_row;
+use super::plan::Cost;
 use super::program::{Program, Split, TreeProgram, Visit};
 use super::questions::{Place, Questions};
 
@@ -38,6 +40,12 @@ impl<const R: usize> Stack<R> {
     }
 }
 
+/// The memory of either way to go through a tree: with the rows of a block side by side, or, for a single row, with the nodes of the rule.
+pub(super) enum Memory<const R: usize> {
+    OfBlocks(Stack<R>),
+    OfOneRow(one_row::Stack),
+}
+
 /// Some nodes of a quadrature rule: t, 1 − t and the weights.
 #[derive(Clone, Copy)]
 pub(super) struct Nodes<'a> {
@@ -54,7 +62,7 @@ pub(super) struct Kernel<'a> {
 
 impl block::Kernel for Kernel<'_> {
     type Tree = TreeProgram;
-    type Stack<const R: usize> = Stack<R>;
+    type Stack<const R: usize> = Memory<R>;
 
     fn questions(&self) -> &Questions {
         &self.program.questions
@@ -68,20 +76,38 @@ impl block::Kernel for Kernel<'_> {
         &tree.place
     }
 
-    fn stack<const R: usize>(&self) -> Stack<R> {
-        Stack::new(self.program.levels())
+    fn stack<const R: usize>(&self) -> Memory<R> {
+        match R {
+            1 => Memory::OfOneRow(one_row::Stack::new(self.program)),
+            _ => Memory::OfBlocks(Stack::new(self.program.levels())),
+        }
+    }
+
+    fn few(&self) -> usize {
+        Cost::few(self.program.split_count())
     }
 
     fn add_tree<const R: usize>(
         &self,
         tree: &TreeProgram,
         columns: &[Lanes<R>],
-        stack: &mut Stack<R>,
+        stack: &mut Memory<R>,
         phi: &mut [Lanes<R>],
     ) {
         let Some(rule) = &self.rules[tree.distinct] else { unreachable!("a rule for every tree") };
+        let program = self.program;
         for nodes in runs(rule) {
-            add_tree(self.program, tree, nodes, columns, stack, phi);
+            match stack {
+                // A constant condition, so that nothing is compiled for blocks of one row.
+                Memory::OfBlocks(stack) if const { R > 1 } => {
+                    add_tree(program, tree, nodes, columns, stack, phi);
+                }
+                Memory::OfBlocks(_) => unreachable!("a single row is no block"),
+                Memory::OfOneRow(stack) => {
+                    let (columns, phi) = (columns.as_flattened(), phi.as_flattened_mut());
+                    one_row::add_tree(program, tree, nodes, columns, stack, phi);
+                }
+            }
         }
     }
 }

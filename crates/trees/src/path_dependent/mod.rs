@@ -55,6 +55,7 @@
 //! | [`questions`] | what trees ask of rows, and on whose behalf |
 //! | [`program`] | trees, flattened: shares, c, the order of the steps |
 //! | [`kernel`] | the recursion, for a block of rows and some nodes of the rule |
+//! | [`one_row`] | the same for a single row, the nodes of the rule side by side |
 //! | [`coalitional`] | the same for features in groups |
 //! | [`pairs`] | the same for interactions of pairs |
 //! | [`kept`] | what was made for the groups of the last call |
@@ -69,6 +70,7 @@ mod by_size;
 mod coalitional;
 mod kept;
 mod kernel;
+mod one_row;
 mod others;
 mod pairs;
 mod plan;
@@ -89,6 +91,7 @@ use self::by_size::BySize;
 use self::kept::Kept;
 use self::kernel::Kernel;
 use self::pairs::Partners;
+pub(crate) use self::plan::Cost;
 use self::program::Program;
 use self::questions::Players;
 use crate::ensemble::{Ensemble, Tree};
@@ -109,8 +112,8 @@ use crate::tables::table::Weights;
 /// `pred_contribs`; here they are computed in `f64`, with an error that does not grow with the depth of the trees.
 ///
 /// With D the most distinct features on a path of a tree, Shapley values take O(splits × ⌈D/2⌉) per row, (weighted) Banzhaf values
-/// O(splits), weights by size O(leaves × D²). The oracle takes 80 bytes per split. Once asked for values of features in groups it keeps
-/// some 260 bytes per split more, and 80 for values of the groups, for the partition that it was asked for last.
+/// O(splits), weights by size O(leaves × D²). The oracle takes 84 bytes per split. Once asked for values of features in groups it keeps
+/// some 260 bytes per split more, and 84 for values of the groups, for the partition that it was asked for last.
 ///
 /// ```
 /// use apportion_games::Rows;

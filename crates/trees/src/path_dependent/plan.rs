@@ -9,11 +9,41 @@ use crate::kernel::{Kernel, Plan, Settings};
 
 /// Nanoseconds that a split takes in a block of 64 rows, of 8, and with a single row: for each way through the tree, and for each node
 /// of the rule.
-const SPLIT: [(f64, f64); 3] = [(38.0, 14.0), (10.0, 5.5), (7.0, 4.5)];
+const SPLIT: [(f64, f64); 3] = [(12.0, 22.0), (8.0, 4.0), (8.5, 0.5)];
+/// The processor learns the ways through programs of fewer splits. Through others a block of 8 rows takes longer than two single rows.
+const LEARNED: usize = 100_000;
 /// Nanoseconds that a leaf takes row by row: at least, and for each level of the tree.
 const LEAF: (f64, f64) = (50.0, 15.0);
 /// Nanoseconds that a level of a tree takes in prediction.
 const PREDICTION: f64 = 2.0;
+
+/// What quadrature costs for some rows, tree by tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    /// Wide blocks, narrow ones, and single rows.
+    counts: [usize; 3],
+}
+
+impl Cost {
+    /// For so many rows, and trees with so many splits together and on the longest path.
+    pub(crate) fn new(rows: usize, splits: usize, levels: usize) -> Self {
+        // Those of a task are whole blocks, but for the last.
+        Self { counts: block_counts(rows, levels, Self::few(splits)) }
+    }
+
+    /// Up to so many rows are taken one by one through so many splits, rather than in a block of 8.
+    pub(super) fn few(splits: usize) -> usize {
+        if splits > LEARNED { 2 } else { 1 }
+    }
+
+    /// Of a tree with so many splits, by a rule of so many nodes.
+    pub(crate) fn nanoseconds(self, splits: usize, nodes: usize) -> f64 {
+        let ways = nodes.div_ceil(MOST_NODES) as f64;
+        let of_block = |(way, node): (f64, f64)| way * ways + node * nodes as f64;
+        let blocks = self.counts.iter().zip(SPLIT);
+        splits as f64 * blocks.map(|(&count, costs)| count as f64 * of_block(costs)).sum::<f64>()
+    }
+}
 
 impl PathDependentOracle<'_> {
     /// The same oracle, told how to compute. Without settings it takes quadrature for every value that has a rule, which is the faster for any
@@ -64,16 +94,9 @@ impl PathDependentOracle<'_> {
         let rules = self.by_quadrature(block::rules(trees.iter().map(|tree| tree.distinct), value))?;
         let (kernel, nanoseconds) = match &rules {
             Some(rules) => {
-                // Those of a task are whole blocks, but for the last.
-                let levels = self.program.levels();
-                let counts = block_counts(rows, levels);
+                let cost = Cost::new(rows, self.program.split_count(), self.program.levels());
                 let of_tree = |tree: &super::program::TreeProgram| {
-                    let nodes = rules[tree.distinct].as_ref().map_or(0, Rule::len);
-                    let ways = nodes.div_ceil(MOST_NODES) as f64;
-                    let of_block = |(way, node): (f64, f64)| way * ways + node * nodes as f64;
-                    let block: f64 =
-                        counts.iter().zip(SPLIT).map(|(&count, costs)| count as f64 * of_block(costs)).sum();
-                    tree.splits.len() as f64 * block
+                    cost.nanoseconds(tree.splits.len(), rules[tree.distinct].as_ref().map_or(0, Rule::len))
                 };
                 (Kernel::Quadrature, trees.iter().map(of_tree).sum::<f64>())
             }

@@ -12,7 +12,7 @@ pub(super) struct Split {
     pub(super) threshold: f64,
     /// κ: covers of the children over the split's.
     pub(super) shares: [f64; 2],
-    /// Values of the children that are leaves.
+    /// Values of the children that are leaves, 0 of those that are splits.
     pub(super) leaves: [f64; 2],
     /// c: the product of the shares on the way here over the tests of the same player; 1 where there are none.
     pub(super) passed: f64,
@@ -33,13 +33,13 @@ impl Split {
 
     /// The slot of the left child; the right child's is the next.
     pub(super) fn children(&self) -> usize {
-        2 * self.level() + 1
+        (self.slot as usize + 1) | 1
     }
 
     /// The mask of the rows that pass this and all earlier tests of the player by going left; that for going right is the next. Mask 0
     /// is that of all rows.
     pub(super) fn masks(&self) -> usize {
-        2 * self.level() + 1
+        (self.slot as usize + 1) | 1
     }
 }
 
@@ -134,12 +134,15 @@ pub(super) struct Program {
     pub(super) questions: Questions,
     /// Per output: v(∅).
     pub(super) base: Vec<f64>,
+    /// Of each tree, each before those below it, and the left before the right.
     splits: Vec<Split>,
+    /// Where splits are, the numbers within their tree in the order in which they are left: each after those below it, the left before the right.
+    ascents: Vec<u32>,
     steps: Vec<Step>,
 }
 
 impl Program {
-    /// Takes O(nodes) time and 80 bytes per split. Covers must be sound.
+    /// Takes O(nodes) time and 84 bytes per split. Covers must be sound.
     pub(super) fn new(ensemble: &Ensemble, players: Players<'_>) -> Self {
         Self::with_shares(ensemble, players, |tree| {
             let cover = ensemble.cover_of(tree);
@@ -159,9 +162,12 @@ impl Program {
             questions: Questions::new(ensemble, players),
             base: ensemble.base_margins().to_vec(),
             splits: Vec::new(),
+            ascents: Vec::new(),
             steps: Vec::new(),
         };
-        program.splits.reserve_exact(ensemble.leaf_count().saturating_sub(ensemble.tree_count()));
+        let splits = ensemble.leaf_count().saturating_sub(ensemble.tree_count());
+        program.splits.reserve_exact(splits);
+        program.ascents.reserve_exact(splits);
         for tree in ensemble.trees() {
             let (nodes, share) = (ensemble.nodes_of(tree), shares(tree));
             Compiler { nodes, share }.compile(tree, &mut program);
@@ -176,8 +182,17 @@ impl Program {
         &self.splits[tree.splits.clone()]
     }
 
+    pub(super) fn ascents(&self, tree: &TreeProgram) -> &[u32] {
+        &self.ascents[tree.splits.clone()]
+    }
+
     pub(super) fn steps(&self, tree: &TreeProgram) -> &[Step] {
         &self.steps[tree.steps.clone()]
+    }
+
+    /// Of all trees together.
+    pub(super) fn split_count(&self) -> usize {
+        self.splits.len()
     }
 
     /// Splits on the longest path of any tree.
@@ -230,6 +245,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             let (index, level, slot, edge) = match task {
                 Task::Enter { node, level, slot, edge } => (node, level, slot, edge),
                 Task::Leave(step) => {
+                    program.ascents.push(step.split);
                     program.steps.push(step);
                     continue;
                 }

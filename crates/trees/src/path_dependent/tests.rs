@@ -4,10 +4,10 @@ use apportion_games::{GameError, Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue, ValueError};
 
 use super::block::{self, Blocks, rules};
-use super::kernel::{self, Kernel, Lanes, MOST_NODES};
+use super::kernel::{self, Kernel, Lanes, MOST_NODES, Memory};
 use super::program::TreeProgram;
 use super::questions::{Place, Questions};
-use super::{PathDependentOracle, coalitional};
+use super::{PathDependentOracle, coalitional, one_row};
 use crate::common::{Random, TreeSpec, document, read};
 use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
 use crate::{Attributions, Ensemble, TreeError};
@@ -153,6 +153,21 @@ fn check_sum(what: &str, explained: &Attributions, features: usize) {
     }
 }
 
+/// Rows that come alone have the bits that they have together.
+fn check_singly(
+    what: &str,
+    oracle: &PathDependentOracle<'_>,
+    value: &Semivalue,
+    rows: Rows<'_>,
+    together: &Attributions,
+) {
+    let numbers = together.values.len() / rows.len();
+    for (row, wanted) in rows.iter().zip(together.values.chunks_exact(numbers)) {
+        let alone = oracle.values(value.clone(), Rows::new(row, row.len())).unwrap();
+        assert_eq!(bits(&alone.values), bits(wanted), "{what}");
+    }
+}
+
 #[test]
 fn values_are_those_of_the_definition() {
     let random = &mut Random(21);
@@ -176,6 +191,7 @@ fn values_are_those_of_the_definition() {
                     let explained = oracle.values(value.clone(), rows).unwrap();
                     let shape = (features, outputs);
                     let wanted = |row| by_enumeration(&value, &trees, shape, &players, row);
+                    check_singly(&what, &oracle, &value, rows, &explained);
                     check(&what, &explained.values, &rows.iter().flat_map(wanted).collect::<Vec<_>>());
                     if value.is_efficient() {
                         check_sum(&what, &explained, features);
@@ -206,6 +222,7 @@ fn trees_with_many_features_on_a_path_give_the_sums_over_their_leaves() {
             let explained = oracle.values(value.clone(), rows).unwrap();
             let wanted: Vec<f64> =
                 rows.iter().flat_map(|row| by_leaves(&value, &trees, (features, 1), row)).collect();
+            check_singly(&format!("depth {depth}, {value}"), &oracle, &value, rows, &explained);
             check(&format!("depth {depth}, {value}"), &explained.values, &wanted);
         }
     }
@@ -268,6 +285,8 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             let rows = Rows::new(&rows, depth);
             for value in semivalues() {
                 let explained = oracle.values(value.clone(), rows).unwrap();
+                let what = format!("depth {depth}, fraction {fraction}, {value}");
+                check_singly(&what, &oracle, &value, rows, &explained);
                 assert!(
                     explained.values.iter().all(|value| value.is_finite()),
                     "{depth}, {fraction}, {value}"
@@ -312,7 +331,7 @@ fn a_row_has_the_same_bits_whatever_stands_beside_it() {
                 bits(&oracle.values(value.clone(), rows).unwrap().values)
             };
             let all = explain(0, 700);
-            for count in [0, 1, 7, 8, 9, 24, 25, 63, 64, 65, 200, 257, 512] {
+            for count in [0, 1, 2, 3, 7, 8, 9, 12, 24, 25, 63, 64, 65, 200, 257, 512] {
                 for from in [0, 1, 100, 700 - count] {
                     if from + count <= 700 {
                         assert_eq!(
@@ -357,6 +376,7 @@ pub(super) fn check_bits(what: &str, kernel: impl PortableKernel, ensemble: &Ens
     let kernel = Portable(kernel);
     let wanted = explain::<64, _>(&kernel, ensemble, rows);
     assert_eq!(explain::<8, _>(&kernel, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<1, _>(&kernel, ensemble, rows), wanted, "{what}");
     let Portable(kernel) = kernel;
     assert_eq!(explain::<64, _>(&kernel, ensemble, rows), wanted, "{what}");
     assert_eq!(explain::<8, _>(&kernel, ensemble, rows), wanted, "{what}");
@@ -387,11 +407,19 @@ impl PortableKernel for Kernel<'_> {
         &self,
         tree: &TreeProgram,
         columns: &[Lanes<R>],
-        stack: &mut kernel::Stack<R>,
+        stack: &mut Memory<R>,
         phi: &mut [Lanes<R>],
     ) {
         for nodes in block::runs(self.rules[tree.distinct].as_ref().unwrap()) {
-            kernel::add_tree_portable(self.program, tree, nodes, columns, stack, phi);
+            match stack {
+                Memory::OfBlocks(stack) => {
+                    kernel::add_tree_portable(self.program, tree, nodes, columns, stack, phi);
+                }
+                Memory::OfOneRow(stack) => {
+                    let (columns, phi) = (columns.as_flattened(), phi.as_flattened_mut());
+                    one_row::add_tree_portable(self.program, tree, nodes, columns, stack, phi);
+                }
+            }
         }
     }
 }
@@ -477,6 +505,23 @@ fn trees_that_give_nothing_cost_nothing() {
     for value in semivalues() {
         let explained = oracle.values(value, Rows::new(&[1.0, 0.0], 2)).unwrap();
         assert_eq!((explained.values, explained.base), (vec![0.0; 2], vec![0.75]));
+    }
+}
+
+#[test]
+fn all_rows_are_taken_in_wide_blocks_narrow_ones_or_singly() {
+    for (levels, few) in [(1, 1), (8, 4), (40, 1), (40, 4)] {
+        for rows in 0..300 {
+            let [wide, narrow, single] = block::rows_by_width(rows, levels, few);
+            assert_eq!(wide + narrow + single, rows);
+            // No more than a few rows come singly, and all these where they are alone.
+            assert!(single <= few && (rows > few || single == rows), "{rows} rows: {single} singly");
+            assert!(levels < 40 || wide == 0, "{rows} rows: {wide} in wide blocks of a deep stack");
+            let [wide_blocks, narrow_blocks, single_rows] = block::block_counts(rows, levels, few);
+            assert!(wide <= wide_blocks * 64 && wide + 64 > wide_blocks * 64);
+            assert!(narrow <= narrow_blocks * 8 && narrow + 8 > narrow_blocks * 8);
+            assert_eq!(single, single_rows);
+        }
     }
 }
 
