@@ -57,7 +57,7 @@
 //! | [`kernel`] | the recursion, for a block of rows and some nodes of the rule |
 //! | [`one_row`] | the same for a single row, the nodes of the rule side by side |
 //! | [`coalitional`] | the same for features in groups |
-//! | [`pairs`] | the same for interactions of pairs |
+//! | [`interactions`] | the same for interactions of pairs |
 //! | [`kept`] | what was made for the groups of the last call |
 //! | [`plan`] | which kernel, and how long it takes |
 //! | [`block`] | rows to columns and back |
@@ -68,11 +68,11 @@ mod baseline;
 mod block;
 mod by_size;
 mod coalitional;
+mod interactions;
 mod kept;
 mod kernel;
 mod one_row;
 mod others;
-mod pairs;
 mod plan;
 mod program;
 mod questions;
@@ -88,9 +88,9 @@ use rayon::prelude::*;
 
 pub(crate) use self::baseline::AgainstBaseline;
 use self::by_size::BySize;
+use self::interactions::Partners;
 use self::kept::Kept;
 use self::kernel::Kernel;
-use self::pairs::Partners;
 pub(crate) use self::plan::Cost;
 use self::program::Program;
 use self::questions::Players;
