@@ -191,7 +191,7 @@ fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Tim
         false => 2.0 * size as f64 + 100.0 * task.leaves as f64,
         true => 2.5 * size as f64 + 10.0 * histograms.extensions(),
     };
-    let lookups = task.explicands as f64 * (0.2 * task.leaves as f64 + 0.9 * loads as f64);
+    let lookups = task.explicands as f64 * (0.1 * task.leaves as f64 + 0.6 * loads as f64);
     Some(Times { size, filling, lookups })
 }
 

@@ -53,7 +53,7 @@ pub(super) fn nanoseconds(ensemble: &Ensemble, rows: usize) -> Result<f64, TreeE
         let size = Paths::new(nodes, &player_of).and_then(|paths| size(nodes, &paths, layout));
         let (size, loads) = size.ok_or_else(|| too_long(number))?;
         let leaves = tree.leaves as f64;
-        time += 2.0 * size as f64 + 100.0 * leaves + rows as f64 * (0.2 * leaves + 0.9 * loads as f64);
+        time += 2.0 * size as f64 + 100.0 * leaves + rows as f64 * (0.1 * leaves + 0.6 * loads as f64);
     }
     Ok(time)
 }

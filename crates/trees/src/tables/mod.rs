@@ -43,8 +43,8 @@ const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 const SECTION: usize = 2 << 20;
 const SECTIONS: usize = 8;
 
-/// Numbers of a row and its sums that are taken for many.
-const WIDE: usize = 64;
+/// Bytes of rows and sums of a task, which are near together with the tables of a turn of one thread.
+const NEAR: usize = 1 << 18;
 
 /// Rows for which a tree's tables come near once.
 const PAYING: usize = 8 * BLOCK;
@@ -70,11 +70,7 @@ impl Pieces {
     pub(crate) fn new(rows: usize, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
         let all = rows.saturating_mul(bytes);
-        // Of wide rows a tree needs a part, here and there: few stay near.
-        let most = match numbers > WIDE {
-            true => PAYING,
-            false => (STAYING / bytes).clamp(PAYING, 1 << 20).next_multiple_of(BLOCK),
-        };
+        let most = (NEAR / bytes).max(PAYING).next_multiple_of(BLOCK);
         let threads = rayon::current_num_threads();
         let task = match threads {
             1 => most,
