@@ -258,6 +258,9 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
         let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
         let header = std::str::from_utf8(&bytes[10..start])?;
         match header {
+            _ if header.contains("'fortran_order': True") => {
+                return Err(format!("{header}: rows one after the other (C order) are wanted").into());
+            }
             _ if header.contains("'<f4'") => bytes[start..]
                 .as_chunks()
                 .0
