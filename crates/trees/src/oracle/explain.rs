@@ -89,7 +89,7 @@ impl InterventionalOracle<'_> {
                 self.add_trees::<N>(&work, section, pieces.of_one_thread(), &mut values);
                 values
             };
-            let sums: Vec<Vec<f64>> = sections.into_par_iter().map(of_section).collect();
+            let sums: Vec<Vec<f64>> = sections.into_par_iter().with_max_len(1).map(of_section).collect();
             let chunk = BLOCK * numbers;
             values.par_chunks_mut(chunk).enumerate().for_each(|(place, values)| {
                 for sums in &sums {
@@ -121,18 +121,25 @@ impl InterventionalOracle<'_> {
         let begun =
             |rows: &[f64], scratch: &mut Scratch<N>| scratch.begin(self, question, kernels, rows, work.steps);
         let scratch = || Scratch::new(features, question);
+        // One row's latency is less than it takes to wake another thread.
+        let by_one_thread = pieces.alone || rows.len() <= pieces.task;
         // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
         let (mut staying, passing): (Vec<Staying<'_, N>>, &mut [f64]) = match pieces.stay {
             true => {
-                let tasks = values
-                    .chunks_mut(pieces.task * numbers)
-                    .zip(rows.values().chunks(pieces.task * features));
                 let begin = |(values, rows)| {
                     let mut scratch = scratch();
                     begun(rows, &mut scratch);
                     Staying { scratch, values }
                 };
-                (tasks.map(begin).collect(), &mut [])
+                let (values_of_task, rows_of_task) = (pieces.task * numbers, pieces.task * features);
+                let staying = if by_one_thread {
+                    let rows = rows.values().chunks(rows_of_task);
+                    values.chunks_mut(values_of_task).zip(rows).map(begin).collect()
+                } else {
+                    let rows = rows.values().par_chunks(rows_of_task);
+                    values.par_chunks_mut(values_of_task).zip(rows).with_max_len(1).map(begin).collect()
+                };
+                (staying, &mut [])
             }
             false => (Vec::new(), values),
         };
@@ -162,15 +169,16 @@ impl InterventionalOracle<'_> {
                 }
             };
             match &mut staying[..] {
-                // One row's latency is less than it takes to wake another thread.
-                [task] => add(&mut task.scratch),
-                tasks if pieces.alone && pieces.stay => {
+                tasks if by_one_thread && pieces.stay => {
                     tasks.iter_mut().for_each(|task| add(&mut task.scratch));
                 }
-                tasks if pieces.stay => tasks.par_iter_mut().for_each(|task| add(&mut task.scratch)),
+                tasks if pieces.stay => {
+                    tasks.par_iter_mut().with_max_len(1).for_each(|task| add(&mut task.scratch))
+                }
                 _ => passing
                     .par_chunks_mut(pieces.task * numbers)
                     .zip(rows.values().par_chunks(pieces.task * features))
+                    .with_max_len(1)
                     .for_each_init(scratch, |scratch, (values, rows)| {
                         begun(rows, scratch);
                         add(scratch);
@@ -181,8 +189,10 @@ impl InterventionalOracle<'_> {
             let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
             memory = tables.map(Tables::into_memory).collect();
         }
-        for Staying { scratch, values } in &mut staying {
-            scratch.end(question.players, outputs, values);
+        let end = |task: &mut Staying<'_, N>| task.scratch.end(question.players, outputs, task.values);
+        match by_one_thread {
+            true => staying.iter_mut().for_each(end),
+            false => staying.par_iter_mut().with_max_len(1).for_each(end),
         }
     }
 

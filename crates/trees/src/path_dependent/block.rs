@@ -87,6 +87,7 @@ pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>
         values
             .par_chunks_mut(task * width)
             .zip(rows.values().par_chunks(task * features))
+            .with_max_len(1)
             .for_each_init(Scratch::default, explain);
     }
 }

@@ -126,6 +126,7 @@ fn explain_in<N: SumsOf, L: Law>(
             values
                 .par_chunks_mut(pieces.task * numbers)
                 .zip(rows.values().par_chunks(pieces.task * features))
+                .with_max_len(1)
                 .for_each_init(Task::default, |task, (values, rows)| {
                     begin(task, rows);
                     add(task);

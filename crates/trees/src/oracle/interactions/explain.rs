@@ -80,6 +80,7 @@ impl InterventionalOracle<'_> {
                 values
                     .par_chunks_mut(block * numbers)
                     .zip(rows.values().par_chunks(block * features))
+                    .with_max_len(1)
                     .for_each_init(scratch, explain);
             }
         }
