@@ -42,6 +42,8 @@ pub(crate) struct Task<'a> {
     /// Numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
+    /// Whether the background is sorted before there is a question.
+    pub(crate) compiled: bool,
     /// Whether the background can go through the tree as sets of rows.
     pub(crate) cohorts: bool,
     /// Of the tables.
@@ -165,6 +167,9 @@ pub(crate) fn by_cohorts(task: &Task<'_>) -> f64 {
 }
 
 fn sorting(task: &Task<'_>) -> f64 {
+    if task.compiled {
+        return 0.0;
+    }
     task.leaves as f64 * (300.0 + 1.5 * task.background as f64)
 }
 

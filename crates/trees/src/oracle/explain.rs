@@ -196,18 +196,23 @@ impl InterventionalOracle<'_> {
         }
     }
 
-    /// What [`explain`](Self::explain) would do, by the settings.
-    pub(crate) fn plan_of(&self, question: &Question<'_>, rows: Rows<'_>) -> Result<Plan, TreeError> {
-        let chosen = self.for_each_tree(question, rows, |task| {
+    /// What [`explain`](Self::explain) would do with `count` rows like those of `sample`, by the settings.
+    pub(crate) fn plan_of(
+        &self,
+        question: &Question<'_>,
+        sample: Rows<'_>,
+        count: usize,
+    ) -> Result<Plan, TreeError> {
+        let chosen = self.for_each_tree(question, sample, count, |task| {
             let kernel = task.kernel(cost::choose);
             (kernel, cost::predict(task, kernel))
         });
         let kernels: Vec<Kernel> = chosen.iter().map(|&(kernel, _)| kernel).collect();
         cost::check(self.ensemble, self.settings, &kernels)?;
-        self.check_rows_at_hand(&kernels, rows)?;
-        let count =
+        self.check_rows_at_hand(&kernels, sample)?;
+        let trees =
             |wanted: kernel::Kernel| kernels.iter().filter(|kernel| kernel.public() == wanted).count();
-        let kernels = kernel::Kernel::ALL.map(|kernel| (kernel, count(kernel)));
+        let kernels = kernel::Kernel::ALL.map(|kernel| (kernel, trees(kernel)));
         Ok(Plan {
             kernels: kernels.into_iter().filter(|&(_, trees)| trees > 0).collect(),
             seconds: chosen.iter().map(|(_, nanoseconds)| nanoseconds * 1e-9).sum(),
@@ -221,23 +226,24 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
         choose: cost::Choose,
     ) -> Vec<Kernel> {
-        self.for_each_tree(question, rows, |task| task.kernel(choose))
+        self.for_each_tree(question, rows, rows.len(), |task| task.kernel(choose))
     }
 
-    /// What `answer` says of the task that each tree is.
+    /// What `answer` says of the task that each tree is for `count` rows like those of `sample`.
     pub(super) fn for_each_tree<T>(
         &self,
         question: &Question<'_>,
-        rows: Rows<'_>,
+        sample: Rows<'_>,
+        count: usize,
         answer: impl Fn(&cost::Task<'_>) -> T,
     ) -> Vec<T> {
         let ensemble = self.ensemble;
         let features = ensemble.feature_count();
-        let samples = if self.compiled { 0 } else { SAMPLE.min(rows.len()) };
+        let samples = if self.compiled { 0 } else { SAMPLE.min(sample.len()) };
         // A few pairs of rows, spread over both sets.
         let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
-                let explicand = rows.row(index * rows.len() / samples);
+                let explicand = sample.row(index * sample.len() / samples);
                 let place = index * self.weights.len() / SAMPLE;
                 let rounded = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
                 (rounded, &self.background[place * features..(place + 1) * features])
@@ -261,9 +267,10 @@ impl InterventionalOracle<'_> {
                 linear: tree.linear,
                 nodes,
                 leaves: tree.leaves,
-                explicands: rows.len(),
-                // Patterns are at hand: as if few rows had to be sorted, but too many to be walked.
+                explicands: count,
+                // Too many to be walked.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
+                compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
                 layout: Layout::new(question.players),
                 grouped: matches!(question.weights, Weights::Grouped(_)),

@@ -221,13 +221,22 @@ impl<'a> InterventionalOracle<'a> {
     ///
     /// As [`values`](Self::values).
     pub fn plan(&self, value: &Semivalue, rows: Rows<'_>) -> Result<Plan, TreeError> {
+        self.plan_for(value, rows.len(), rows)
+    }
+
+    /// As [`plan`](Self::plan) for `count` rows, of which `sample` has some.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_for(&self, value: &Semivalue, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         value.check_players(self.features.len())?;
-        check_rows(rows, self.ensemble, "row")?;
-        if let Some(plan) = self.plan_by_quadrature(value, rows) {
+        check_rows(sample, self.ensemble, "row")?;
+        if let Some(plan) = self.plan_by_quadrature(value, sample, count) {
             return Ok(plan);
         }
         let weights = Weights::Alike(Moments::new(value.clone(), self.widest()));
-        self.plan_of(&self.of_features(weights, Asked::Values(value.clone())), rows)
+        self.plan_of(&self.of_features(weights, Asked::Values(value.clone())), sample, count)
     }
 
     /// v(∅) of every explicand, per output: the weighted mean margin of the background.

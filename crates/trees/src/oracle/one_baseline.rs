@@ -29,7 +29,7 @@ impl InterventionalOracle<'_> {
     ) -> Result<Option<Attributions>, TreeError> {
         value.check_players(self.features.len())?;
         check_rows(rows, self.ensemble, "row")?;
-        if self.quadrature_seconds(value, rows).is_none() {
+        if self.quadrature_seconds(value, rows, rows.len()).is_none() {
             return Ok(None);
         }
         let ensemble = self.ensemble;
@@ -41,19 +41,24 @@ impl InterventionalOracle<'_> {
     }
 
     /// The plan of [`by_quadrature`](Self::by_quadrature).
-    pub(super) fn plan_by_quadrature(&self, value: &Semivalue, rows: Rows<'_>) -> Option<Plan> {
-        let seconds = self.quadrature_seconds(value, rows)?;
+    pub(super) fn plan_by_quadrature(
+        &self,
+        value: &Semivalue,
+        sample: Rows<'_>,
+        count: usize,
+    ) -> Option<Plan> {
+        let seconds = self.quadrature_seconds(value, sample, count)?;
         Some(Plan { kernels: vec![(Kernel::Quadrature, self.ensemble.tree_count())], seconds })
     }
 
-    /// The predicted time of quadrature; `None` where it is not to be taken.
-    fn quadrature_seconds(&self, value: &Semivalue, rows: Rows<'_>) -> Option<f64> {
+    /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be taken.
+    fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
         let is_asked = match self.settings.kernel {
             None => false,
             Some(Kernel::Quadrature) => true,
             Some(_) => return None,
         };
-        if !is_asked && rows.len() < FEW {
+        if !is_asked && count < FEW {
             return None;
         }
         let ensemble = self.ensemble;
@@ -65,7 +70,7 @@ impl InterventionalOracle<'_> {
         }
         let lengths = AgainstBaseline::rule_lengths(value, widest)?;
         let splits = ensemble.leaf_count() - ensemble.tree_count();
-        let cost = Cost::new(rows.len(), splits, ensemble.depth());
+        let cost = Cost::new(count, splits, ensemble.depth());
         let of_tree = |tree: &Tree| {
             let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
             let splits = tree.leaves - 1;
@@ -75,7 +80,8 @@ impl InterventionalOracle<'_> {
         let walks = || -> f64 {
             let moments = Moments::new(value.clone(), 1);
             let question = self.of_features(Weights::Alike(moments), Asked::Values(value.clone()));
-            self.for_each_tree(&question, rows, |task| cost::predict(task, cost::Kernel::Walk)).iter().sum()
+            let walk = |task: &cost::Task<'_>| cost::predict(task, cost::Kernel::Walk);
+            self.for_each_tree(&question, sample, count, walk).iter().sum()
         };
         (is_asked || quadrature < walks()).then_some(quadrature * 1e-9)
     }

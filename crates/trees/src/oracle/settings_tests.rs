@@ -127,6 +127,10 @@ fn plans_say_what_is_done() {
     let one = free.plan(&Semivalue::Shapley, Rows::new(&case.explicands[..8], 8)).unwrap();
     assert_eq!(one.kernels, [(Kernel::Cohorts, trees)]);
     assert!(one.seconds < plan.seconds);
+    // Many more than are at hand.
+    let of = |count: usize| free.plan_for(&Semivalue::Shapley, count, case.explicands()).unwrap();
+    assert_eq!((of(400), of(100_000).kernels), (plan, vec![(Kernel::Tables, trees)]));
+    assert!(of(1_000_000).seconds > 5.0 * of(100_000).seconds);
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! with w the weight of a set: where rows weigh the same, a count of bits.
 
 use super::leaf::{Arrived, Failed, Leaf};
-use super::sets::{SIZES, Weigh, room, sort_by_number};
+use super::sets::{Numbers, SIZES, Weigh, room};
 use crate::moments::Moments;
 
 /// The memory that a leaf takes.
@@ -33,8 +33,9 @@ impl Leaf for Alone {
     ) {
         let value = arrived.value;
         let by_size = room::<W, SIZES>(&mut self.by_size);
-        let (sets, owners) = self.failed.of(&arrived);
-        sort_by_number(sets, arrived.cohort, by_size);
+        let mut numbers = Numbers::new();
+        let (sets, owners) = self.failed.of(&arrived, &mut numbers);
+        numbers.sort(arrived.cohort, by_size);
         let (count, others) = (owners.len(), arrived.others());
         if count > 0 {
             let gains = moments.against(others);

@@ -14,7 +14,7 @@
 use super::super::masks::ones;
 use super::MOST_DEPTH;
 use super::leaf::{Arrived, Leaf};
-use super::sets::{SIZES, Set, Weigh, both, either, is_empty, less, room, sort_by_number};
+use super::sets::{Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room};
 use crate::oracle::coalitional::Coalitional;
 
 /// The memory that a leaf takes.
@@ -23,8 +23,6 @@ pub(crate) struct InGroups {
     groups: Vec<Group>,
     /// By group: the rows that fail one of its players.
     touched: Vec<u64>,
-    /// Those of the groups outside X.
-    outside: Vec<u64>,
     by_groups: Vec<u64>,
     /// Of one group: G_i of its players, the rows by number of those, and the same by number of groups too.
     members: Vec<u64>,
@@ -72,15 +70,15 @@ impl Leaf for InGroups {
         phi: &mut impl FnMut(u32, f64),
     ) {
         self.meet(&arrived, coalitional);
-        let Self { groups, touched, outside, by_groups, members, by_members, cells, gains, losses } = self;
+        let Self { groups, touched, by_groups, members, by_members, cells, gains, losses } = self;
         let (between, within) = coalitional.moments();
         let touched = room::<W, MOST_DEPTH>(touched);
-        let outside = room::<W, MOST_DEPTH>(outside);
         let by_groups = room::<W, SIZES>(by_groups);
         let members = room::<W, MOST_DEPTH>(members);
         let by_members = room::<W, SIZES>(by_members);
         // Rows with a mixed group, and with two.
         let (mut once, mut twice): (Set<W>, Set<W>) = ([0; W], [0; W]);
+        let mut outside = Numbers::new();
         let mut count = 0;
         for (group, touched) in groups.iter().zip(&mut *touched) {
             let fail = ones(group.live).fold([0; W], |any, level| either(any, arrived.failing[level]));
@@ -89,11 +87,11 @@ impl Leaf for InGroups {
                 twice = either(twice, both(once, *touched));
                 once = either(once, *touched);
             } else {
-                outside[count] = *touched;
+                outside.add(*touched);
                 count += 1;
             }
         }
-        sort_by_number(&outside[..count], arrived.cohort, by_groups);
+        outside.sort(arrived.cohort, by_groups);
         let mixable = groups.len() - count;
         for (group, &touched) in groups.iter().zip(&*touched) {
             let is_outside = group.rest == 0;
@@ -105,12 +103,14 @@ impl Leaf for InGroups {
             if is_empty(rows) {
                 continue;
             }
+            let mut numbers = Numbers::new();
             let mut own = 0;
             for level in ones(group.live) {
                 members[own] = both(arrived.failing[level], rows);
+                numbers.add(members[own]);
                 own += 1;
             }
-            sort_by_number(&members[..own], rows, by_members);
+            numbers.sort(rows, by_members);
             let others = group.rest.count_ones() as usize;
             for list in [&mut *gains, &mut *losses] {
                 list.clear();

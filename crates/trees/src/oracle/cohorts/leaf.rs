@@ -2,7 +2,7 @@
 
 use super::super::masks::ones;
 use super::MOST_DEPTH;
-use super::sets::{Set, Weigh, both, is_empty, room};
+use super::sets::{Numbers, Set, Weigh, both, is_empty, room};
 
 /// What a leaf gives, by what is asked for.
 pub(crate) trait Leaf: Default {
@@ -62,14 +62,19 @@ impl Default for Failed {
 }
 
 impl Failed {
-    /// G_i for each of those players, and who they are.
+    /// G_i for each of those players, which are added to `numbers`, and who they are.
     #[inline(always)]
-    pub(super) fn of<const W: usize>(&mut self, arrived: &Arrived<'_, W>) -> (&[Set<W>], &[u32]) {
+    pub(super) fn of<const W: usize>(
+        &mut self,
+        arrived: &Arrived<'_, W>,
+        numbers: &mut Numbers<W>,
+    ) -> (&[Set<W>], &[u32]) {
         let sets = room::<W, MOST_DEPTH>(&mut self.words);
         let mut count = 0;
         for level in ones(arrived.live) {
             let own = both(arrived.failing[level], arrived.cohort);
             if !is_empty(own) {
+                numbers.add(own);
                 sets[count] = own;
                 self.owners[count] = arrived.players[level];
                 count += 1;

@@ -9,7 +9,7 @@
 //! ```
 
 use super::leaf::{Arrived, Failed, Leaf};
-use super::sets::{SIZES, Weigh, both, room, sort_by_number};
+use super::sets::{Numbers, SIZES, Weigh, both, room};
 use crate::moments::Moments;
 
 /// The memory that a leaf takes.
@@ -33,8 +33,9 @@ impl Leaf for InPairs {
     ) {
         let value = arrived.value;
         let by_size = room::<W, SIZES>(&mut self.by_size);
-        let (sets, owners) = self.failed.of(&arrived);
-        sort_by_number(sets, arrived.cohort, by_size);
+        let mut numbers = Numbers::new();
+        let (sets, owners) = self.failed.of(&arrived, &mut numbers);
+        numbers.sort(arrived.cohort, by_size);
         let (count, others) = (owners.len(), arrived.others());
         if count > 1 {
             let factors = moments.against(others);

@@ -43,25 +43,41 @@ const BITS: usize = (MOST_DEPTH.ilog2() + 1) as usize;
 /// Numbers of players on a path.
 pub(super) const SIZES: usize = MOST_DEPTH + 1;
 
-/// Sorts rows by the number of `sets` that they are in: those of `rows` that are in k of them are written to `by_number[k]`, up to the number
-/// of sets.
+/// In how many of some sets each row is.
 ///
 /// Bit j of all rows' numbers is a set. A further set is added to these as one is added to a number: each bit is turned where the carry
 /// is, and the carry goes on where both were set.
-#[inline(always)]
-pub(super) fn sort_by_number<const W: usize>(sets: &[Set<W>], rows: Set<W>, by_number: &mut [Set<W>; SIZES]) {
-    let mut sums = [[0; W]; BITS];
-    for (before, &set) in sets.iter().enumerate() {
+pub(crate) struct Numbers<const W: usize> {
+    bits: [Set<W>; BITS],
+    sets: usize,
+}
+
+impl<const W: usize> Numbers<W> {
+    /// Of no sets.
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { bits: [[0; W]; BITS], sets: 0 }
+    }
+
+    /// Adds a set.
+    #[inline(always)]
+    pub(super) fn add(&mut self, set: Set<W>) {
+        self.sets += 1;
         let mut carry = set;
-        for sum in &mut sums[..=(before + 1).ilog2() as usize] {
-            (*sum, carry) = (std::array::from_fn(|word| sum[word] ^ carry[word]), both(*sum, carry));
+        for bit in &mut self.bits[..=self.sets.ilog2() as usize] {
+            (*bit, carry) = (std::array::from_fn(|word| bit[word] ^ carry[word]), both(*bit, carry));
         }
     }
-    let used = sets.len().checked_ilog2().map_or(0, |bit| bit as usize + 1);
-    for (number, of_number) in by_number[..=sets.len()].iter_mut().enumerate() {
-        *of_number = sums[..used].iter().enumerate().fold(rows, |rows, (bit, &sum)| {
-            if number >> bit & 1 == 1 { both(rows, sum) } else { less(rows, sum) }
-        });
+
+    /// Writes to `by_number[k]`, up to the number of sets, those of `rows` that are in k of them.
+    #[inline(always)]
+    pub(super) fn sort(&self, rows: Set<W>, by_number: &mut [Set<W>; SIZES]) {
+        let used = self.sets.checked_ilog2().map_or(0, |bit| bit as usize + 1);
+        for (number, of_number) in by_number[..=self.sets].iter_mut().enumerate() {
+            *of_number = self.bits[..used].iter().enumerate().fold(rows, |rows, (place, &bit)| {
+                if number >> place & 1 == 1 { both(rows, bit) } else { less(rows, bit) }
+            });
+        }
     }
 }
 
