@@ -272,6 +272,7 @@ fn a_compiled_background_stands_for_its_rows() {
         (&["--game", "path-dependent"][..], "--game marginal"),
         (&["--method", "exact"], "method tree"),
         (&["--kernel", "walk"], "rows"),
+        (&["--kernel", "cohorts"], "not at hand"),
         (&["--output", "probability"], "rows"),
     ] {
         let (message, _) =
@@ -279,7 +280,14 @@ fn a_compiled_background_stands_for_its_rows() {
         assert!(message.contains(says), "{more:?}: {message}");
     }
     let facts = json(&["inspect", "--model", &fixture(MODEL), "--background", &compiled, "--format", "json"]);
-    assert!(facts["marginal_shapley"][1].as_str().unwrap().starts_with("1000 rows: "), "{facts}");
+    let plans: Vec<(&str, &str)> = facts["marginal_shapley"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plan| plan.as_str().unwrap().split_once(": ").unwrap())
+        .collect();
+    assert_eq!(plans[1..].iter().map(|plan| plan.0).collect::<Vec<_>>(), ["1000 rows", "100000 rows"]);
+    assert_ne!(plans[1].1, plans[2].1, "a hundred times as many rows take longer");
 }
 
 #[test]
