@@ -15,6 +15,9 @@ pub enum Guarantee {
     EmpiricalBernstein,
     /// Standard errors estimated from the same evaluations: right in the limit of many, and as far as measured.
     Asymptotic,
+    /// Nothing varied in the sample: what it saw is an additive game, and so is the border, all players alone and all but each. Whether there is
+    /// more no sample can tell. The bound is what one draw more of the size of the values would make of it.
+    NothingVaried,
     /// None: the method gave no standard errors.
     Unknown,
 }
@@ -30,6 +33,9 @@ pub enum StopRule {
     Budget,
     /// All looks were used up before.
     Looks,
+    /// A relative tolerance has nothing to be relative to: the values are zero as far as the errors tell, or all alike where it is a share of
+    /// their range.
+    NoScale,
     /// The coalitions tell enough, but not the draws that the game takes for each of them: more draws would.
     Draws,
 }
@@ -41,6 +47,7 @@ impl std::fmt::Display for Guarantee {
             Self::Exact => "exact",
             Self::EmpiricalBernstein => "empirical-bernstein",
             Self::Asymptotic => "asymptotic",
+            Self::NothingVaried => "nothing-varied",
             Self::Unknown => "unknown",
         })
     }
@@ -53,6 +60,7 @@ impl std::fmt::Display for StopRule {
             Self::Tolerance => "tolerance",
             Self::Budget => "budget",
             Self::Looks => "looks",
+            Self::NoScale => "no-scale",
             Self::Draws => "draws",
         })
     }
@@ -86,4 +94,7 @@ pub struct Certificate {
     pub half_widths: Option<Vec<f64>>,
     /// What the looks found.
     pub looks: Vec<Look>,
+    /// All of this in a sentence: whether the accuracy is certified, on what that rests, or what stood in the way.
+    #[serde(default)]
+    pub says: String,
 }

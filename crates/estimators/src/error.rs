@@ -12,6 +12,20 @@ pub enum EstimatorError {
     /// A game without players.
     #[error("the game has no players; there is nobody to attribute anything to")]
     NoPlayers,
+    /// Values beyond the numbers there are.
+    #[error(
+        "the value of player {player} (output {output}) by {method} is {value}: differences of the game's values are larger than any number; divide what the model says by a constant, such as 1e10"
+    )]
+    NotFinite {
+        /// Name of the method.
+        method: String,
+        /// The first such player.
+        player: usize,
+        /// The output.
+        output: usize,
+        /// Its value.
+        value: f64,
+    },
     /// Fewer evaluations than the method needs.
     #[error(
         "{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given"

@@ -25,6 +25,17 @@ pub struct ErrorLaw {
     /// For methods whose values are means of independent draws that are bounded where the game is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounded_draws: Option<BoundedDraws>,
+    /// How far one more draw could move each value, n × k, by the sizes of the draws that made it; 0 where the value is exact. It is part of
+    /// the standard errors. Empty for methods whose values are not means of draws of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_draw: Vec<f64>,
+    /// Whether coalitions come with their complements (orders with their reverses), so that what is even in the game cancels.
+    #[serde(default)]
+    pub is_paired: bool,
+    /// The share of players alone, and of all but one, that the design leaves to chance: 1 where they are drawn as others are, 0 where all of
+    /// them are in the sample for certain. None counts as 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub border_left: Option<f64>,
 }
 
 /// Values that are means of independent, identically distributed draws, whose squared standard errors are sample variances over their

@@ -8,6 +8,7 @@ use crate::estimator::Estimator;
 use crate::evaluations::check_budget;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
+use crate::scaled::in_own_units;
 
 /// What all sampling estimators begin with: refuses a budget that is too small, and answers exactly where that takes no more than the
 /// budget and `full_budget` does not ask to go on sampling, or where there is one player only.
@@ -47,7 +48,7 @@ pub(crate) fn exact_many_if_affordable(
 ///
 /// [`EstimatorError::Value`] for no players or more than 25, and whatever the game reports.
 pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
-    Ok(exact_as("exact", game, &[value])?.swap_remove(0))
+    in_own_units(game, |game| Ok(exact_as("exact", game, std::slice::from_ref(&value))?.swap_remove(0)))
 }
 
 /// The exact values of any solution concept by enumeration, of players in the groups of `partition` where it is one of groups (see
@@ -64,6 +65,15 @@ pub fn exact_in_groups(
     if let Some(semivalue) = value.semivalue() {
         return exact(game, semivalue.clone());
     }
+    in_own_units(game, |game| enumerated(game, value, partition))
+}
+
+/// As [`exact_in_groups`], of values that are no semivalues.
+fn enumerated(
+    game: &dyn Game,
+    value: &SolutionConcept,
+    partition: Option<&Partition>,
+) -> Result<Explanation, EstimatorError> {
     let counted = Counted::new(game);
     let coalitions = value.coalitions(game.players(), partition);
     let exact = match coalitions {

@@ -22,7 +22,8 @@ pub struct Explanation {
     pub base: Vec<f64>,
     /// v(N), the value of all players together: k numbers.
     pub prediction: Vec<f64>,
-    /// One standard error per entry of `values`, where the method can tell; zeros where the values are exact.
+    /// One standard error per entry of `values`, where the method can tell; zero where the value is exact, and nowhere else. What the
+    /// sample may not have met is in it.
     pub std_errors: Option<Vec<f64>>,
     /// Evaluations of the game used, v(∅) and v(N) included; 0 for methods that look inside the model.
     pub evaluations: usize,
@@ -122,4 +123,7 @@ pub struct Diagnostics {
     /// What is known of the law of the errors beside their sizes, where there are standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_law: Option<ErrorLaw>,
+    /// Whether nothing varied in the sample, for some output: it saw an additive game, and cannot tell whether there is more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_varied: bool,
 }

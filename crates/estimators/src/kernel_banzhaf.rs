@@ -201,7 +201,12 @@ impl Estimator for KernelBanzhaf {
         at_most_all((players + 1).max(4), players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let p = self.presence()?;
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
@@ -227,6 +232,7 @@ impl Estimator for KernelBanzhaf {
             Explanation::of_regression(self.name(), self.value(), evaluations, &solution, players, seed);
         explanation.diagnostics.exact = regression.certain_ends && sample_is_complete(&sample);
         explanation.judge(self.standard_errors, || rows.certificate(&solution))?;
+        explanation.note_design(&sample);
         Ok(explanation)
     }
 

@@ -92,7 +92,12 @@ impl Estimator for LeverageShap {
         at_most_all(players.max(4), players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }

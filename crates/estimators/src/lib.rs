@@ -74,7 +74,9 @@ mod product_space;
 mod projected_gradient;
 mod regression;
 mod running_moments;
+mod scaled;
 mod stratified_monte_carlo;
+mod unseen;
 
 pub use anytime::{Anytime, Checkpoint, Measure, Progress, Scale, Until, Watcher};
 pub use apportion_samplers::Pairing;

@@ -23,6 +23,7 @@ use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
+use crate::unseen::Influences;
 
 /// What a budget of `m` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,7 +122,12 @@ impl Estimator for MonteCarlo {
         }
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -142,15 +148,20 @@ impl Estimator for MonteCarlo {
         let gain = |row: u32, output: usize| gains[row as usize * outputs + output];
 
         let pairs = rows[2..].as_chunks::<2>().0;
-        let (mut values, mut squares) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
+        let mut values = vec![0.0; players * outputs];
+        let (mut squares, mut influences) = (values.clone(), Influences::none(values.len()));
+        let mut shares = values.clone();
         for player in 0..players {
             let own = || pairs.iter().skip(player).step_by(players);
             for output in 0..outputs {
                 let contributions =
                     || own().map(|&[before, after]| gain(after, output) - gain(before, output));
                 let mean = contributions().sum::<f64>() / own().len() as f64;
-                values[player * outputs + output] = mean;
-                squares[player * outputs + output] = contributions().map(|x| (x - mean).powi(2)).sum();
+                let (at, share) = (player * outputs + output, (own().len() as f64).recip());
+                let power = |power: i32| contributions().map(|x| (x - mean).powi(power)).sum::<f64>();
+                (values[at], squares[at], shares[at]) = (mean, power(2), share);
+                influences.squares[at] = share.powi(2) * squares[at];
+                influences.fourths[at] = share.powi(4) * power(4);
             }
         }
         let fewest = pairs.len() / players;
@@ -158,6 +169,7 @@ impl Estimator for MonteCarlo {
             (fewest >= FEWEST_CONTRIBUTIONS).then(|| standard_errors(&squares, pairs.len(), players));
         let error_law = std_errors.as_ref().map(|errors| ErrorLaw {
             bounded_draws: Some(BoundedDraws { draws: fewest, span: 2.0 }),
+            one_draw: influences.one_draw(&values, &shares, outputs),
             ..ErrorLaw::of_independent_values(errors, outputs, fewest as f64 - 1.0)
         });
         Ok(Explanation {
@@ -189,7 +201,7 @@ impl ErrorLaw {
             let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
             if squares > 0.0 { sum * sum / squares } else { 1.0 }
         };
-        Self { degrees_of_freedom, directions: (0..outputs).map(directions).collect(), bounded_draws: None }
+        Self { degrees_of_freedom, directions: (0..outputs).map(directions).collect(), ..Self::default() }
     }
 }
 
@@ -246,14 +258,10 @@ fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
 /// From each player's sum of squared deviations, n × k, of `subsets` contributions in all.
 fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> {
     let outputs = squares.len() / players;
-    let pooled = |output: usize| {
-        squares.iter().skip(output).step_by(outputs).sum::<f64>() / (subsets - players) as f64
-    };
-    let pooled: Vec<f64> = (0..outputs).map(pooled).collect();
     let error = |(index, squares): (usize, &f64)| {
-        let (player, output) = (index / outputs, index % outputs);
+        let player = index / outputs;
         let count = (subsets / players + usize::from(player < subsets % players)) as f64;
-        ((squares + pooled[output]) / ((count - 1.0) * count)).sqrt()
+        (squares / ((count - 1.0) * count)).sqrt()
     };
     squares.iter().enumerate().map(error).collect()
 }

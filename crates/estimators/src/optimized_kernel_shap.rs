@@ -54,7 +54,12 @@ impl Estimator for OptimizedKernelShap {
         at_most_all(players.max(4), players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         estimate(self, game, budget, seed, DrawsFrom::Remaining)
     }
 
@@ -76,7 +81,12 @@ impl Estimator for GrowingTwin {
         OptimizedKernelShap.minimum_budget(players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         estimate(self, game, budget, seed, DrawsFrom::All)
     }
 
@@ -115,6 +125,10 @@ fn estimate(
     let (name, value) = (estimator.name(), estimator.value());
     let mut explanation = Explanation::of_regression(name, value, evaluations, &solution, unknowns, seed);
     explanation.judge(StandardErrors::Estimated, || solution.certificate_of_draws(&chosen.times))?;
+    if let Some(law) = &mut explanation.diagnostics.error_law {
+        law.is_paired = true;
+        law.border_left = chosen.has_border().then_some(0.0);
+    }
     Ok(explanation)
 }
 
@@ -263,6 +277,11 @@ impl Plan {
 }
 
 impl Chosen {
+    /// Whether players alone, and all but one, are there for certain.
+    fn has_border(&self) -> bool {
+        self.times.first() == Some(&0)
+    }
+
     fn new(players: usize) -> Self {
         let coalitions = Coalitions::new(players);
         Self { coalitions, weights: Vec::new(), times: Vec::new(), units: Vec::new() }

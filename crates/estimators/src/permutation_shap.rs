@@ -19,6 +19,7 @@ use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
 use crate::optimized_monte_carlo::LawOfDraws;
+use crate::unseen::Influences;
 
 /// The mean of the players' marginal contributions along random permutations, each walked forward and in reverse.
 ///
@@ -48,7 +49,12 @@ impl Estimator for PermutationShap {
         at_most_all(2 * players, players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -86,6 +92,9 @@ impl Estimator for PermutationShap {
             degrees_of_freedom: law.degrees_of_freedom(),
             directions: law.directions(players - 1),
             bounded_draws: Some(BoundedDraws { draws: passes, span: 2.0 }),
+            one_draw: mean.one_draw(outputs),
+            is_paired: true,
+            ..ErrorLaw::default()
         });
         Ok(Explanation {
             value: self.value(),
@@ -152,11 +161,13 @@ struct RunningMean {
     count: usize,
     mean: Vec<f64>,
     squares: Vec<f64>,
+    /// Sums of fourth powers of innovations.
+    fourths: Vec<f64>,
 }
 
 impl RunningMean {
     fn new(length: usize) -> Self {
-        Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length] }
+        Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length], fourths: vec![0.0; length] }
     }
 
     /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`: what it tells of the variance.
@@ -164,13 +175,23 @@ impl RunningMean {
         self.count += 1;
         let count = self.count as f64;
         let scale = ((count - 1.0) / count).sqrt();
-        let entries = self.mean.iter_mut().zip(&mut self.squares).zip(sample).zip(innovation);
-        for (((mean, squares), value), innovation) in entries {
+        let sums = self.squares.iter_mut().zip(&mut self.fourths);
+        let entries = self.mean.iter_mut().zip(sums).zip(sample).zip(innovation);
+        for (((mean, (squares, fourths)), value), innovation) in entries {
             let before = value - *mean;
             *mean += before / count;
-            *squares += before * (value - *mean);
+            let square = before * (value - *mean);
+            *squares += square;
+            *fourths += square * square;
             *innovation = scale * before;
         }
+    }
+
+    /// How far one more sample could move the mean.
+    fn one_draw(&self, outputs: usize) -> Vec<f64> {
+        let count = self.count as f64;
+        let influences = Influences::of_means(&self.squares, &self.fourths, count);
+        influences.one_draw(&self.mean, &vec![count.recip(); self.mean.len()], outputs)
     }
 
     /// Standard errors of the mean; needs two samples.

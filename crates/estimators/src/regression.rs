@@ -47,6 +47,7 @@ pub(crate) fn explain(
         Some(times) => solution.certificate_of_draws(&times),
         None => solution.certificate(&free_shares(sample)),
     })?;
+    explanation.note_design(sample);
     Ok(explanation)
 }
 
@@ -114,13 +115,30 @@ impl Explanation {
     }
 }
 
+impl Explanation {
+    /// Notes of the design of `sample` what the law of the errors rests on.
+    pub(crate) fn note_design(&mut self, sample: &Sample) {
+        if let Some(law) = &mut self.diagnostics.error_law {
+            law.is_paired = sample.pairing() == Pairing::Paired;
+            law.border_left = border_left(sample);
+        }
+    }
+}
+
+/// The share of players alone, and of all but one, that is left to chance; none with replacement.
+pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
+    let (players, strata) = (sample.coalitions().players(), sample.strata());
+    let left = |size: usize| 1.0 - strata[size].inclusion_probability();
+    (sample.multiplicities().is_none() && players > 1).then(|| left(1).max(left(players - 1)).max(0.0))
+}
+
 impl ErrorLaw {
     /// What the certificate of a regression says beside the variances.
     pub(crate) fn of_regression(certificate: &Certificate) -> Self {
         Self {
             degrees_of_freedom: certificate.degrees_of_freedom,
             directions: certificate.directions.clone(),
-            bounded_draws: None,
+            ..Self::default()
         }
     }
 }

@@ -7,6 +7,8 @@
 //! for estimating Shapley value applied in attribute importance*, 2020, Algorithm 1, print the same recursion for the variance itself:
 //! `σ̂² ← (t−2)/(t−1) σ̂² + (φ − φ̄)²/t`, the square being on the deviation.
 
+use crate::unseen::Influences;
+
 /// The running mean and sum of squared deviations of vectors of `width` numbers.
 ///
 /// ```text
@@ -23,12 +25,15 @@ pub(crate) struct RunningMoments {
     /// The mean less the first vector.
     shift: Vec<f64>,
     squares: Vec<f64>,
+    /// Sums of fourth powers of innovations.
+    fourths: Vec<f64>,
 }
 
 impl RunningMoments {
     /// Those of no vectors of `width` numbers.
     pub(crate) fn new(width: usize) -> Self {
-        Self { count: 0, origin: vec![0.0; width], shift: vec![0.0; width], squares: vec![0.0; width] }
+        let zeros = vec![0.0; width];
+        Self { count: 0, origin: zeros.clone(), shift: zeros.clone(), squares: zeros.clone(), fourths: zeros }
     }
 
     /// Adds one vector.
@@ -41,10 +46,13 @@ impl RunningMoments {
         }
         let part = 1.0 / self.count as f64;
         let ends = self.origin.iter().zip(sample).map(|(origin, x)| x - origin);
-        for ((x, shift), squares) in ends.zip(&mut self.shift).zip(&mut self.squares) {
+        let sums = self.squares.iter_mut().zip(&mut self.fourths);
+        for ((x, shift), (squares, fourths)) in ends.zip(&mut self.shift).zip(sums) {
             let deviation = x - *shift;
             *shift += deviation * part;
-            *squares += deviation * (x - *shift);
+            let square = deviation * (x - *shift);
+            *squares += square;
+            *fourths += square * square;
         }
     }
 
@@ -63,7 +71,10 @@ impl RunningMoments {
         for at in 0..self.origin.len() {
             let gap = (other.origin[at] - self.origin[at]) + (other.shift[at] - self.shift[at]);
             self.shift[at] += gap * (others / total);
-            self.squares[at] += other.squares[at] + gap * gap * (own / total * others);
+            let between = gap * gap * (own / total * others);
+            self.squares[at] += other.squares[at] + between;
+            // Between two samples lies one innovation.
+            self.fourths[at] += other.fourths[at] + between * between;
         }
         self.count += other.count;
     }
@@ -81,6 +92,11 @@ impl RunningMoments {
     /// The sums of squared deviations from the mean.
     pub(crate) fn squares(&self) -> &[f64] {
         &self.squares
+    }
+
+    /// The influences of the vectors on their mean.
+    pub(crate) fn influences(&self) -> Influences {
+        Influences::of_means(&self.squares, &self.fourths, self.count as f64)
     }
 
     /// The unbiased variances, `squares / (t − 1)`; not a number for one vector.

@@ -14,31 +14,22 @@
 //!
 //! # What was not seen
 //!
-//! Standard errors know of what the sample met. What is rare and large, such as a small voter's swing, may be missing in all of it, and the
-//! less there is of a sample the more. So asymptotic bounds count a quarter of a draw more of the size of the values: `tr Σ̂ + (‖φ̃‖ / 4f)²`,
-//! the same for each player. (Of runs on a voting game with one large voter and six small ones 85 % were within the tolerance without it, 98 % with it.) Where nothing varies at all, as in additive games, that would never end; there the sample has to be of some size instead, and
-//! the values must add up.
+//! Standard errors have it in them ([`crate::unseen`]), and bounds with them. Where nothing varied in the sample the bound is said to rest on
+//! that; and the values must add up, as those of an additive game do.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::until::{Measure, Scale, Until};
-use crate::certificate::Guarantee;
+use crate::certificate::{Guarantee, StopRule};
 use crate::error_law::BoundedDraws;
 use crate::explanation::Explanation;
+use crate::scaled::unit;
 
 /// Degrees of freedom beyond which Student's t is the normal law.
 const MOST_DEGREES: f64 = 1e6;
 
-/// Shares of the norm of the values below which standard errors are rounding errors.
-const ROUNDING: f64 = 1e-10;
-
 /// The share of v(N) − v(∅) by which the values of an additive game may miss it.
 const ADDITIVE: f64 = 1e-6;
-
-/// Degrees of freedom from which on a sample in which nothing varies is believed: for each player, and at least. More where all values are
-/// zero, and the sample may have missed everything.
-const BELIEVED: (f64, f64) = (0.25, 10.0);
-const BELIEVED_OF_NOTHING: (f64, f64) = (10.0, 500.0);
 
 /// What a look at an explanation finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,11 +46,30 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// What `explanation` tells with the probability `1 − wrong`.
     pub(crate) fn of(explanation: &Explanation, until: &Until, wrong: f64) -> Self {
+        // Squares are taken in units in which they are numbers.
+        let outputs = explanation.outputs();
+        let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
+        let units: Vec<f64> = (0..outputs).map(|output| unit(size(output))).collect();
+        let own = Self::in_units(&explanation.clone().times(&units), until, wrong, &units);
+        let back = |numbers: Vec<f64>| -> Vec<f64> {
+            numbers.iter().zip(units.iter().cycle()).map(|(number, unit)| number / unit).collect()
+        };
+        Self {
+            errors: own.errors.map(back),
+            tolerances: back(own.tolerances),
+            half_widths: own.half_widths.map(back),
+            ..own
+        }
+    }
+
+    /// As [`of`](Self::of), an absolute tolerance being one of `until` times the unit of the output.
+    fn in_units(explanation: &Explanation, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
         let variances = variances(explanation);
-        let tolerances =
-            (0..outputs).map(|output| tolerance(explanation, variances.as_deref(), until, output));
-        let tolerances = tolerances.collect();
+        let tolerances = units.iter().enumerate();
+        let tolerances = tolerances
+            .map(|(output, unit)| tolerance(explanation, variances.as_deref(), until, output, *unit))
+            .collect();
         let Some(variances) = variances else {
             return Self { guarantee: Guarantee::Unknown, errors: None, tolerances, half_widths: None };
         };
@@ -73,9 +83,14 @@ impl Bounds {
             };
         }
         let law = explanation.diagnostics.error_law.as_ref();
-        let bounded = until.range.zip(law.and_then(|law| law.bounded_draws));
+        let bounded = until
+            .range
+            .zip(law.and_then(|law| law.bounded_draws))
+            // The range of the game in the units of the output where it is largest.
+            .map(|(range, draws)| (range * units.iter().copied().fold(0.0, f64::max), draws));
         let guarantee = match bounded {
             Some(_) => Guarantee::EmpiricalBernstein,
+            None if explanation.diagnostics.nothing_varied => Guarantee::NothingVaried,
             None => Guarantee::Asymptotic,
         };
         let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
@@ -84,17 +99,9 @@ impl Bounds {
             None => student(degrees, wrong) * variance.sqrt(),
         };
         let players = explanation.players() as f64;
-        let unseen: Vec<f64> = match bounded {
-            Some(_) => vec![0.0; outputs],
-            None => (0..outputs).map(|output| unseen(explanation, &variances, degrees, output)).collect(),
-        };
-        let variances: Vec<f64> = variances
-            .iter()
-            .enumerate()
-            .map(|(index, variance)| variance + unseen[index % outputs] / players)
-            .collect();
         let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
         let error = |output: usize| match (until.measure, bounded) {
+            _ if guarantee == Guarantee::NothingVaried && !adds_up(explanation, output) => f64::INFINITY,
             (Measure::EveryPlayer, _) => of_output(output)
                 .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
                 .fold(0.0, f64::max),
@@ -116,9 +123,18 @@ impl Bounds {
     }
 
     /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without bounds.
+    ///
+    /// A tolerance of zero, a share of nothing, is reached by exact values alone.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
         Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
+    }
+}
+
+impl Bounds {
+    /// Why a run ends that was not certified: `otherwise`, unless the tolerance is a share of nothing.
+    pub(crate) fn if_scaled(&self, otherwise: StopRule) -> StopRule {
+        if self.tolerances.contains(&0.0) { StopRule::NoScale } else { otherwise }
     }
 }
 
@@ -152,30 +168,25 @@ fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
 }
 
-/// What is added to the squared error of `output` for what the sample may not have met: infinite where the sample is too small to believe
-/// that nothing varies.
-fn unseen(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
+/// Whether the values divide v(N) − v(∅), as those of an additive game do. If not, something was missed.
+fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let values = explanation.output(output);
-    let square: f64 = values.iter().map(|value| value * value).sum();
-    let trace: f64 = variances.iter().skip(output).step_by(explanation.outputs()).sum();
-    if trace > ROUNDING * ROUNDING * square {
-        return square / (4.0 * degrees).powi(2);
-    }
-    // Where nothing varies the game is additive, and every value divides v(N) − v(∅). If it does not, something was missed.
     let total = explanation.prediction[output] - explanation.base[output];
-    let gap = (values.iter().sum::<f64>() - total).abs();
-    if gap > ADDITIVE * (total.abs() + square.sqrt()) {
-        return f64::INFINITY;
-    }
-    let (each, least) = if square > 0.0 { BELIEVED } else { BELIEVED_OF_NOTHING };
-    if degrees >= least.max(each * values.len() as f64) { 0.0 } else { f64::INFINITY }
+    let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    (values.iter().sum::<f64>() - total).abs() <= ADDITIVE * (total.abs() + norm)
 }
 
 /// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.
-fn tolerance(explanation: &Explanation, variances: Option<&[f64]>, until: &Until, output: usize) -> f64 {
+fn tolerance(
+    explanation: &Explanation,
+    variances: Option<&[f64]>,
+    until: &Until,
+    output: usize,
+    unit: f64,
+) -> f64 {
     let values = explanation.output(output);
     let scale = match until.scale {
-        Scale::Absolute => 1.0,
+        Scale::Absolute => unit,
         Scale::Norm => {
             let of_errors: f64 =
                 variances.map_or(0.0, |all| all.iter().skip(output).step_by(explanation.outputs()).sum());
@@ -190,17 +201,15 @@ fn tolerance(explanation: &Explanation, variances: Option<&[f64]>, until: &Until
     until.tolerance * scale
 }
 
-/// ν of one output. Where it is not known: half of what independent errors would have, as values that share a sum have errors that go
+/// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what independent errors would have, as values that share a sum have errors that go
 /// against each other, two by two in the extreme.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
+    let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
+    let (sum, squares) =
+        (of_output().sum::<f64>(), of_output().map(|variance| variance * variance).sum::<f64>());
+    let independent = if squares > 0.0 { sum * sum / squares } else { 1.0 };
     let known = explanation.diagnostics.error_law.as_ref().and_then(|law| law.directions.get(output));
-    let guess = || {
-        let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
-        let (sum, squares) =
-            (of_output().sum::<f64>(), of_output().map(|variance| variance * variance).sum::<f64>());
-        if squares > 0.0 { 0.5 * sum * sum / squares } else { 1.0 }
-    };
-    known.copied().unwrap_or_else(guess).max(1.0)
+    known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
 }
 
 /// The two-sided quantile of Student's t; infinite where there are no degrees of freedom.

@@ -4,6 +4,7 @@
 //! budget: as samples grow (the estimator's [`growing`](Estimator::growing) twin) and what is remembered costs nothing, that evaluates
 //! what is new only. The explanation at a budget does not depend on the steps that led there, nor on where the run was interrupted.
 
+mod border;
 mod bounds;
 mod checkpoint;
 mod memory;
@@ -20,6 +21,7 @@ use crate::error::EstimatorError;
 use crate::estimator::Estimator;
 use crate::evaluations::check_budget;
 use crate::explanation::Explanation;
+use border::Border;
 use bounds::{Bounds, growth_needed};
 use memory::{Memory, most_remembered};
 use remembering::Remembering;
@@ -217,12 +219,30 @@ impl<'g> Anytime<'g> {
         let mut left = 1.0 - until.confidence;
         let mut is_expected = false;
         let mut looks: Vec<Look> = Vec::new();
+        let units = self.estimator.units(players);
+        let mut border: Option<Border> = None;
+        let needs_border = border::matters(&self.estimator.value(), units.len());
         loop {
             let mut explanation = self.estimate(budget, most, looks.last())?;
             most = most.min(self.memorable());
-            self.check_range(until)?;
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
-            let bounds = Bounds::of(&explanation, until, spent);
+            let mut bounds = Bounds::of(&explanation, until, spent);
+            let is_reached = |bounds: &Bounds| bounds.ratio().is_some_and(|error| error <= 1.0);
+            if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
+            {
+                // Before it is believed: where such games hide.
+                let affordable = self.evaluations() + 2 * units.len() <= until.most_evaluations(players);
+                border = if affordable { Some(self.border(&units, &explanation, most)?) } else { None };
+                if border.is_none() {
+                    bounds = Bounds { errors: None, ..bounds };
+                }
+            }
+            if let Some(border) = &border {
+                self.count(&mut explanation);
+                border.raise(&mut explanation);
+                bounds = Bounds::of(&explanation, until, spent);
+            }
+            self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
             // A look without standard errors could not have stopped the run.
             let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
@@ -231,9 +251,9 @@ impl<'g> Anytime<'g> {
             let stopped_by = if error.is_some_and(|error| error <= 1.0) {
                 Some(StopRule::Tolerance)
             } else if budget >= most || bounds.guarantee == Guarantee::Exact {
-                Some(StopRule::Budget)
+                Some(bounds.if_scaled(StopRule::Budget))
             } else {
-                (looks.len() >= until.looks).then_some(StopRule::Looks)
+                (looks.len() >= until.looks).then_some(bounds.if_scaled(StopRule::Looks))
             };
             if let Some(stopped_by) = stopped_by {
                 explanation.certificate = Some(certificate(until, bounds, stopped_by, looks));
@@ -245,6 +265,17 @@ impl<'g> Anytime<'g> {
             budget = self.rounded((budget as f64 * growth).ceil() as usize, most);
             self.explanation = Some(explanation);
         }
+    }
+
+    /// Evaluates the border of the game.
+    fn border(
+        &self,
+        units: &[Vec<usize>],
+        explanation: &Explanation,
+        most: usize,
+    ) -> Result<Border, EstimatorError> {
+        let report = self.reporter(self.evaluations() + 2 * units.len(), most, None);
+        Ok(Border::ask(&self.game.reporting(&report), units, explanation)?)
     }
 
     /// `budget`, or all coalitions where it would hold nearly all, or the most. Beyond all coalitions are those that go on sampling.
@@ -282,13 +313,7 @@ impl<'g> Anytime<'g> {
         if budget > remembered {
             return Err(EstimatorError::TooManyEvaluations { given: budget, most: remembered });
         }
-        let report = |game: &Remembering<'_>| {
-            let Some(watcher) = &self.watcher else { return ControlFlow::Continue(()) };
-            let store = || self.checkpoint();
-            let error = last.and_then(|look| look.error);
-            let evaluations = game.evaluations();
-            watcher(&Progress { evaluations, next_look: budget, most, error, store: &store })
-        };
+        let report = self.reporter(budget, most, last.and_then(|look| look.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
         let mut explanation = estimate.map_err(|error| match error {
             // However deep the game was asked, its failure is the game's.
@@ -298,14 +323,33 @@ impl<'g> Anytime<'g> {
         if !self.grows {
             return Ok(explanation);
         }
-        // The run may have asked for more than its last sample.
+        self.count(&mut explanation);
+        Ok(explanation)
+    }
+
+    /// Tells the watcher of every chunk of evaluations.
+    fn reporter(
+        &self,
+        next_look: usize,
+        most: usize,
+        error: Option<f64>,
+    ) -> impl Fn(&Remembering<'_>) -> ControlFlow<()> + Sync {
+        move |game| {
+            let Some(watcher) = &self.watcher else { return ControlFlow::Continue(()) };
+            let store = || self.checkpoint();
+            let evaluations = game.evaluations();
+            watcher(&Progress { evaluations, next_look, most, error, store: &store })
+        }
+    }
+
+    /// Says what the run has asked for, which may be more than its last sample.
+    fn count(&self, explanation: &mut Explanation) {
         explanation.evaluations = self.game.evaluations();
         explanation.model_rows = self.game.model_rows();
         explanation.distinct_coalitions = match self.game.memory().in_scenarios() {
             0 => explanation.evaluations,
             _ => explanation.distinct_coalitions,
         };
-        Ok(explanation)
     }
 }
 
@@ -328,7 +372,7 @@ impl Explanation {
             }
             Some(Certificate { stopped_by, looks, .. }) => (stopped_by, looks),
             None if is_reached => (StopRule::Tolerance, Vec::new()),
-            None => (StopRule::Budget, Vec::new()),
+            None => (bounds.if_scaled(StopRule::Budget), Vec::new()),
         };
         self.certificate = Some(certificate(until, bounds, stopped_by, looks));
     }
@@ -347,13 +391,54 @@ impl std::fmt::Debug for Anytime<'_> {
 }
 
 fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<Look>) -> Certificate {
+    let stopped_by = if bounds.guarantee == Guarantee::Exact { StopRule::Tolerance } else { stopped_by };
     Certificate {
-        stopped_by: if bounds.guarantee == Guarantee::Exact { StopRule::Tolerance } else { stopped_by },
+        says: sentence(until, &bounds, stopped_by),
+        stopped_by,
         guarantee: bounds.guarantee,
         confidence: until.confidence,
         error_bounds: bounds.errors,
         tolerances: bounds.tolerances,
         half_widths: bounds.half_widths,
         looks,
+    }
+}
+
+/// What a certificate says.
+fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
+    let basis = match bounds.guarantee {
+        Guarantee::Exact => {
+            return "The values are exact: every coalition that matters was evaluated.".to_owned();
+        }
+        Guarantee::Unknown => {
+            return "Not certified: the method does not know its error at this budget; give a larger one, or another method."
+                .to_owned();
+        }
+        Guarantee::EmpiricalBernstein => "by an inequality that holds for every number of draws",
+        Guarantee::NothingVaried => {
+            "as far as was seen: nothing varied in the sample, nor on the border of the game, and a sample cannot tell what it did not meet"
+        }
+        Guarantee::Asymptotic if until.range.is_some() => {
+            "by standard errors, which are right in the limit; the range is not made use of, as this method has no bound that takes one"
+        }
+        Guarantee::Asymptotic => "by standard errors, which are right in the limit",
+    };
+    let confidence = until.confidence;
+    match stopped_by {
+        StopRule::Tolerance => format!("Certified with confidence {confidence}, {basis}."),
+        StopRule::Budget => {
+            "Not certified: the budget was used up before the error was within the tolerance.".to_owned()
+        }
+        StopRule::Looks => {
+            "Not certified: all looks were used up before the error was within the tolerance.".to_owned()
+        }
+        StopRule::NoScale => {
+            "Not certified: the values are zero as far as the errors tell, or all alike, so that there is nothing for a relative tolerance to be a share of; give an absolute one."
+                .to_owned()
+        }
+        StopRule::Draws => {
+            "Not certified: the coalitions tell enough, but not the draws of the law for each of them; give it more draws."
+                .to_owned()
+        }
     }
 }

@@ -199,7 +199,7 @@ impl Coalitional {
                 Some(along_orders.estimate(&quotient_game, evaluations, of_groups)?.into())
             }
             Plan::Apart { of_quotient, .. } if self.needs_quotient(partition) => {
-                Some(self.of_groups.estimate(&quotient_game, of_quotient + 2, of_groups)?.into())
+                Some(self.of_groups.estimate_seen(&quotient_game, of_quotient + 2, of_groups)?.into())
             }
             Plan::Apart { .. } => None,
         };

@@ -44,7 +44,7 @@ pub(super) fn estimate(
     };
     let quotient_game = QuotientGame::new(game, partition)?;
     let quotient =
-        Estimate::from(regression.estimate(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);
+        Estimate::from(regression.estimate_seen(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);
 
     let mut gathered = Gathered::new(partition.players(), game.outputs());
     gathered.note(&quotient.diagnostics);
@@ -53,7 +53,8 @@ pub(super) fn estimate(
     for (group, share) in large_groups(partition).zip(&shares[1..]) {
         let members = partition.group(group);
         let alone = SubGame::new(game, members)?;
-        let mut explanation = regression.estimate(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
+        let mut explanation =
+            regression.estimate_seen(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
         // What the members get alone less equal shares of what they are worth alone.
         for player in explanation.values.chunks_exact_mut(game.outputs()) {
             for ((value, full), base) in player.iter_mut().zip(&explanation.prediction).zip(&explanation.base)

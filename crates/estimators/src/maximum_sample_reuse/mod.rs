@@ -51,6 +51,7 @@ use crate::exact::exact_many_if_affordable;
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 use crate::regression::StandardErrors;
+use crate::scaled::many_in_own_units;
 
 /// Whether a regression takes out first what is additive in the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -166,6 +167,21 @@ impl MaximumSampleReuse {
         budget: usize,
         seed: u64,
     ) -> Result<Vec<Explanation>, EstimatorError> {
+        let seen = |game: &dyn Game| {
+            let seen = self.many_seen(game, values, budget, seed)?;
+            Ok(seen.into_iter().map(Explanation::with_unseen).collect())
+        };
+        many_in_own_units(game, seen)
+    }
+
+    /// As [`estimate_many`](Self::estimate_many), as the sample has it.
+    fn many_seen(
+        &self,
+        game: &dyn Game,
+        values: &[Semivalue],
+        budget: usize,
+        seed: u64,
+    ) -> Result<Vec<Explanation>, EstimatorError> {
         if let Some(explanations) = exact_many_if_affordable(self, values, game, budget, self.full_budget)? {
             return Ok(explanations);
         }
@@ -235,9 +251,14 @@ impl Estimator for MaximumSampleReuse {
         at_most_all((players + 1).max(4), players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let values = std::slice::from_ref(&self.value);
-        Ok(self.estimate_many(game, values, budget, seed)?.swap_remove(0))
+        Ok(self.many_seen(game, values, budget, seed)?.swap_remove(0))
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

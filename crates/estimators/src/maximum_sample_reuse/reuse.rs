@@ -11,7 +11,7 @@ use crate::error::EstimatorError;
 use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
 use crate::optimized_monte_carlo::LawOfDraws;
-use crate::regression::StandardErrors;
+use crate::regression::{StandardErrors, border_left};
 
 /// A sample put to use for one value.
 pub(super) struct Reuse<'a> {
@@ -225,7 +225,8 @@ impl Reuse<'_> {
         ErrorLaw {
             degrees_of_freedom: degrees.min(draws - unknowns as f64).max(1.0),
             directions: law.directions(players),
-            bounded_draws: None,
+            border_left: border_left(self.sample),
+            ..ErrorLaw::default()
         }
     }
 

@@ -19,6 +19,7 @@ use super::MOST_DRAWS;
 use super::walk::Walk;
 use crate::error::EstimatorError;
 use crate::product_space::{Asked, Moments, Plan, ProductDraws, Strata, averages};
+use crate::unseen::Influences;
 
 /// Scenarios whose draws are made before their moments are added up: these bound the memory.
 const SCENARIOS_AT_ONCE: usize = 256;
@@ -33,6 +34,8 @@ const FEWEST_DEGREES: usize = 4;
 pub(super) struct Grown {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
+    /// Of the draws.
+    pub(super) influences: Influences,
     pub(super) degrees_of_freedom: f64,
 }
 
@@ -130,6 +133,7 @@ impl Sums {
     }
 
     fn finish(self, scenarios: usize, draws: usize) -> Grown {
+        let influences = self.all.as_ref().map_or_else(|| Influences::none(0), Moments::influences);
         let (count, degrees) = (scenarios as f64, draws.saturating_sub(scenarios));
         if draws < 2 * scenarios || degrees < FEWEST_DEGREES {
             let (values, variances) = self.all.map_or((Vec::new(), Vec::new()), |all| {
@@ -137,7 +141,7 @@ impl Sums {
             });
             let errors = || variances.into_iter().map(f64::sqrt).collect();
             let std_errors = (draws > FEWEST_DEGREES).then(errors);
-            return Grown { values, std_errors, degrees_of_freedom: draws as f64 - 1.0 };
+            return Grown { values, std_errors, influences, degrees_of_freedom: draws as f64 - 1.0 };
         }
         // Satterthwaite's, which are fewer where few scenarios make up most of the variance.
         let total: f64 = self.variances.iter().sum();
@@ -145,6 +149,7 @@ impl Sums {
         Grown {
             values: self.means.iter().map(|sum| sum / count).collect(),
             std_errors: Some(self.variances.iter().map(|sum| sum.sqrt() / count).collect()),
+            influences,
             degrees_of_freedom: effective.min(degrees as f64),
         }
     }

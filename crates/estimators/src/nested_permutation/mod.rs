@@ -21,13 +21,12 @@ use apportion_values::{Semivalue, SolutionConcept};
 use self::growing::Grown;
 use self::walk::{Path, Walk, rows_between};
 use crate::error::EstimatorError;
-use crate::error_law::ErrorLaw;
-use crate::estimator::Estimator;
-use crate::explanation::{Diagnostics, Explanation};
+use crate::estimator::{Estimator, units};
+use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 use crate::product_space::{
-    Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages, exact_within, explanation,
-    finish_all,
+    Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages,
+    exact_within, explanation,
 };
 
 /// The mean of all players' marginal contributions along random nested orders, each walked from ∅ to N in one scenario that is drawn with it.
@@ -183,7 +182,7 @@ impl NestedPermutation {
         self.check(game)?;
         check_draws(draws)?;
         if game.scenarios() > 1 {
-            return Ok(self.walk(game, draws, seed, None)?.0);
+            return Ok(self.walk(game, draws, seed, None)?.0.into());
         }
         let mut ends = Coalitions::with_capacity(game.players(), 2);
         ends.push_empty();
@@ -193,7 +192,7 @@ impl NestedPermutation {
         let full = empty.split_off(game.outputs());
         let (mut estimates, _) = self.walk(game, draws, seed, Some((empty, full)))?;
         estimates.scenario_evaluations += 2;
-        Ok(estimates)
+        Ok(estimates.into())
     }
 
     /// Walks `draws` orders, the ends of which are known where the game has one scenario. With the degrees of freedom of the errors.
@@ -203,7 +202,7 @@ impl NestedPermutation {
         draws: usize,
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
-    ) -> Result<(PlayerEstimates, f64), EstimatorError> {
+    ) -> Result<(Estimates, f64), EstimatorError> {
         let (partition, path) = self.structure(game.players());
         let scenarios = game.scenarios();
         // In one scenario draws are added one by one anyway.
@@ -218,18 +217,17 @@ impl NestedPermutation {
             let (rows, width) = (walk.rows_per_draw(0), game.players() * game.outputs());
             let scenario_evaluations = rows * draws;
             if grows {
-                let Grown { values, std_errors, degrees_of_freedom } =
+                let Grown { values, std_errors, influences, degrees_of_freedom } =
                     growing::average(game, &walk, scenarios, draws, width, seed)?;
-                return Ok((
-                    PlayerEstimates { values, std_errors, scenario_evaluations },
-                    degrees_of_freedom,
-                ));
+                let shares = vec![(draws as f64).recip(); values.len()];
+                let one_draw = influences.one_draw(&values, &shares, game.outputs());
+                let estimates = Estimates { values, std_errors, one_draw, scenario_evaluations };
+                return Ok((estimates, degrees_of_freedom));
             }
             let block = (BLOCK_ROWS / rows.max(1)).max(1);
             let plan = Plan { units: 1, strata, block, width, weights: None };
-            let (values, std_errors) = finish_all(averages(game, &walk, plan)?);
-            let degrees = (draws - strata.count) as f64;
-            Ok((PlayerEstimates { values, std_errors, scenario_evaluations }, degrees))
+            let estimates = Finished::all(averages(game, &walk, plan)?, game.outputs(), scenario_evaluations);
+            Ok((estimates, (draws - strata.count) as f64))
         };
         match (&self.value, &self.partition) {
             (SolutionConcept::Quotient(_), Some(groups)) => average(&QuotientGame::new(game, groups)?),
@@ -300,7 +298,12 @@ impl Estimator for NestedPermutation {
         self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         self.check(game)?;
         let rows = self.rows_per_draw(game.players(), game.scenarios());
         // Where v(∅) and v(N) are all there is, nothing is left to draw.
@@ -313,20 +316,22 @@ impl Estimator for NestedPermutation {
         check_draws(draws)?;
         let orders = if self.antithetic { 2 * draws } else { draws };
         let mut degrees_of_freedom = 1.0;
-        let explanation = explanation(self, game, seed, |known| {
+        let mut explanation = explanation(self, game, seed, |known| {
             let ends = (game.scenarios() == 1).then(|| (known.empty.clone(), known.full.clone()));
             let (estimates, degrees) = self.walk(game, draws, seed, ends)?;
             degrees_of_freedom = degrees;
             Ok(estimates)
         })?;
+        explanation.diagnostics.permutations = Some(orders);
         // How the errors of players go together is not known here.
-        let law = |_: &Vec<f64>| ErrorLaw { degrees_of_freedom, ..ErrorLaw::default() };
-        let error_law = explanation.std_errors.as_ref().map(law);
-        Ok(Explanation {
-            diagnostics: Diagnostics { permutations: Some(orders), error_law, ..Diagnostics::default() },
-            certificate: None,
-            ..explanation
-        })
+        if let Some(law) = &mut explanation.diagnostics.error_law {
+            (law.degrees_of_freedom, law.is_paired) = (degrees_of_freedom, self.antithetic);
+        }
+        Ok(explanation)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value, self.partition(), players)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

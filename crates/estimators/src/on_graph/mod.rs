@@ -204,7 +204,12 @@ impl Estimator for OnGraph {
         self.coalitions().unwrap_or(players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        _seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let (task, least) = self.task(game.players())?;
         if budget < least {
             return Err(EstimatorError::Budget {

@@ -233,7 +233,12 @@ impl Estimator for ConnectedRegression {
     ///
     /// As of every estimator; [`EstimatorError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
     /// of other players.
-    fn estimate(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        _seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let players = game.players();
         self.graph.check_players(players)?;
         if let Some(order) = self.order

@@ -31,7 +31,7 @@ use crate::evaluations::{Evaluations, at_most_all};
 use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
-use crate::product_space::{PlayerEstimates, affordable_draws, exact_within, explanation};
+use crate::product_space::{Estimates, affordable_draws, exact_within, explanation};
 use crate::running_moments::RunningMoments;
 
 /// In a game that is the average of several scenarios (rows of a background, the references of the paper), what a draw looks at.
@@ -139,9 +139,10 @@ impl OptimizedMonteCarlo {
         check_draws(draws)?;
         let (moments, law) = walks.run(draws)?;
         let explanation = explanation(self, game, seed, |_| {
-            Ok(PlayerEstimates {
+            Ok(Estimates {
                 values: moments.mean().collect(),
                 std_errors: std_errors(&moments),
+                one_draw: Vec::new(),
                 scenario_evaluations: rows * draws,
             })
         })?;
@@ -170,7 +171,12 @@ impl Estimator for OptimizedMonteCarlo {
         at_most_all(rows.saturating_add(2), players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let players = game.players();
         if self.references == References::Drawn && game.scenarios() > 1 && players > 1 {
             return self.in_scenarios(game, budget, seed);
@@ -228,10 +234,17 @@ fn diagnostics(
     rank: usize,
     bounded_draws: Option<BoundedDraws>,
 ) -> Diagnostics {
-    let error_law = (moments.count() >= FEWEST_DRAWS).then(|| ErrorLaw {
-        degrees_of_freedom: law.degrees_of_freedom(),
-        directions: law.directions(rank),
-        bounded_draws,
+    let error_law = (moments.count() >= FEWEST_DRAWS).then(|| {
+        let values: Vec<f64> = moments.mean().collect();
+        let shares = vec![(moments.count() as f64).recip(); values.len()];
+        ErrorLaw {
+            degrees_of_freedom: law.degrees_of_freedom(),
+            directions: law.directions(rank),
+            bounded_draws,
+            one_draw: moments.influences().one_draw(&values, &shares, values.len() / pattern.players),
+            is_paired: pattern.orders != Orders::Independent,
+            ..ErrorLaw::default()
+        }
     });
     Diagnostics {
         permutations: Some(moments.count().saturating_mul(pattern.walks())),

@@ -3,10 +3,11 @@
 use apportion_games::Game;
 
 use crate::error::EstimatorError;
+use crate::error_law::ErrorLaw;
 use crate::estimator::Estimator;
 use crate::evaluations::{Evaluations, at_most_all};
 use crate::explanation::{Diagnostics, Explanation};
-use crate::product_space::PlayerEstimates;
+use crate::product_space::Estimates;
 
 /// The draws that a budget pays beside v(∅) and v(N), each of `rows` evaluations in one of B scenarios: `⌊(M − 2) B / rows⌋`.
 ///
@@ -45,7 +46,7 @@ pub(crate) fn explanation(
     estimator: &dyn Estimator,
     game: &dyn Game,
     seed: u64,
-    estimates: impl FnOnce(&Evaluations<'_>) -> Result<PlayerEstimates, EstimatorError>,
+    estimates: impl FnOnce(&Evaluations<'_>) -> Result<Estimates, EstimatorError>,
 ) -> Result<Explanation, EstimatorError> {
     let ends = Evaluations::begin(game)?;
     let estimates = estimates(&ends)?;
@@ -54,6 +55,11 @@ pub(crate) fn explanation(
         usize::try_from(all.div_ceil(game.scenarios() as u128)).unwrap_or(usize::MAX)
     };
     let evaluations = ends.count + share(1);
+    // A method that knows more of the law adds it.
+    let error_law = estimates
+        .std_errors
+        .as_ref()
+        .map(|_| ErrorLaw { one_draw: estimates.one_draw, ..ErrorLaw::default() });
     Ok(Explanation {
         value: estimator.value(),
         method: estimator.name().to_owned(),
@@ -63,7 +69,7 @@ pub(crate) fn explanation(
         distinct_coalitions: at_most_all(evaluations, game.players()),
         model_rows: ends.model_rows() + share(game.rows_per_coalition()),
         seed: Some(seed),
-        diagnostics: Diagnostics::default(),
+        diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
         certificate: None,
         base: ends.empty,
         prediction: ends.full,

@@ -27,12 +27,12 @@ pub(crate) use self::budget::{affordable_draws, explanation};
 pub(crate) use self::full_enumeration::exact_within;
 pub(crate) use self::moments::Moments;
 pub(crate) use self::scenarios::Scenarios;
-pub(crate) use self::strata::{Strata, finish_all};
+pub(crate) use self::strata::{Estimates, Finished, Strata};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
 use crate::error::EstimatorError;
 use crate::error_law::{BoundedDraws, ErrorLaw};
-use crate::estimator::Estimator;
+use crate::estimator::{Estimator, units};
 use crate::explanation::Explanation;
 use crate::full_budget::FullBudget;
 
@@ -122,7 +122,8 @@ enum Mode {
 pub struct PlayerEstimates {
     /// The values, players × k, row-major, in units of the outputs; the players in the order in which they were asked for.
     pub values: Vec<f64>,
-    /// One standard error for each; none of fewer than five draws.
+    /// One standard error for each; none of fewer than five draws. A player whose draws hardly varied may have missed a swing of the size
+    /// that is usual among those asked for, which is in it.
     pub std_errors: Option<Vec<f64>>,
     /// Coalitions asked for, each in one scenario.
     pub scenario_evaluations: usize,
@@ -202,6 +203,17 @@ impl ProductSpace {
         draws: usize,
         seed: u64,
     ) -> Result<PlayerEstimates, EstimatorError> {
+        Ok(self.of_players(game, players, draws, seed)?.into())
+    }
+
+    /// As [`estimate_players`](Self::estimate_players), what was not seen apart.
+    fn of_players(
+        &self,
+        game: &dyn Game,
+        players: &[usize],
+        draws: usize,
+        seed: u64,
+    ) -> Result<Estimates, EstimatorError> {
         let count = self.check(game)?;
         if let Some(&player) = players.iter().find(|&&player| player >= count) {
             return Err(EstimatorError::UnknownPlayer { player, players: count });
@@ -244,7 +256,7 @@ impl ProductSpace {
         players: &[usize],
         draws: usize,
         seed: u64,
-    ) -> Result<PlayerEstimates, EstimatorError> {
+    ) -> Result<Estimates, EstimatorError> {
         let (scenarios, weights) = match self.mode {
             Mode::EmpiricalMarginal => (Scenarios::drawn(game)?, None),
             Mode::TrueMarginal => (Scenarios::Walked, game.scenario_weights()),
@@ -253,8 +265,7 @@ impl ProductSpace {
         let contributions = Contributions { laws, scenarios, players, game_players, outputs: width, seed };
         let rows: usize = (0..players.len()).map(|unit| contributions.rows_per_draw(unit)).sum();
         let plan = Plan { units: players.len(), strata: Strata::one(draws), block: BLOCK, width, weights };
-        let (values, std_errors) = finish_all(averages(game, &contributions, plan)?);
-        Ok(PlayerEstimates { values, std_errors, scenario_evaluations: rows * draws })
+        Ok(Finished::all(averages(game, &contributions, plan)?, width, rows * draws))
     }
 
     /// Refuses games without players, and values that do not fit the game; the number of values otherwise.
@@ -348,7 +359,12 @@ impl Estimator for ProductSpace {
         self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let count = self.check(game)?;
         if self.may_enumerate()
             && let Some(exact) = exact_within(self, self.partition(), game, budget)?
@@ -368,10 +384,16 @@ impl Estimator for ProductSpace {
         };
         let everyone: Vec<usize> = (0..count).collect();
         let mut explanation =
-            explanation(self, game, seed, |_| self.estimate_players(game, &everyone, draws, seed))?;
-        let law = |errors: &Vec<f64>| self.error_law(game, errors, draws);
-        explanation.diagnostics.error_law = explanation.std_errors.as_ref().map(law);
+            explanation(self, game, seed, |_| self.of_players(game, &everyone, draws, seed))?;
+        if let (Some(law), Some(errors)) = (&mut explanation.diagnostics.error_law, &explanation.std_errors) {
+            let one_draw = std::mem::take(&mut law.one_draw);
+            *law = ErrorLaw { one_draw, ..self.error_law(game, errors, draws) };
+        }
         Ok(explanation)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value, self.partition(), players)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

@@ -1,5 +1,7 @@
 //! Mean of weighted samples, and how far it can be trusted.
 
+use crate::unseen::Influences;
+
 /// Moments of vectors x_d of `width` numbers with weights w_d, made block by block and merged in order (Chan, Golub and LeVeque, *Updating
 /// formulae and a pairwise algorithm for computing sample variances*, 1979).
 #[derive(Debug, Clone)]
@@ -12,6 +14,8 @@ pub(crate) struct Moments {
     skew: Vec<f64>,
     /// Σ w² (x − mean)².
     spread: Vec<f64>,
+    /// Σ w⁴ (x − mean)⁴, the means being those of the blocks that were merged, and what lies between these.
+    fourths: Vec<f64>,
 }
 
 impl Moments {
@@ -35,16 +39,18 @@ impl Moments {
         for (mean, first) in mean.iter_mut().zip(first) {
             *mean = if sums[0] > 0.0 { first + *mean / sums[0] } else { 0.0 };
         }
-        let (mut skew, mut spread) = (vec![0.0; width], vec![0.0; width]);
+        let (mut skew, mut spread, mut fourths) = (vec![0.0; width], vec![0.0; width], vec![0.0; width]);
         for (row, sample) in rows() {
             let square = weight(row).powi(2);
             for (at, (x, mean)) in sample.iter().zip(&mean).enumerate() {
                 let deviation = x - mean;
+                let own = square * deviation * deviation;
                 skew[at] += square * deviation;
-                spread[at] += square * deviation * deviation;
+                spread[at] += own;
+                fourths[at] += own * own;
             }
         }
-        Self { weights: sums, mean, skew, spread }
+        Self { weights: sums, mean, skew, spread, fourths }
     }
 
     /// Those of both.
@@ -56,6 +62,8 @@ impl Moments {
         for at in 0..self.mean.len() {
             let mean = self.mean[at] + (other.mean[at] - self.mean[at]) * (other.weights[0] / total);
             let (own, others) = (self.about(at, mean), other.about(at, mean));
+            let between = (own.1 + others.1 - self.spread[at] - other.spread[at]).max(0.0);
+            self.fourths[at] += other.fourths[at] + between * between;
             (self.mean[at], self.skew[at], self.spread[at]) = (mean, own.0 + others.0, own.1 + others.1);
         }
         self.weights.iter_mut().zip(other.weights).for_each(|(sum, other)| *sum += other);
@@ -71,6 +79,16 @@ impl Moments {
     /// The weighted means.
     pub(crate) fn mean(&self) -> &[f64] {
         &self.mean
+    }
+
+    /// The influences of the samples on the mean.
+    pub(crate) fn influences(&self) -> Influences {
+        Influences::of_means(&self.spread, &self.fourths, self.weights[0])
+    }
+
+    /// The share of the mean that a sample decides, `W_2`.
+    pub(crate) fn share(&self) -> f64 {
+        self.effective_number().recip()
     }
 
     /// The number of samples; where weights differ that of equal ones which would have as much variance, 1 / W_2 (see

@@ -3,7 +3,9 @@
 //! The scenarios' weights laid end to end are an interval; its `L` equal parts are the strata. Draws in each of them, rather than anywhere, have
 //! the same mean, and no variance from stratum to stratum.
 
+use crate::product_space::PlayerEstimates;
 use crate::product_space::moments::Moments;
+use crate::unseen::Influences;
 
 /// `draws` draws, ⌊draws / count⌋ in each of `count` strata and one more in the first of them, numbered stratum by stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub(crate) struct Stratified {
     /// Sums over the strata that are complete: of their means, and of the variances of these.
     means: Vec<f64>,
     variances: Vec<f64>,
+    /// Of their influences.
+    influences: Influences,
     stratum: usize,
     current: Moments,
 }
@@ -50,7 +54,14 @@ impl Stratified {
     /// Begins with samples of the first stratum.
     pub(crate) fn new(strata: Strata, first: Moments) -> Self {
         let width = first.mean().len();
-        Self { strata, means: vec![0.0; width], variances: vec![0.0; width], stratum: 0, current: first }
+        Self {
+            strata,
+            means: vec![0.0; width],
+            variances: vec![0.0; width],
+            influences: Influences::none(width),
+            stratum: 0,
+            current: first,
+        }
     }
 
     /// Adds samples of `stratum`, the one of the samples before or the next.
@@ -72,12 +83,15 @@ impl Stratified {
         self.means.iter_mut().zip(self.current.mean()).for_each(|(sum, mean)| *sum += mean);
         let variances = self.current.variances();
         self.variances.iter_mut().zip(variances).for_each(|(sum, variance)| *sum += variance);
+        self.influences.add(&self.current.influences());
     }
 
     /// The mean, and its standard errors where there are five samples or more, and as many more for every further stratum as to leave
     /// the same four degrees of freedom.
-    pub(crate) fn finish(mut self) -> (Vec<f64>, Option<Vec<f64>>) {
+    pub(crate) fn finish(mut self) -> Finished {
         let count = self.strata.count as f64;
+        let share =
+            if self.strata.count == 1 { self.current.share() } else { (self.strata.draws as f64).recip() };
         let degrees = if self.strata.count == 1 {
             self.current.effective_number() - 1.0
         } else {
@@ -86,17 +100,59 @@ impl Stratified {
         self.close();
         let means = self.means.iter().map(|sum| sum / count).collect();
         let errors = || self.variances.iter().map(|sum| sum.sqrt() / count).collect();
-        (means, (degrees >= FEWEST_DEGREES).then(errors))
+        let std_errors = (degrees >= FEWEST_DEGREES).then(errors);
+        Finished { means, std_errors, influences: self.influences.scaled(count.recip()), share }
     }
 }
 
 /// Degrees of freedom below which there are no standard errors; a little less, as a quotient is compared with it.
 const FEWEST_DEGREES: f64 = 4.0 - 1e-9;
 
-/// Means and standard errors of several units, one after the other.
-pub(crate) fn finish_all(units: Vec<Stratified>) -> (Vec<f64>, Option<Vec<f64>>) {
-    let (means, errors): (Vec<_>, Vec<_>) = units.into_iter().map(Stratified::finish).unzip();
-    (means.concat(), errors.into_iter().collect::<Option<Vec<_>>>().map(|errors| errors.concat()))
+/// A mean over strata.
+pub(crate) struct Finished {
+    pub(crate) means: Vec<f64>,
+    pub(crate) std_errors: Option<Vec<f64>>,
+    /// Of the samples.
+    influences: Influences,
+    /// The share of the mean that a sample decides.
+    share: f64,
+}
+
+impl Finished {
+    /// Those of several units, one after the other; with how far one more draw could move each, where the values have `outputs` outputs.
+    pub(crate) fn all(units: Vec<Stratified>, outputs: usize, scenario_evaluations: usize) -> Estimates {
+        let (mut values, mut std_errors) = (Vec::new(), Some(Vec::new()));
+        let (mut influences, mut shares) = (Influences::none(0), Vec::new());
+        for unit in units.into_iter().map(Stratified::finish) {
+            shares.resize(shares.len() + unit.means.len(), unit.share);
+            values.extend(unit.means);
+            influences.extend(unit.influences);
+            std_errors = std_errors.zip(unit.std_errors).map(|(all, own)| [all, own].concat());
+        }
+        let one_draw = influences.one_draw(&values, &shares, outputs);
+        Estimates { values, std_errors, one_draw, scenario_evaluations }
+    }
+}
+
+/// Values, with what the draws say of their errors.
+pub(crate) struct Estimates {
+    pub(crate) values: Vec<f64>,
+    /// From the spread of the draws.
+    pub(crate) std_errors: Option<Vec<f64>>,
+    /// How far one more draw could move each value.
+    pub(crate) one_draw: Vec<f64>,
+    /// Coalitions asked for, each in one scenario.
+    pub(crate) scenario_evaluations: usize,
+}
+
+impl From<Estimates> for PlayerEstimates {
+    /// With what was not seen in the errors.
+    fn from(estimates: Estimates) -> Self {
+        let Estimates { values, std_errors, one_draw, scenario_evaluations } = estimates;
+        let both =
+            |errors: Vec<f64>| errors.iter().zip(&one_draw).map(|(error, more)| error.hypot(*more)).collect();
+        Self { values, std_errors: std_errors.map(both), scenario_evaluations }
+    }
 }
 
 #[cfg(test)]
@@ -139,16 +195,16 @@ mod tests {
         stratified.add(1, of(3..4));
         stratified.add(1, of(4..5));
         // Means 3 and 12, variances 4 and 8, over three and two samples; three degrees of freedom are too few for errors.
-        let (means, errors) = stratified.finish();
-        assert_eq!((means, errors), (vec![7.5], None));
+        let Finished { means, std_errors, .. } = stratified.finish();
+        assert_eq!((means, std_errors), (vec![7.5], None));
 
         let strata = Strata { count: 2, draws: 10 };
         let twice = |range: std::ops::Range<usize>| Moments::of(&samples[range].repeat(2), 1, None);
         let mut stratified = Stratified::new(strata, twice(0..3));
         stratified.add(1, twice(3..5));
-        let (means, errors) = stratified.finish();
+        let Finished { means, std_errors, .. } = stratified.finish();
         // Squared deviations 16 and 16 with five and three degrees of freedom.
         let wanted = ((16.0 / 5.0 / 6.0 + 16.0 / 3.0 / 4.0) / 4.0f64).sqrt();
-        assert!((means[0] - 7.5).abs() < 1e-15 && (errors.unwrap()[0] - wanted).abs() < 1e-15);
+        assert!((means[0] - 7.5).abs() < 1e-15 && (std_errors.unwrap()[0] - wanted).abs() < 1e-15);
     }
 }

@@ -250,7 +250,12 @@ impl Estimator for ProjectedGradient {
         }
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         self.check()?;
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
@@ -279,7 +284,7 @@ impl Estimator for ProjectedGradient {
         let error_law = has_errors.then(|| ErrorLaw {
             degrees_of_freedom: steps,
             directions: descents.iter().map(Descent::directions).collect(),
-            bounded_draws: None,
+            ..ErrorLaw::default()
         });
         Ok(Explanation {
             value: self.value(),

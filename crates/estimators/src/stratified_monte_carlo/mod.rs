@@ -28,6 +28,7 @@ use crate::exact::exact_if_affordable;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
 use crate::running_moments::RunningMoments;
+use crate::unseen::Influences;
 
 /// How many draws a stratum gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -135,7 +136,12 @@ impl Estimator for StratifiedMonteCarlo {
         at_most_all(least, players)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         let players = game.players();
         let full_budget = if players <= ALWAYS_ENUMERATED { FullBudget::Enumerate } else { self.full_budget };
         if let Some(explanation) = exact_if_affordable(self, game, budget, full_budget)? {
@@ -233,6 +239,7 @@ fn estimates(
     }
     // Squared standard errors, and the sum of their squares over their degrees of freedom.
     let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
+    let (mut influences, mut shares) = (Influences::none(players * outputs), vec![0.0; players * outputs]);
     let (mut has_errors, mut is_exact) = (true, true);
     for (stratum, sides) in sample.sides.iter().enumerate() {
         let weight = strata.weight(stratum);
@@ -251,7 +258,15 @@ fn estimates(
         for (moments, share) in parts {
             let part = Part { moments, weight: weight * share, open };
             let own = strata.player(stratum) * outputs..(strata.player(stratum) + 1) * outputs;
-            has_errors &= part.add(&mut values[own.clone()], &mut variances[own.clone()], &mut spreads[own]);
+            has_errors &=
+                part.add(&mut values[own.clone()], &mut variances[own.clone()], &mut spreads[own.clone()]);
+            let (share, seen) = (part.share(), part.moments.influences());
+            for (at, (square, fourth)) in own.zip(seen.squares.into_iter().zip(seen.fourths)) {
+                // What a stratum leaves to chance is its share of the variance.
+                influences.squares[at] += part.weight.powi(2) * open.max(0.0) * square;
+                influences.fourths[at] += (part.weight.powi(2) * open.max(0.0)).powi(2) * fourth;
+                shares[at] = share.max(shares[at]);
+            }
         }
     }
     let error_law = || ErrorLaw {
@@ -263,7 +278,10 @@ fn estimates(
             .reduce(f64::min)
             .unwrap_or(f64::MAX),
         directions: (0..outputs).map(|output| directions(&variances[output..], outputs)).collect(),
-        bounded_draws: None,
+        one_draw: influences.one_draw(&values, &shares, outputs),
+        // Players alone, and all but one, are known.
+        border_left: Some(0.0),
+        ..ErrorLaw::default()
     };
     Estimates {
         error_law: (has_errors && !is_exact).then(error_law),
@@ -274,6 +292,11 @@ fn estimates(
 }
 
 impl Part<'_> {
+    /// The share of the value that a draw decides; 0 where nothing is left to chance.
+    fn share(&self) -> f64 {
+        if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
+    }
+
     /// Adds it to a player's values, and its variances to theirs. Whether it has any: one draw has none, unless nothing else is in the
     /// stratum.
     fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {

@@ -101,23 +101,17 @@ impl Contributions {
         self.moments.iter().map(RunningMoments::count).filter(|&count| count > 0).min()
     }
 
-    /// The mean squared deviation usual among all players, for each output.
-    pub(super) fn pooled(&self) -> Vec<f64> {
-        let degrees: usize = self.moments.iter().map(|own| own.count().saturating_sub(1)).sum();
-        let sum = |output: usize| self.moments.iter().map(|own| own.squares()[output]).sum::<f64>();
-        (0..self.outputs).map(|output| sum(output) / degrees.max(1) as f64).collect()
-    }
-
     /// The mean of the player's draws, with its errors where all players have draws enough.
-    pub(super) fn own(&self, player: usize, pooled: &[f64]) -> Own {
+    pub(super) fn own(&self, player: usize) -> Own {
         let moments = &self.moments[player];
         let count = moments.count() as f64;
-        let error = |(squares, pooled): (&f64, &f64)| ((squares + pooled) / (count * (count - 1.0))).sqrt();
         let has_errors = moments.count() >= FEWEST_DRAWS;
         Own {
             values: moments.mean().collect(),
-            std_errors: has_errors.then(|| moments.squares().iter().zip(pooled).map(error).collect()),
+            std_errors: has_errors.then(|| moments.standard_errors().collect()),
             degrees_of_freedom: count - 1.0,
+            influences: moments.influences(),
+            share: count.recip(),
         }
     }
 }

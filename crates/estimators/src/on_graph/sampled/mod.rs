@@ -26,6 +26,7 @@ use crate::evaluations::check_budget;
 use crate::explanation::{Diagnostics, Explanation};
 use crate::kernel_banzhaf::KernelBanzhaf;
 use crate::leverage_shap::LeverageShap;
+use crate::unseen::Influences;
 
 /// How a player's value in its neighbourhood is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -211,14 +212,19 @@ impl LocalSampling {
                 values,
                 std_errors: Some(vec![0.0; outputs]),
                 degrees_of_freedom: f64::INFINITY,
+                influences: Influences::none(outputs),
+                share: 0.0,
             });
         }
-        let explanation = self.regression().estimate(&sub, share.evaluations, own_seed(seed, player))?;
+        let explanation = self.regression().estimate_seen(&sub, share.evaluations, own_seed(seed, player))?;
+        let explanation = explanation.with_unseen();
         let law = &explanation.diagnostics.error_law;
         Ok(Own {
             values: own(&explanation.values),
             std_errors: explanation.std_errors.as_deref().map(own),
             degrees_of_freedom: law.as_ref().map_or(f64::INFINITY, |law| law.degrees_of_freedom),
+            influences: Influences::none(outputs),
+            share: 0.0,
         })
     }
 }
@@ -228,6 +234,9 @@ struct Own {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
     degrees_of_freedom: f64,
+    influences: Influences,
+    /// The share of the value that a draw decides; 0 where it is exact, or its errors have in them what was not seen.
+    share: f64,
 }
 
 /// The seed of a player's draws.
@@ -265,7 +274,12 @@ impl Estimator for LocalSampling {
         count_within(&self.around, least).unwrap_or(least)
     }
 
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
         self.value.check(game.players(), &self.graph)?;
         check_budget(self, game, budget)?;
         if count_within(&self.around, budget).is_some() {
@@ -307,11 +321,13 @@ impl Estimator for LocalSampling {
         let mut degrees_of_freedom = fewest.map_or(f64::INFINITY, |fewest| fewest as f64 - 1.0);
         let mut values = Vec::with_capacity(players * outputs);
         let mut std_errors = Some(Vec::with_capacity(players * outputs));
-        let pooled = contributions.pooled();
+        let (mut influences, mut draw_shares) = (Influences::none(0), Vec::with_capacity(players * outputs));
         for (player, own) in all.into_iter().enumerate() {
-            let own = own.unwrap_or_else(|| contributions.own(player, &pooled));
+            let own = own.unwrap_or_else(|| contributions.own(player));
             degrees_of_freedom = degrees_of_freedom.min(own.degrees_of_freedom);
             values.extend(own.values);
+            influences.extend(own.influences);
+            draw_shares.resize(values.len(), own.share);
             std_errors = std_errors.zip(own.std_errors).map(|(mut all, own)| {
                 all.extend(own);
                 all
@@ -320,6 +336,7 @@ impl Estimator for LocalSampling {
         let error_law =
             std_errors.as_ref().filter(|_| degrees_of_freedom.is_finite()).map(|errors| ErrorLaw {
                 bounded_draws: fewest.map(|draws| BoundedDraws { draws, span: 2.0 }),
+                one_draw: influences.one_draw(&values, &draw_shares, outputs),
                 ..ErrorLaw::of_independent_values(errors, outputs, degrees_of_freedom)
             });
         let distinct = cached.distinct();

@@ -1,0 +1,203 @@
+//! How often intervals hold the truth, and certificates are true, on games that hide what matters from a sample.
+//!
+//! ```console
+//! $ cargo run --release -p apportion --example honesty -- intervals
+//! $ cargo run --release -p apportion --example honesty -- certificates 20 leverage-shap,permutation
+//! ```
+//!
+//! `intervals [SEEDS] [METHODS] [SIZES]`: coverage of 95 % intervals at 20n evaluations, pooled over players and seeds, and intervals of width zero
+//! beside a wrong value. `certificates [SEEDS] [METHODS] [SIZES]`: of the runs until an accuracy of 0.1, 0.03 and 0.01 that were certified, how many
+//! are within it.
+
+#[path = "../tests/common/hard_games.rs"]
+mod hard_games;
+
+use apportion::estimators::{Anytime, Estimator, StopRule, Until};
+use apportion::{Method, Semivalue};
+use hard_games::{Known, hard_games, smooth_games};
+use rayon::prelude::*;
+
+/// The sampled methods for Shapley values.
+const METHODS: [Method; 20] = [
+    Method::LeverageShap,
+    Method::LeverageShapBernoulli,
+    Method::LeverageShapUnpaired,
+    Method::LeverageShapWithReplacement,
+    Method::KernelShap,
+    Method::KernelShapPaired,
+    Method::OptimizedKernelShap,
+    Method::Permutation,
+    Method::OptimizedMonteCarlo,
+    Method::OptimizedMonteCarloIndependent,
+    Method::OptimizedMonteCarloBalanced,
+    Method::Sgd,
+    Method::MonteCarlo,
+    Method::Stratified,
+    Method::StratifiedEqual,
+    Method::Msr,
+    Method::MsrAdjusted,
+    Method::ProductSpace,
+    Method::NestedPermutation,
+    Method::NestedPermutationPlain,
+];
+
+/// A value is right if it is off by no more than rounding.
+fn is_right(got: f64, want: f64, scale: f64) -> bool {
+    (got - want).abs() <= 1e-9 * scale
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let given = |index: usize| arguments.get(index).map(String::as_str).filter(|text| *text != "all");
+    let seeds: u64 = given(1).map_or(Ok(20), str::parse)?;
+    let methods: Vec<Method> = match given(2) {
+        Some(names) => names.split(',').map(str::parse).collect::<Result<_, _>>()?,
+        None => METHODS.to_vec(),
+    };
+    let sizes: Vec<usize> = match given(3) {
+        Some(sizes) => sizes.split(',').map(str::parse).collect::<Result<_, _>>()?,
+        None => vec![8, 12, 20, 50, 100],
+    };
+    let games: Vec<(usize, Known)> = sizes
+        .iter()
+        .flat_map(|&n| hard_games(n).into_iter().chain(smooth_games(n)).map(move |game| (n, game)))
+        .collect();
+    match given(0) {
+        Some("certificates") => certificates(&methods, &games, seeds),
+        _ => intervals(&methods, &games, seeds),
+    }
+    Ok(())
+}
+
+fn estimator(method: Method) -> Option<Box<dyn Estimator>> {
+    method.estimator(&Semivalue::Shapley.into(), None)
+}
+
+#[derive(Default, Clone, Copy)]
+struct Count {
+    intervals: usize,
+    held: usize,
+    zero_and_wrong: usize,
+    none: usize,
+    width: f64,
+    error: f64,
+}
+
+fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
+    for &method in methods {
+        let Some(estimator) = estimator(method) else { continue };
+        let counts: Vec<Count> = games
+            .par_iter()
+            .map(|(n, known)| {
+                let scale = known.shapley.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+                let mut count = Count::default();
+                for seed in 0..seeds {
+                    let budget = (20 * n).max(estimator.minimum_budget(*n));
+                    let got = estimator.estimate(&*known.game, budget, seed).unwrap();
+                    let Some(intervals) = got.intervals(0.95) else {
+                        count.none += n;
+                        continue;
+                    };
+                    for ((&(low, high), value), want) in intervals.iter().zip(&got.values).zip(&known.shapley)
+                    {
+                        let right = is_right(*value, *want, scale);
+                        count.intervals += 1;
+                        count.held += usize::from(right || (low <= *want && *want <= high));
+                        count.zero_and_wrong += usize::from(low == high && !right);
+                        count.width += 0.5 * (high - low) / scale;
+                        count.error += (value - want).abs() / scale;
+                    }
+                }
+                count
+            })
+            .collect();
+        let pooled = |smooth: bool| {
+            games.iter().zip(&counts).filter(|((_, known), _)| known.is_smooth == smooth).fold(
+                Count::default(),
+                |sum, (_, count)| Count {
+                    intervals: sum.intervals + count.intervals,
+                    held: sum.held + count.held,
+                    zero_and_wrong: sum.zero_and_wrong + count.zero_and_wrong,
+                    none: sum.none + count.none,
+                    width: sum.width + count.width,
+                    error: sum.error + count.error,
+                },
+            )
+        };
+        for (name, count) in [("hard", pooled(false)), ("smooth", pooled(true))] {
+            let share = count.held as f64 / count.intervals.max(1) as f64;
+            let each = count.intervals.max(1) as f64;
+            println!(
+                "{:36} {name:6} coverage {share:.3}, {} of {} of width zero and wrong, {} without; half width {:.4}, error {:.4}",
+                method.name(),
+                count.zero_and_wrong,
+                count.intervals,
+                count.none,
+                count.width / each,
+                count.error / each
+            );
+        }
+        for ((n, known), count) in games.iter().zip(&counts) {
+            let share = count.held as f64 / count.intervals.max(1) as f64;
+            if (share < 0.88 || count.zero_and_wrong > 0) && count.intervals > 0 {
+                println!(
+                    "    {:40} n = {n:3}: {share:.2}, {} of {}; half width {:.4}, error {:.4}",
+                    known.family,
+                    count.zero_and_wrong,
+                    count.intervals,
+                    count.width / count.intervals as f64,
+                    count.error / count.intervals as f64
+                );
+            }
+        }
+    }
+}
+
+fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
+    let mut all = (0, 0);
+    for &method in methods {
+        let Some(estimator) = estimator(method) else { continue };
+        let mut of_method = (0, 0);
+        for tolerance in [0.1, 0.03, 0.01] {
+            let cells: Vec<(usize, usize, f64)> = games
+                .par_iter()
+                .map(|(n, known)| {
+                    let norm = known.shapley.iter().map(|value| value * value).sum::<f64>().sqrt();
+                    let (mut certified, mut within, mut evaluations) = (0, 0, 0.0);
+                    for seed in 0..seeds {
+                        let until = Until { budget: Some(200 * n), ..Until::relative(tolerance) };
+                        let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
+                        let Ok(got) = run.run_until(&until) else { continue };
+                        evaluations += got.evaluations as f64 / seeds as f64;
+                        let squares =
+                            got.values.iter().zip(&known.shapley).map(|(got, want)| (got - want).powi(2));
+                        let error = squares.sum::<f64>().sqrt();
+                        if got
+                            .certificate
+                            .as_ref()
+                            .is_some_and(|found| found.stopped_by == StopRule::Tolerance)
+                        {
+                            certified += 1;
+                            within += usize::from(error <= tolerance * norm * (1.0 + 1e-9));
+                        }
+                    }
+                    (certified, within, evaluations)
+                })
+                .collect();
+            let sum = cells.iter().fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
+            println!("{:36} {tolerance}: {} of {} certificates true", method.name(), sum.1, sum.0);
+            for ((n, known), cell) in games.iter().zip(&cells) {
+                if cell.1 < cell.0 {
+                    println!(
+                        "    {:40} n = {n:3}: {} of {}, {:.0} evaluations",
+                        known.family, cell.1, cell.0, cell.2
+                    );
+                }
+            }
+            of_method = (of_method.0 + sum.0, of_method.1 + sum.1);
+        }
+        println!("{:36} {} of {} in all", method.name(), of_method.1, of_method.0);
+        all = (all.0 + of_method.0, all.1 + of_method.1);
+    }
+    println!("{} of {} certificates true", all.1, all.0);
+}

@@ -1,0 +1,208 @@
+//! What a sample has not seen: the part of an error that its spread cannot show.
+//!
+//! # Notation
+//!
+//! `φ̃` the estimate of one output for n players, `V_i` the squared standard errors that the spread of the sample gives, f their degrees of
+//! freedom. A draw's *influence* on a value is what the value would lose of it: the deviation of a mean of T draws over T.
+//!
+//! # Why
+//!
+//! Standard errors know of what the sample met. What is rare and large, such as the swing of a small voter, may be missing in all of it.
+//! Then the value is wrong and its spread is zero. So every estimate is given one more draw, of a size that such draws have:
+//!
+//! ```text
+//! V_i + u_i² + ‖φ̃‖² / (n (4f)²)
+//! u_i² = ¼ (R_i² + R² exp(−e_i²)),     R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,   e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
+//! ```
+//!
+//! - `u_i` is for methods whose values are means of draws of their own, with influences `c_ti`. `R_i` is the size of the influences that make
+//!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that `u_i` is next to nothing. Of a swing that is
+//!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
+//!   for anybody, that is the size of the values themselves over T.
+//! - The last term is a quarter of a draw of the size of the values. It is for all methods.
+//! - A regression in which nothing varied counts a whole draw of the size of the largest value, `max_j |φ̃_j| / f`, for each value.
+//!
+//! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
+//! zero, the estimate has no standard errors.
+
+use crate::explanation::Explanation;
+
+/// Shares of the norm of the values below which standard errors are rounding errors.
+const ROUNDING: f64 = 1e-10;
+
+/// Squares and fourth powers of the influences of draws, summed for each value: n × k, row-major.
+#[derive(Debug, Clone)]
+pub(crate) struct Influences {
+    pub(crate) squares: Vec<f64>,
+    pub(crate) fourths: Vec<f64>,
+}
+
+impl Influences {
+    /// Those of no draws on so many values.
+    pub(crate) fn none(values: usize) -> Self {
+        Self { squares: vec![0.0; values], fourths: vec![0.0; values] }
+    }
+
+    /// Those of means of `draws` draws, from the sums of the squares and fourth powers of their deviations.
+    pub(crate) fn of_means(squares: &[f64], fourths: &[f64], draws: f64) -> Self {
+        let part = draws.recip().powi(2);
+        Self {
+            squares: squares.iter().map(|sum| sum * part).collect(),
+            fourths: fourths.iter().map(|sum| sum * part * part).collect(),
+        }
+    }
+
+    /// Adds those of further draws on the same values.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let add =
+            |sums: &mut [f64], more: &[f64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        add(&mut self.squares, &other.squares);
+        add(&mut self.fourths, &other.fourths);
+    }
+
+    /// Appends those on further values.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.squares.extend(other.squares);
+        self.fourths.extend(other.fourths);
+    }
+
+    /// Those on the values times `factor`.
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        self.squares.iter_mut().for_each(|square| *square *= factor.powi(2));
+        self.fourths.iter_mut().for_each(|fourth| *fourth *= factor.powi(4));
+        self
+    }
+
+    /// `u_i` for each value. `shares[i]` is the share of value i that one draw decides, 1/T in a mean of T; 0 where the value is exact.
+    pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
+        let usual: Vec<f64> =
+            (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
+        (0..values.len())
+            .map(|at| match shares[at] {
+                0.0 => 0.0,
+                _ => 0.5 * squared_size(self.squares[at], self.fourths[at], usual[at % outputs]).sqrt(),
+            })
+            .collect()
+    }
+
+    /// R² of one output.
+    fn usual(&self, values: &[f64], shares: &[f64], output: usize, outputs: usize) -> f64 {
+        let of_output =
+            |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
+        let (squares, fourths) = (of_output(&self.squares), of_output(&self.fourths));
+        // What a draw of the size of a value would have for its influence.
+        let whole: Vec<f64> =
+            of_output(values).iter().zip(of_output(shares)).map(|(x, share)| (x * share).powi(2)).collect();
+        let (varied, size) = (squares.iter().sum::<f64>(), whole.iter().sum::<f64>());
+        if varied > ROUNDING * ROUNDING * size {
+            fourths.iter().sum::<f64>() / varied
+        } else if size > 0.0 {
+            whole.iter().map(|square| square * square).sum::<f64>() / size
+        } else {
+            0.0
+        }
+    }
+}
+
+/// `R_i² + R² exp(−e_i²)`.
+fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
+    if fourths <= 0.0 {
+        return usual;
+    }
+    let draws = squares * squares / fourths;
+    fourths / squares + usual * (-draws * draws).exp()
+}
+
+impl Explanation {
+    /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    pub(crate) fn with_unseen(mut self) -> Self {
+        let outputs = self.outputs();
+        let Some(errors) = &mut self.std_errors else { return self };
+        if self.diagnostics.exact {
+            return self;
+        }
+        let law = self.diagnostics.error_law.as_ref();
+        let one_draw = law.map_or(&[][..], |law| &law.one_draw);
+        let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
+        let is_exact = |at: usize| one_draw.get(at) == Some(&0.0) && errors_at_zero(errors, at);
+        fn errors_at_zero(errors: &[f64], at: usize) -> bool {
+            errors[at] == 0.0
+        }
+        let mut added = vec![0.0; errors.len()];
+        let (mut nothing_varied, mut has_scale) = (false, true);
+        for output in 0..outputs {
+            let own = || (output..self.values.len()).step_by(outputs);
+            let players = own().count() as f64;
+            let square: f64 = own().map(|at| self.values[at].powi(2)).sum();
+            let largest = own().map(|at| self.values[at].abs()).fold(0.0, f64::max);
+            let trace: f64 = own().map(|at| errors[at].powi(2)).sum();
+            let varied_not = trace <= (ROUNDING * ROUNDING) * square;
+            nothing_varied |= varied_not;
+            for at in own().filter(|&at| !is_exact(at)) {
+                added[at] = square / (players * (4.0 * degrees).powi(2));
+                match one_draw.get(at) {
+                    Some(one_draw) => added[at] += one_draw.powi(2),
+                    None if varied_not => added[at] += (largest / degrees).powi(2),
+                    None => {}
+                }
+                has_scale &= errors[at] > 0.0 || added[at] > 0.0;
+            }
+        }
+        errors.iter_mut().zip(added).for_each(|(error, added)| *error = error.hypot(added.sqrt()));
+        self.diagnostics.nothing_varied = nothing_varied;
+        if !has_scale || !errors.iter().all(|error| error.is_finite()) {
+            self.std_errors = None;
+            self.diagnostics.error_law = None;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `u` of means of the draws in each row.
+    fn one_draw(values: &[&[f64]]) -> Vec<f64> {
+        let draws = values[0].len() as f64;
+        let means: Vec<f64> = values.iter().map(|own| own.iter().sum::<f64>() / draws).collect();
+        let powers = |power: i32| -> Vec<f64> {
+            values
+                .iter()
+                .zip(&means)
+                .map(|(own, mean)| own.iter().map(|x| (x - mean).powi(power)).sum())
+                .collect()
+        };
+        let influences = Influences::of_means(&powers(2), &powers(4), draws);
+        influences.one_draw(&means, &vec![draws.recip(); means.len()], 1)
+    }
+
+    #[test]
+    fn a_swing_that_was_not_met_has_the_size_of_those_that_were() {
+        // The first player swings once in ten draws, the second never.
+        let mut swings = [0.0; 10];
+        swings[3] = 1.0;
+        let got = one_draw(&[&swings, &[0.0; 10]]);
+        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, and half of its root over the draws.
+        let size = ((0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9).sqrt() / 10.0;
+        assert!((got[1] - 0.5 * size).abs() < 1e-15, "{got:?}");
+        assert!(got[0] > got[1], "its own, and a share of the usual one");
+    }
+
+    #[test]
+    fn values_that_varied_often_go_by_their_own_size() {
+        let small: Vec<f64> = (0..40).map(|at| 1e-3 * f64::from(at % 4)).collect();
+        let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4)).collect();
+        let got = one_draw(&[&small, &large]);
+        assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
+        // Next to nothing beside the standard error.
+        let error = (small.iter().map(|x| (x - 1.5e-3).powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
+        assert!(got[0] < 0.11 * error);
+    }
+
+    #[test]
+    fn where_nothing_varied_the_values_are_the_scale() {
+        let got = one_draw(&[&[2.0; 8], &[0.0; 8]]);
+        assert_eq!(got, [0.5 * 2.0 / 8.0; 2]);
+    }
+}
