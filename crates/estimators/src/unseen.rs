@@ -11,16 +11,16 @@
 //! Then the value is wrong and its spread is zero. So every estimate is given one more draw, of a size that such draws have:
 //!
 //! ```text
-//! V_i + u_i² + ‖φ̃‖² / (n (4f)²)
-//! u_i² = ¼ (R_i² + R² exp(−e_i²)),     R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,   e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
+//! means of draws:   V_i + ¼ (R_i² + R² exp(−e_i²)),     R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,   e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
+//! regressions:      V_i + ‖φ̃‖² / (n (4f)²)
 //! ```
 //!
-//! - `u_i` is for methods whose values are means of draws of their own, with influences `c_ti`. `R_i` is the size of the influences that make
-//!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that `u_i` is next to nothing. Of a swing that is
+//! - For methods whose values are means of draws of their own, `c_ti` are the influences. `R_i` is the size of the influences that make
+//!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that it is next to nothing. Of a swing that is
 //!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
 //!   for anybody, that is the size of the values themselves over T.
-//! - The last term is a quarter of a draw of the size of the values. It is for all methods.
-//! - A regression in which nothing varied counts a whole draw of the size of the largest value, `max_j |φ̃_j| / f`, for each value.
+//! - For regressions it is a quarter of a draw of the size of the values. A regression in which nothing varied counts a whole draw of the
+//!   size of the largest value, `max_j |φ̃_j| / f`, for each value.
 //!
 //! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
 //! zero, the estimate has no standard errors.
@@ -104,54 +104,79 @@ impl Influences {
     }
 }
 
-/// `R_i² + R² exp(−e_i²)`.
+/// `R_i² + R² exp(−e_i²)`. What is rounding beside the usual size is nothing.
 fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
-    if fourths <= 0.0 {
+    if fourths <= 0.0 || squares <= ROUNDING * ROUNDING * usual {
         return usual;
     }
     let draws = squares * squares / fourths;
     fourths / squares + usual * (-draws * draws).exp()
 }
 
+/// What is added to the variances of a regression, n × k, of so many degrees of freedom; and whether nothing varied in some output.
+pub(crate) fn of_regression(
+    values: &[f64],
+    variances: &[f64],
+    degrees: f64,
+    outputs: usize,
+) -> (Vec<f64>, bool) {
+    let mut added = vec![0.0; values.len()];
+    let mut has_not_varied = false;
+    for output in 0..outputs {
+        let own = || (output..values.len()).step_by(outputs);
+        let square: f64 = own().map(|at| values[at].powi(2)).sum();
+        let largest = own().map(|at| values[at].powi(2)).fold(0.0, f64::max);
+        let varied_not = varied_not(own().map(|at| variances[at]).sum(), square);
+        let quarter = square / (own().count() as f64 * (4.0 * degrees).powi(2));
+        let whole = if varied_not { largest / degrees.powi(2) } else { 0.0 };
+        own().for_each(|at| added[at] = quarter + whole);
+        has_not_varied |= varied_not;
+    }
+    (added, has_not_varied)
+}
+
+/// Whether variances are rounding errors of values of this square.
+fn varied_not(trace: f64, square: f64) -> bool {
+    trace <= ROUNDING * ROUNDING * square
+}
+
 impl Explanation {
     /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    ///
+    /// A law that has its own [`one_draw`](crate::ErrorLaw::one_draw) says all there is to add; other methods are regressions.
     pub(crate) fn with_unseen(mut self) -> Self {
         let outputs = self.outputs();
-        let Some(errors) = &mut self.std_errors else { return self };
         if self.diagnostics.exact {
             return self;
         }
+        let Some(errors) = self.std_errors.take() else { return self };
         let law = self.diagnostics.error_law.as_ref();
-        let one_draw = law.map_or(&[][..], |law| &law.one_draw);
-        let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
-        let is_exact = |at: usize| one_draw.get(at) == Some(&0.0) && errors_at_zero(errors, at);
-        fn errors_at_zero(errors: &[f64], at: usize) -> bool {
-            errors[at] == 0.0
-        }
-        let mut added = vec![0.0; errors.len()];
-        let (mut nothing_varied, mut has_scale) = (false, true);
-        for output in 0..outputs {
-            let own = || (output..self.values.len()).step_by(outputs);
-            let players = own().count() as f64;
-            let square: f64 = own().map(|at| self.values[at].powi(2)).sum();
-            let largest = own().map(|at| self.values[at].abs()).fold(0.0, f64::max);
-            let trace: f64 = own().map(|at| errors[at].powi(2)).sum();
-            let varied_not = trace <= (ROUNDING * ROUNDING) * square;
-            nothing_varied |= varied_not;
-            for at in own().filter(|&at| !is_exact(at)) {
-                added[at] = square / (players * (4.0 * degrees).powi(2));
-                match one_draw.get(at) {
-                    Some(one_draw) => added[at] += one_draw.powi(2),
-                    None if varied_not => added[at] += (largest / degrees).powi(2),
-                    None => {}
-                }
-                has_scale &= errors[at] > 0.0 || added[at] > 0.0;
+        let variances: Vec<f64> = errors.iter().map(|error| error * error).collect();
+        let added: Vec<f64> = match law.map(|law| &law.one_draw) {
+            Some(one_draw) if !one_draw.is_empty() => {
+                let of_output = |numbers: &[f64], output: usize| -> f64 {
+                    numbers.iter().skip(output).step_by(outputs).sum()
+                };
+                let squares: Vec<f64> = self.values.iter().map(|value| value * value).collect();
+                self.diagnostics.nothing_varied |= (0..outputs)
+                    .any(|output| varied_not(of_output(&variances, output), of_output(&squares, output)));
+                one_draw.iter().map(|size| size * size).collect()
             }
-        }
-        errors.iter_mut().zip(added).for_each(|(error, added)| *error = error.hypot(added.sqrt()));
-        self.diagnostics.nothing_varied = nothing_varied;
-        if !has_scale || !errors.iter().all(|error| error.is_finite()) {
-            self.std_errors = None;
+            _ => {
+                let degrees = self.diagnostics.error_law.as_ref().map_or(1.0, |law| law.degrees_of_freedom);
+                let (added, nothing_varied) = of_regression(&self.values, &variances, degrees, outputs);
+                self.diagnostics.nothing_varied |= nothing_varied;
+                added
+            }
+        };
+        let errors: Vec<f64> =
+            errors.iter().zip(&added).map(|(error, added)| error.hypot(added.sqrt())).collect();
+        // Values that are known among others may have no error. Where nothing has any there was nothing to tell one from.
+        let has_scale =
+            (0..outputs).all(|output| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0));
+        if has_scale && errors.iter().all(|error| error.is_finite()) {
+            self.std_errors = Some(errors);
+        } else {
             self.diagnostics.error_law = None;
         }
         self

@@ -146,12 +146,30 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
 }
 
 #[test]
-fn where_there_is_no_error_the_first_look_is_the_last() {
+fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
     let game = Additive::new((0..50).map(f64::from).collect::<Vec<_>>()).unwrap();
-    let mut run = Anytime::new(&LeverageShap::default(), &game, 0).unwrap();
-    let explanation = run.run_until(&Until::relative(1e-6)).unwrap();
-    assert_eq!(explanation.evaluations, 152);
-    assert_eq!(explanation.certificate.as_ref().unwrap().looks.len(), 1);
+    let run = |tolerance: f64| {
+        let mut run = Anytime::new(&LeverageShap::default(), &game, 0).unwrap();
+        run.run_until(&Until::relative(tolerance)).unwrap().clone()
+    };
+    let explanation = run(0.01);
+    let certificate = explanation.certificate.as_ref().unwrap();
+    assert_eq!(
+        (certificate.guarantee, certificate.stopped_by),
+        (Guarantee::NothingVaried, StopRule::Tolerance)
+    );
+    // A draw of the size of the largest value, in f draws: a bound that is far from zero.
+    let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
+    assert!((0.2..=1.0).contains(&bound), "{bound}");
+    assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
+    // What no sample can show is not said to be shown.
+    let explanation = run(1e-7);
+    let certificate = explanation.certificate.as_ref().unwrap();
+    assert_eq!(certificate.stopped_by, StopRule::Budget);
+    assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
+    assert!(
+        explanation.values.iter().zip(0..50).all(|(value, worth)| (value - f64::from(worth)).abs() < 1e-9)
+    );
 }
 
 #[test]

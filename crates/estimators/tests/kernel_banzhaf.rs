@@ -383,10 +383,10 @@ fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
     let game = SumOfUnanimity::random(12, 60, 4, 3);
     for draws in [Draws::WithReplacement, Draws::FixedCounts] {
         let banzhaf = KernelBanzhaf { draws, ..KernelBanzhaf::default() };
-        let want = banzhaf.estimate(&game, 200, 6).unwrap();
-        let half = KernelBanzhaf { draws, ..weighted(0.5) }.estimate(&game, 200, 6).unwrap();
+        let want = banzhaf.estimate_seen(&game, 200, 6).unwrap();
+        let half = KernelBanzhaf { draws, ..weighted(0.5) }.estimate_seen(&game, 200, 6).unwrap();
         assert_eq!((&half.values, &half.std_errors), (&want.values, &want.std_errors));
-        let near = KernelBanzhaf { draws, ..weighted(0.5 + 1e-9) }.estimate(&game, 200, 6).unwrap();
+        let near = KernelBanzhaf { draws, ..weighted(0.5 + 1e-9) }.estimate_seen(&game, 200, 6).unwrap();
         assert_close(&near.values, &want.values, 1e-7, "near a half");
         assert_close(&near.std_errors.unwrap(), &want.std_errors.unwrap(), 1e-7, "near a half");
     }

@@ -109,7 +109,7 @@ fn it_is_the_mean_of_contributions_along_its_orders() {
             let estimator = sampling(orders);
             let least = estimator.minimum_budget(players);
             let draws = if orders == Orders::Balanced && players > 20 { 2 } else { 7 };
-            let got = estimator.estimate(&game, 2 + draws * (least - 2), 8).unwrap();
+            let got = estimator.estimate_seen(&game, 2 + draws * (least - 2), 8).unwrap();
             let samples: Vec<Vec<f64>> = (0..draws as u64)
                 .map(|draw| {
                     let ask = |batch: &Coalitions, out: &mut [f64]| game.values(batch, out).unwrap();
@@ -155,7 +155,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
             // Draws ask for v_b(∅) and v_b(N) too.
             let budget = 2 + (draws * (steps + 2)).div_ceil(rows);
             let counted = Counted::new(&game);
-            let got = drawn(orders).estimate(&counted, budget, 5).unwrap();
+            let got = drawn(orders).estimate_seen(&counted, budget, 5).unwrap();
             let draws = (budget - 2) * rows / (steps + 2);
             assert_eq!(counted.evaluations() as usize, 2 + draws * (steps + 2), "{orders:?}");
             assert!(got.evaluations <= budget && budget - got.evaluations <= (steps + 2) / rows + 1);
@@ -231,8 +231,8 @@ fn antithetic_it_is_permutation_shap_but_for_rounding() {
         let game = Several(SumOfUnanimity::random(players, 60, 5, 2));
         let budget = 20 * players + 7;
         let sample = FullBudget::Sample;
-        let twin = PermutationShap { full_budget: sample }.estimate(&game, budget, 4).unwrap();
-        let got = sampling(Orders::Antithetic).estimate(&game, budget, 4).unwrap();
+        let twin = PermutationShap { full_budget: sample }.estimate_seen(&game, budget, 4).unwrap();
+        let got = sampling(Orders::Antithetic).estimate_seen(&game, budget, 4).unwrap();
         assert_close(&got.values, &twin.values, 1e-11, "values");
         assert_close(&got.std_errors.unwrap(), &twin.std_errors.unwrap(), 1e-9, "standard errors");
         assert_eq!(

@@ -182,8 +182,13 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
         for (at, error) in got.std_errors.unwrap().into_iter().enumerate() {
             let [mean, variance, fourth] = moments_of(&game, &concept, at / 2, at % 2);
             assert!((mean - truth[at]).abs() < 1e-12, "{concept:?}: the definition itself");
-            // Four and a half standard errors of the mean, and of the sample variance.
             let bound = 4.5 * (variance / DRAWS as f64).sqrt();
+            if variance == 0.0 {
+                // Rare contributions may have been missed: by half a draw of the usual size.
+                assert!(error < 2.0 / DRAWS as f64, "{concept:?} {at}: {error}");
+                continue;
+            }
+            // Four and a half standard errors of the mean, and of the sample variance.
             assert!(
                 (got.values[at] - mean).abs() <= bound,
                 "{concept:?} {at}: {} for {mean}",
@@ -301,9 +306,8 @@ fn coverage(truth: &[f64], runs: impl Iterator<Item = PlayerEstimates>) -> f64 {
     let (mut inside, mut all) = (0.0, 0.0);
     for run in runs {
         for ((value, error), truth) in run.values.iter().zip(run.std_errors.unwrap()).zip(truth) {
-            let error_is_rounding = error < 1e-12;
-            if error_is_rounding {
-                assert!((value - truth).abs() < 1e-12);
+            // Players of whom all draws are alike have an error for what may have been missed, and here none is.
+            if (value - truth).abs() < 1e-12 {
                 continue;
             }
             inside += f64::from(u8::from((value - truth).abs() <= 1.96 * error));
@@ -521,7 +525,9 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     let truth = SolutionConcept::owen().enumerate(&game, Some(&partition())).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
     assert!(got.values.iter().zip(&truth).all(|(got, wanted)| (got - wanted).abs() < 1e-13));
-    assert!(got.std_errors.unwrap().iter().all(|error| *error < 1e-13));
+    // Half a draw of fifty for what was not seen, of the size of the largest values at most.
+    let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    assert!(got.std_errors.unwrap().iter().all(|error| *error <= 0.5 * largest / 50.0 + 1e-12));
     let independent = ProductSpace::grouped(SolutionConcept::owen(), partition());
     let errors = independent.estimate_players(&game, &[0, 1], 50, 1).unwrap().std_errors.unwrap();
     assert!(errors.iter().all(|error| *error > 0.05));

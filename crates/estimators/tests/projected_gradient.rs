@@ -365,9 +365,9 @@ fn several_outputs_are_each_estimated_as_if_alone() {
     let tables = [TabulatedGame::from_game(&first).unwrap(), TabulatedGame::from_game(&second).unwrap()];
     let both = tables[0].values_in_order().iter().zip(tables[1].values_in_order());
     let both = TabulatedGame::new(both.flat_map(|(a, b)| [*a, *b]).collect(), 2).unwrap();
-    let together = sampling().estimate(&both, 300, 4).unwrap();
+    let together = sampling().estimate_seen(&both, 300, 4).unwrap();
     for (output, table) in tables.iter().enumerate() {
-        let alone = sampling().estimate(table, 300, 4).unwrap();
+        let alone = sampling().estimate_seen(table, 300, 4).unwrap();
         assert_eq!(together.output(output), alone.values);
         let errors = together.std_errors.as_ref().unwrap().iter().skip(output).step_by(2).copied();
         assert_eq!(errors.collect::<Vec<_>>(), alone.std_errors.unwrap());

@@ -91,7 +91,7 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
                 .map(|(squares, &count)| ((squares + usual) / (count * (count - 1)) as f64).sqrt())
                 .collect();
             let estimator = MonteCarlo { full_budget: FullBudget::Sample, ..MonteCarlo::new(value) };
-            let got = estimator.estimate(&game, budget, 8).unwrap();
+            let got = estimator.estimate_seen(&game, budget, 8).unwrap();
             assert_close(&got.values, &means, 1e-12, "mean");
             if let Some(got) = got.std_errors {
                 assert_close(&got, &errors, 1e-12, "standard error");
@@ -211,7 +211,7 @@ fn msr_is_the_difference_of_two_weighted_means() {
                         full_budget: FullBudget::Sample,
                         ..MaximumSampleReuse::new(value.clone())
                     };
-                    let got = estimator.estimate(&game, budget, 3).unwrap();
+                    let got = estimator.estimate_seen(&game, budget, 3).unwrap();
                     let what = format!("{} {value} {players}", estimator.name());
                     assert_close(&got.values, &want, 1e-9, &what);
                     if let Some(got) = got.std_errors {
@@ -288,7 +288,7 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                     full_budget: FullBudget::Sample,
                     ..MaximumSampleReuse::adjusted(value.clone())
                 };
-                let got = estimator.estimate(&game, budget, 3).unwrap();
+                let got = estimator.estimate_seen(&game, budget, 3).unwrap();
                 // Where few sizes are left to chance the coefficients may be undetermined, and the twin has no minimum norm.
                 if got.diagnostics.rank != Some(players) || got.diagnostics.condition_number.unwrap() > 1e6 {
                     continue;
@@ -410,7 +410,7 @@ fn a_large_number_in_common_costs_no_digits() {
     let raised = plain.clone().with_constant(1e9).unwrap();
     for value in values(30) {
         for estimator in estimators(&value) {
-            let [want, got] = [&plain, &raised].map(|game| estimator.estimate(game, 400, 2).unwrap());
+            let [want, got] = [&plain, &raised].map(|game| estimator.estimate_seen(game, 400, 2).unwrap());
             // Values around 1e9 are themselves rounded to 1e-7.
             assert_close(&got.values, &want.values, 1e-5, estimator.name());
             let [want, got] = [want, got].map(|explanation| explanation.std_errors.unwrap_or_default());
@@ -424,10 +424,10 @@ fn outputs_are_explained_as_if_each_were_alone() {
     let game = random_table(9, 3, 1.0, 8);
     for value in values(9) {
         for estimator in estimators(&value) {
-            let together = estimator.estimate(&game, 130, 5).unwrap();
+            let together = estimator.estimate_seen(&game, 130, 5).unwrap();
             for output in 0..3 {
                 let own: Vec<f64> = game.values_in_order().iter().skip(output).step_by(3).copied().collect();
-                let alone = estimator.estimate(&TabulatedGame::new(own, 1).unwrap(), 130, 5).unwrap();
+                let alone = estimator.estimate_seen(&TabulatedGame::new(own, 1).unwrap(), 130, 5).unwrap();
                 assert_close(&together.output(output), &alone.values, 1e-11, estimator.name());
                 let errors = together
                     .std_errors

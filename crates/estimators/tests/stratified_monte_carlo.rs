@@ -135,7 +135,7 @@ fn equal_draws_are_weighted_by_the_law_of_sizes() {
             let estimator = sampling(Allocation::Equal, value.clone());
             let least = estimator.minimum_budget(players);
             let budget = least + (rounds - 1) * (least - known(&value.size_law(players))) + 3;
-            let got = estimator.estimate(&game, budget, 8).unwrap();
+            let got = estimator.estimate_seen(&game, budget, 8).unwrap();
             let law = value.size_law(players);
             let contributions = drawn(&game, &law);
             let all: Coalition = Coalition::full(players);
@@ -447,7 +447,7 @@ fn full_budgets_are_exact_unless_asked_otherwise() {
 fn the_law_of_the_errors_is_known_where_there_are_errors() {
     let game = random_table(10, 2, 4);
     for allocation in ALLOCATIONS {
-        let of = |budget| sampling(allocation, Semivalue::Shapley).estimate(&game, budget, 0).unwrap();
+        let of = |budget| sampling(allocation, Semivalue::Shapley).estimate_seen(&game, budget, 0).unwrap();
         let few = of(170);
         assert!(few.std_errors.is_none() && few.diagnostics.error_law.is_none());
         let got = of(1024);

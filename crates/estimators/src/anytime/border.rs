@@ -60,14 +60,15 @@ impl Border {
         Ok(Self { alone, last })
     }
 
-    /// Raises the standard errors of `explanation`, which has them, to what the border says at least.
-    pub(crate) fn raise(&self, explanation: &mut Explanation) {
+    /// Raises the standard errors of `explanation`, which has them, to what the border says at least after `budget` evaluations, those that were
+    /// remembered counted as often as they were drawn.
+    pub(crate) fn raise(&self, explanation: &mut Explanation, budget: usize) {
         let (players, outputs) = (explanation.players(), explanation.outputs());
         let Some(joins) = law(&explanation.value, players) else { return };
         let known = explanation.diagnostics.error_law.as_ref();
         let is_paired = known.is_some_and(|law| law.is_paired);
         let left = known.and_then(|law| law.border_left).unwrap_or(1.0);
-        let draws = (explanation.evaluations as f64 / players as f64).max(1.0);
+        let draws = (budget as f64 / players as f64).max(1.0);
         let share = |size: usize| {
             let others = if size == 0 { left } else { (-draws * joins[size]).exp() };
             [joins[size], joins[players - 1 - size]].map(|joins| others * joins / draws)

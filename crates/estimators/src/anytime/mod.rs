@@ -202,6 +202,11 @@ impl<'g> Anytime<'g> {
     /// twenty-fifth; which it is, the look before it says, so that all looks together are wrong with that probability at most, as far as the
     /// bounds are right.
     ///
+    /// Before a bound is believed that is within the tolerance, the run asks for the border of the game: each player alone, and all but
+    /// each. There are the games that a sample misjudges, and from then on the standard errors are at least what the border says of them. That
+    /// takes 2n evaluations, which are kept for it; values to which the border does not matter, such as Banzhaf values of many players, do
+    /// without.
+    ///
     /// The explanation's [`certificate`](Explanation::certificate) says why it stopped and what is guaranteed. A run that went further
     /// before answers as if it had not: what it evaluated stays remembered, and counts. The budget ends where the memory of a run does, at
     /// 1 GiB of coalitions, each with its scenario where a method draws those.
@@ -214,14 +219,22 @@ impl<'g> Anytime<'g> {
         let players = self.game.game().players();
         let mut most = until.most_evaluations(players);
         check_budget(&*self.estimator, self.game.game(), most)?;
-        let first = self.estimator.minimum_budget(players).max(FIRST_LOOK.saturating_mul(players) + 2);
+        let least = self.estimator.minimum_budget(players);
+        let units = self.estimator.units(players);
+        let needs_border = border::matters(&self.estimator.value(), units.len());
+        // What the border takes is kept for it, unless all coalitions can be had.
+        let all = 1usize.checked_shl(players as u32).unwrap_or(usize::MAX);
+        let kept = if needs_border && most < all { 2 * units.len() } else { 0 };
+        let can_look = most >= least + kept;
+        if can_look {
+            most -= kept;
+        }
+        let first = least.max(FIRST_LOOK.saturating_mul(players) + 2);
         let mut budget = self.rounded(first, most);
         let mut left = 1.0 - until.confidence;
         let mut is_expected = false;
         let mut looks: Vec<Look> = Vec::new();
-        let units = self.estimator.units(players);
         let mut border: Option<Border> = None;
-        let needs_border = border::matters(&self.estimator.value(), units.len());
         loop {
             let mut explanation = self.estimate(budget, most, looks.last())?;
             most = most.min(self.memorable());
@@ -231,15 +244,15 @@ impl<'g> Anytime<'g> {
             if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
             {
                 // Before it is believed: where such games hide.
-                let affordable = self.evaluations() + 2 * units.len() <= until.most_evaluations(players);
-                border = if affordable { Some(self.border(&units, &explanation, most)?) } else { None };
-                if border.is_none() {
+                if can_look {
+                    border = Some(self.border(&units, &explanation, most)?);
+                } else {
                     bounds = Bounds { errors: None, ..bounds };
                 }
             }
             if let Some(border) = &border {
                 self.count(&mut explanation);
-                border.raise(&mut explanation);
+                border.raise(&mut explanation, budget);
                 bounds = Bounds::of(&explanation, until, spent);
             }
             self.check_range(until)?;

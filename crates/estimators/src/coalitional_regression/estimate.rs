@@ -32,7 +32,9 @@ pub(super) struct Estimate {
 }
 
 impl From<Explanation> for Estimate {
+    /// With what its sample has not seen in the variances.
     fn from(explanation: Explanation) -> Self {
+        let explanation = explanation.with_unseen();
         let square = |errors: Vec<f64>| errors.into_iter().map(|error| error * error).collect();
         Self {
             values: explanation.values,
@@ -78,6 +80,7 @@ impl Gathered {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
         whole.exact &= part.exact;
+        whole.nothing_varied |= part.nothing_varied;
         whole.rank = sum(whole.rank, part.rank);
         whole.unknowns = sum(whole.unknowns, part.unknowns);
         whole.permutations = sum(whole.permutations, part.permutations);
@@ -155,6 +158,10 @@ impl Gathered {
 
     pub(super) fn finish(self) -> Estimate {
         let mut diagnostics = self.diagnostics;
+        // What the samples of the parts have not seen is in their variances.
+        if let Some(law) = &mut diagnostics.error_law {
+            law.one_draw = vec![0.0; self.values.len()];
+        }
         match (&self.variances, &mut diagnostics.error_law, &self.square_traces) {
             (None, law, _) => *law = None,
             (Some(variances), Some(law), Some(square_traces)) => {

@@ -12,7 +12,7 @@ use apportion_games::{Coalitions, Game, Partition, QuotientGame};
 use apportion_samplers::{
     FirstUnits, FixedCounts, Growing, GrowingTwoBlocks, Pairing, Sample, Sampler, SizeLaw, TwoBlocks,
 };
-use apportion_solvers::{Certificate, Constraint, Design, least_squares};
+use apportion_solvers::{Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
@@ -23,6 +23,7 @@ use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
 use crate::kernel_banzhaf::leverage_law;
 use crate::regression::{StandardErrors, certified};
+use crate::unseen;
 
 /// Where v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns if there are at least so many rows for each unknown then.
 const ROWS_PER_UNKNOWN: usize = 6;
@@ -268,7 +269,7 @@ impl Members<'_> {
         if !shares && columns.players() > s {
             error_law = error_law.map(|law| ErrorLaw { directions: Vec::new(), ..law });
         }
-        let diagnostics = Diagnostics {
+        let mut diagnostics = Diagnostics {
             error_law,
             exact: rows.is_complete,
             rank: Some(solution.rank()),
@@ -276,8 +277,16 @@ impl Members<'_> {
             condition_number: Some(solution.condition_number()),
             ..Diagnostics::default()
         };
-        let of_members = |certificate: Certificate| certificate.variances[..s * outputs].to_vec();
-        Ok(Estimate { values, variances: certificate.map(of_members), diagnostics })
+        let mut variances =
+            certificate.as_ref().map(|certificate| certificate.variances[..s * outputs].to_vec());
+        if let (Some(variances), Some(certificate), false) = (&mut variances, &certificate, rows.is_complete)
+        {
+            let (unseen, nothing_varied) =
+                unseen::of_regression(&values, variances, certificate.degrees_of_freedom, outputs);
+            variances.iter_mut().zip(unseen).for_each(|(variance, unseen)| *variance += unseen);
+            diagnostics.nothing_varied = nothing_varied;
+        }
+        Ok(Estimate { values, variances, diagnostics })
     }
 
     /// T, by the places of the members in the group.

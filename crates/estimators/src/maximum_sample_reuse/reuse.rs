@@ -12,6 +12,7 @@ use crate::error_law::ErrorLaw;
 use crate::explanation::Diagnostics;
 use crate::optimized_monte_carlo::LawOfDraws;
 use crate::regression::{StandardErrors, border_left};
+use crate::unseen::Influences;
 
 /// A sample put to use for one value.
 pub(super) struct Reuse<'a> {
@@ -79,7 +80,15 @@ impl Reuse<'_> {
                 .residuals_left_out(fit, residuals)
                 .and_then(|residuals| self.judge(&residuals, &means, fit.rank() + 1)),
         };
-        let (std_errors, error_law) = judged.unzip();
+        let (std_errors, law) = judged.unzip();
+        let error_law = law.map(|(law, influences)| {
+            // Where nothing varied for a plain mean of the game, what there is to divide is the size of a draw.
+            let total = || total.iter().cycle().take(values.len()).copied().collect();
+            let sizes = if fit.is_some() { values.clone() } else { total() };
+            let share = if self.weights.complete { 0.0 } else { law.degrees_of_freedom.recip() };
+            let one_draw = influences.one_draw(&sizes, &vec![share; values.len()], self.outputs);
+            ErrorLaw { one_draw, ..law }
+        });
         let diagnostics = Diagnostics {
             error_law,
             exact: self.weights.complete,
@@ -143,7 +152,12 @@ impl Reuse<'_> {
 
     /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few. With
     /// their law, of as many `unknowns` fitted to the rows.
-    fn judge(&self, gains: &[f64], means: &Means, unknowns: usize) -> Option<(Vec<f64>, ErrorLaw)> {
+    fn judge(
+        &self,
+        gains: &[f64],
+        means: &Means,
+        unknowns: usize,
+    ) -> Option<(Vec<f64>, (ErrorLaw, Influences))> {
         // The variance that a row of deviation 1 and sum of weights 1 contributes.
         let variances = |by_size: &[f64]| -> Vec<f64> {
             let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
@@ -198,7 +212,7 @@ impl Reuse<'_> {
     }
 
     /// The law of the errors, from what every row adds to them; of many rows from every few.
-    fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> ErrorLaw {
+    fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> (ErrorLaw, Influences) {
         let (players, rows) = (self.coalitions().players(), self.coalitions().len());
         let step = rows.div_ceil(MOST_JUDGED);
         let is_open: Vec<bool> = self.rows(&self.weights.free).map(|free| free > 0.0).collect();
@@ -206,6 +220,7 @@ impl Reuse<'_> {
         let draws: f64 = times.iter().zip(&is_open).filter(|(_, open)| **open).map(|(times, _)| times).sum();
         let mut law = LawOfDraws::new(players, self.outputs);
         let (mut added, mut judged) = (vec![0.0; players * self.outputs], 0.0);
+        let mut influences = Influences::none(added.len());
         for (row, &times) in times.iter().enumerate().step_by(step).filter(|(row, _)| is_open[*row]) {
             let coalition = self.coalitions().row(row);
             for player in 0..players {
@@ -219,15 +234,24 @@ impl Reuse<'_> {
                 }
             }
             (0..times as usize).for_each(|_| law.add(&added));
+            let sums = influences.squares.iter_mut().zip(&mut influences.fourths);
+            for ((squares, fourths), influence) in sums.zip(&added) {
+                *squares += times * influence.powi(2);
+                *fourths += times * influence.powi(4);
+            }
             judged += times;
         }
+        // The rows that were not judged are as those that were.
+        let all = if judged > 0.0 { draws / judged } else { 0.0 };
+        influences.squares.iter_mut().chain(&mut influences.fourths).for_each(|sum| *sum *= all);
         let degrees = if judged > 0.0 { law.degrees_of_freedom() * draws / judged } else { 1.0 };
-        ErrorLaw {
+        let law = ErrorLaw {
             degrees_of_freedom: degrees.min(draws - unknowns as f64).max(1.0),
             directions: law.directions(players),
             border_left: border_left(self.sample),
             ..ErrorLaw::default()
-        }
+        };
+        (law, influences)
     }
 
     /// What a regression without one of its draws leaves of that draw, `e_k / (1 − h_k)`; none if it cannot do without.
