@@ -25,8 +25,8 @@ pub struct ErrorLaw {
     /// For methods whose values are means of independent draws that are bounded where the game is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounded_draws: Option<BoundedDraws>,
-    /// How far one more draw could move each value, n × k, by the sizes of the draws that made it; 0 where the value is exact. It is part of
-    /// the standard errors. Empty for methods whose values are not means of draws of their own.
+    /// How far one more draw could move each value, n × k, by the sizes of the draws that made it; 0 where the value is exact. The standard
+    /// errors have it in them. Empty for methods whose values are not means of draws of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_draw: Vec<f64>,
     /// Whether coalitions come with their complements (orders with their reverses), so that what is even in the game cancels.

@@ -46,9 +46,8 @@ pub enum Accounting {
 /// `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A coalition that comes again (small ones often do) is evaluated once, so
 /// that fewer evaluations than the budget may be used, all of them distinct.
 ///
-/// Standard errors are those of the mean, from the sample variance of a player's contributions, in which one more deviation of the size
-/// usual among all players is counted: often all contributions of a player agree (those to the empty coalition do), and yet others are
-/// possible.
+/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all contributions of a player agree
+/// (those to the empty coalition do), and yet others are possible: one more of the size that is usual among all players is counted.
 ///
 /// ```text
 /// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i

@@ -11,16 +11,18 @@
 //! Then the value is wrong and its spread is zero. So every estimate is given one more draw, of a size that such draws have:
 //!
 //! ```text
-//! means of draws:   V_i + ¼ (R_i² + R² exp(−e_i²)),     R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,   e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
+//! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
 //! regressions:      V_i + ‖φ̃‖² / (n (4f)²)
+//!
+//! R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,     e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
 //! ```
 //!
 //! - For methods whose values are means of draws of their own, `c_ti` are the influences. `R_i` is the size of the influences that make
 //!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that it is next to nothing. Of a swing that is
 //!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
 //!   for anybody, that is the size of the values themselves over T.
-//! - For regressions it is a quarter of a draw of the size of the values. A regression in which nothing varied counts a whole draw of the
-//!   size of the largest value, `max_j |φ̃_j| / f`, for each value.
+//! - A quarter of a draw of the size of the values is counted for all methods. A regression in which nothing varied counts a whole draw of
+//!   the size of the largest value, `max_j |φ̃_j| / f`, for each value.
 //!
 //! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
 //! zero, the estimate has no standard errors.
@@ -77,10 +79,18 @@ impl Influences {
     pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
         let usual: Vec<f64> =
             (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
+        let mean_square = |output: usize| {
+            let own = values.iter().skip(output).step_by(outputs);
+            own.clone().map(|value| value * value).sum::<f64>() / own.count() as f64
+        };
+        let mean_squares: Vec<f64> = (0..outputs).map(mean_square).collect();
         (0..values.len())
             .map(|at| match shares[at] {
                 0.0 => 0.0,
-                _ => 0.5 * squared_size(self.squares[at], self.fourths[at], usual[at % outputs]).sqrt(),
+                share => {
+                    let size = squared_size(self.squares[at], self.fourths[at], usual[at % outputs]);
+                    (0.5 * size + mean_squares[at % outputs] * (share / 4.0).powi(2)).sqrt()
+                }
             })
             .collect()
     }
@@ -141,40 +151,44 @@ fn varied_not(trace: f64, square: f64) -> bool {
 }
 
 impl Explanation {
-    /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    /// What is to be added to the squared standard errors, n × k, and whether nothing varied in some output.
     ///
     /// A law that has its own [`one_draw`](crate::ErrorLaw::one_draw) says all there is to add; other methods are regressions.
-    pub(crate) fn with_unseen(mut self) -> Self {
+    pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
-        if self.diagnostics.exact {
-            return self;
-        }
-        let Some(errors) = self.std_errors.take() else { return self };
-        let law = self.diagnostics.error_law.as_ref();
-        let variances: Vec<f64> = errors.iter().map(|error| error * error).collect();
-        let added: Vec<f64> = match law.map(|law| &law.one_draw) {
-            Some(one_draw) if !one_draw.is_empty() => {
-                let of_output = |numbers: &[f64], output: usize| -> f64 {
+        let squares =
+            |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|number| number * number).collect() };
+        let variances = squares(self.std_errors.as_deref().unwrap_or_default());
+        match &self.diagnostics.error_law {
+            Some(law) if !law.one_draw.is_empty() => {
+                let sum = |numbers: &[f64], output: usize| -> f64 {
                     numbers.iter().skip(output).step_by(outputs).sum()
                 };
-                let squares: Vec<f64> = self.values.iter().map(|value| value * value).collect();
-                self.diagnostics.nothing_varied |= (0..outputs)
-                    .any(|output| varied_not(of_output(&variances, output), of_output(&squares, output)));
-                one_draw.iter().map(|size| size * size).collect()
+                let values = squares(&self.values);
+                let is_still = |output: usize| varied_not(sum(&variances, output), sum(&values, output));
+                (squares(&law.one_draw), (0..outputs).any(is_still))
             }
-            _ => {
-                let degrees = self.diagnostics.error_law.as_ref().map_or(1.0, |law| law.degrees_of_freedom);
-                let (added, nothing_varied) = of_regression(&self.values, &variances, degrees, outputs);
-                self.diagnostics.nothing_varied |= nothing_varied;
-                added
+            law => {
+                let degrees = law.as_ref().map_or(1.0, |law| law.degrees_of_freedom);
+                of_regression(&self.values, &variances, degrees, outputs)
             }
-        };
+        }
+    }
+
+    /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    pub(crate) fn with_unseen(mut self) -> Self {
+        if self.diagnostics.exact || self.std_errors.is_none() {
+            return self;
+        }
+        let (unseen, nothing_varied) = self.unseen();
+        self.diagnostics.nothing_varied |= nothing_varied;
+        let errors: Vec<f64> = self.std_errors.take().unwrap_or_default();
         let errors: Vec<f64> =
-            errors.iter().zip(&added).map(|(error, added)| error.hypot(added.sqrt())).collect();
+            errors.iter().zip(&unseen).map(|(error, unseen)| error.hypot(unseen.sqrt())).collect();
         // Values that are known among others may have no error. Where nothing has any there was nothing to tell one from.
-        let has_scale =
-            (0..outputs).all(|output| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0));
-        if has_scale && errors.iter().all(|error| error.is_finite()) {
+        let outputs = self.outputs();
+        let has_scale = |output: usize| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0);
+        if (0..outputs).all(has_scale) && errors.iter().all(|error| error.is_finite()) {
             self.std_errors = Some(errors);
         } else {
             self.diagnostics.error_law = None;
@@ -208,26 +222,29 @@ mod tests {
         let mut swings = [0.0; 10];
         swings[3] = 1.0;
         let got = one_draw(&[&swings, &[0.0; 10]]);
-        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, and half of its root over the draws.
-        let size = ((0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9).sqrt() / 10.0;
-        assert!((got[1] - 0.5 * size).abs() < 1e-15, "{got:?}");
+        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, over the square of the draws.
+        let square = (0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9 / 100.0;
+        // And a quarter of a draw of the size of the values, 0.1 and 0.
+        let quarter = 0.1f64.powi(2) / 2.0 / 40.0f64.powi(2);
+        assert!((got[1] - (0.5 * square + quarter).sqrt()).abs() < 1e-15, "{got:?}");
         assert!(got[0] > got[1], "its own, and a share of the usual one");
     }
 
     #[test]
     fn values_that_varied_often_go_by_their_own_size() {
-        let small: Vec<f64> = (0..40).map(|at| 1e-3 * f64::from(at % 4)).collect();
-        let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4)).collect();
+        let small: Vec<f64> = (0..40).map(|at| 1e-3 * (f64::from(at % 4) - 1.5)).collect();
+        let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4) - 1.5).collect();
         let got = one_draw(&[&small, &large]);
         assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
-        // Next to nothing beside the standard error.
-        let error = (small.iter().map(|x| (x - 1.5e-3).powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
-        assert!(got[0] < 0.11 * error);
+        // Little beside the standard error.
+        let error = (small.iter().map(|x| x.powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
+        assert!(got[0] < 0.15 * error, "{} {error}", got[0]);
     }
 
     #[test]
     fn where_nothing_varied_the_values_are_the_scale() {
         let got = one_draw(&[&[2.0; 8], &[0.0; 8]]);
-        assert_eq!(got, [0.5 * 2.0 / 8.0; 2]);
+        let wanted = (0.5 * (2.0f64 / 8.0).powi(2) + 2.0 / 32.0f64.powi(2)).sqrt();
+        assert!(got.iter().all(|got| (got - wanted).abs() < 1e-15), "{got:?}");
     }
 }

@@ -83,12 +83,10 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
                 .zip(&means)
                 .map(|(own, mean)| own.iter().map(|x| (x - mean).powi(2)).sum())
                 .collect();
-            // One more deviation, of the size usual among the players.
-            let usual = squares.iter().sum::<f64>() / (draws - players) as f64;
             let errors: Vec<f64> = squares
                 .iter()
                 .zip(&counts)
-                .map(|(squares, &count)| ((squares + usual) / (count * (count - 1)) as f64).sqrt())
+                .map(|(squares, &count)| (squares / (count * (count - 1)) as f64).sqrt())
                 .collect();
             let estimator = MonteCarlo { full_budget: FullBudget::Sample, ..MonteCarlo::new(value) };
             let got = estimator.estimate_seen(&game, budget, 8).unwrap();

@@ -111,7 +111,8 @@ impl Bounds {
                 .sqrt(),
             (Measure::Euclidean, None) => {
                 let directions = directions(explanation, &variances, output);
-                (fisher(directions, degrees, wrong / outputs as f64) * of_output(output).sum::<f64>()).sqrt()
+                let trace = trace(explanation, &variances, degrees, output);
+                (fisher(directions, degrees, wrong / outputs as f64) * trace).sqrt()
             }
         };
         // Without degrees of freedom there is no bound.
@@ -149,6 +150,7 @@ pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
         if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
             grown.degrees_of_freedom = law.degrees_of_freedom * growth;
+            grown.one_draw = law.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
             grown.bounded_draws = law
                 .bounded_draws
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
@@ -174,6 +176,28 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
     (values.iter().sum::<f64>() - total).abs() <= ADDITIVE * (total.abs() + norm)
+}
+
+/// `E ‖φ̃ − φ‖²` of one output.
+///
+/// The standard error of each value has one more draw in it, as any of them may have missed a swing. All of them together did not: what the
+/// values vary in sum is seen without bias. So the norm counts one more draw once, that of the value where it is largest, or a quarter of one
+/// of the size of all values; but where nothing varied, those of all.
+fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
+    let of_output = |numbers: &[f64]| {
+        numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
+    };
+    let own = of_output(variances);
+    let law = explanation.diagnostics.error_law.as_ref();
+    match law.map(|law| of_output(&law.one_draw)) {
+        Some(one_draw) if !one_draw.is_empty() && !explanation.diagnostics.nothing_varied => {
+            let seen: f64 = own.iter().zip(&one_draw).map(|(all, size)| (all - size * size).max(0.0)).sum();
+            let largest = one_draw.iter().map(|size| size * size).fold(0.0, f64::max);
+            let square: f64 = of_output(&explanation.values).iter().map(|value| value * value).sum();
+            seen + largest.max(square / (4.0 * degrees).powi(2))
+        }
+        _ => own.iter().sum(),
+    }
 }
 
 /// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.

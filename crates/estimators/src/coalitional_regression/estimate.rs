@@ -28,18 +28,23 @@ pub(super) struct Estimate {
     pub(super) values: Vec<f64>,
     /// As many; none where they cannot be told.
     pub(super) variances: Option<Vec<f64>>,
+    /// As many: what the sample has not seen, to be added to the variances.
+    pub(super) unseen: Vec<f64>,
     pub(super) diagnostics: Diagnostics,
 }
 
 impl From<Explanation> for Estimate {
-    /// With what its sample has not seen in the variances.
     fn from(explanation: Explanation) -> Self {
-        let explanation = explanation.with_unseen();
+        let (unseen, nothing_varied) = match explanation.diagnostics.exact {
+            true => (vec![0.0; explanation.values.len()], false),
+            false => explanation.unseen(),
+        };
         let square = |errors: Vec<f64>| errors.into_iter().map(|error| error * error).collect();
         Self {
             values: explanation.values,
             variances: explanation.std_errors.map(square),
-            diagnostics: explanation.diagnostics,
+            unseen,
+            diagnostics: Diagnostics { nothing_varied, ..explanation.diagnostics },
         }
     }
 }
@@ -47,8 +52,9 @@ impl From<Explanation> for Estimate {
 impl Estimate {
     /// Values that are known.
     pub(super) fn exact(values: Vec<f64>) -> Self {
-        let variances = Some(vec![0.0; values.len()]);
-        Self { values, variances, diagnostics: Diagnostics { exact: true, ..Diagnostics::default() } }
+        let unseen = vec![0.0; values.len()];
+        let diagnostics = Diagnostics { exact: true, ..Diagnostics::default() };
+        Self { values, variances: Some(unseen.clone()), unseen, diagnostics }
     }
 }
 
@@ -57,6 +63,7 @@ pub(super) struct Gathered {
     outputs: usize,
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
+    unseen: Vec<f64>,
     /// tr Σ² for each output; none where some part does not tell it.
     square_traces: Option<Vec<f64>>,
     diagnostics: Diagnostics,
@@ -68,7 +75,8 @@ impl Gathered {
         Self {
             outputs,
             values: zeros.clone(),
-            variances: Some(zeros),
+            variances: Some(zeros.clone()),
+            unseen: zeros,
             square_traces: Some(vec![0.0; outputs]),
             diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
         }
@@ -145,6 +153,7 @@ impl Gathered {
         let (from, to) = (row * self.outputs, player * self.outputs);
         for output in 0..self.outputs {
             self.values[to + output] += factor * estimate.values[from + output];
+            self.unseen[to + output] += factor * factor * estimate.unseen[from + output];
         }
         match (&mut self.variances, &estimate.variances) {
             (Some(sums), Some(variances)) => {
@@ -158,9 +167,8 @@ impl Gathered {
 
     pub(super) fn finish(self) -> Estimate {
         let mut diagnostics = self.diagnostics;
-        // What the samples of the parts have not seen is in their variances.
         if let Some(law) = &mut diagnostics.error_law {
-            law.one_draw = vec![0.0; self.values.len()];
+            law.one_draw = self.unseen.iter().map(|square| square.sqrt()).collect();
         }
         match (&self.variances, &mut diagnostics.error_law, &self.square_traces) {
             (None, law, _) => *law = None,
@@ -175,7 +183,7 @@ impl Gathered {
             }
             _ => {}
         }
-        Estimate { values: self.values, variances: self.variances, diagnostics }
+        Estimate { values: self.values, variances: self.variances, unseen: self.unseen, diagnostics }
     }
 }
 
@@ -218,7 +226,12 @@ mod tests {
             ..ErrorLaw::default()
         };
         let diagnostics = Diagnostics { error_law: Some(law), ..Diagnostics::default() };
-        Estimate { values: vec![0.0; matrix.len()], variances: Some(variances), diagnostics }
+        Estimate {
+            values: vec![0.0; matrix.len()],
+            variances: Some(variances),
+            unseen: vec![0.0; matrix.len()],
+            diagnostics,
+        }
     }
 
     /// ν of the parts put together, and of the whole covariance matrix written out.
@@ -283,7 +296,7 @@ mod tests {
             gathered.note(&part.diagnostics);
             gathered.add(part, &members);
         }
-        assert_eq!(gathered.finish().diagnostics.error_law, Some(law));
+        assert_eq!(gathered.finish().diagnostics.error_law, Some(ErrorLaw { one_draw: vec![0.0; 4], ..law }));
 
         // What is exact adds nothing.
         let mut gathered = Gathered::new(4, 1);

@@ -12,7 +12,7 @@ use apportion_games::{Coalitions, Game, Partition, QuotientGame};
 use apportion_samplers::{
     FirstUnits, FixedCounts, Growing, GrowingTwoBlocks, Pairing, Sample, Sampler, SizeLaw, TwoBlocks,
 };
-use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_solvers::{Certificate, Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
@@ -277,16 +277,14 @@ impl Members<'_> {
             condition_number: Some(solution.condition_number()),
             ..Diagnostics::default()
         };
-        let mut variances =
-            certificate.as_ref().map(|certificate| certificate.variances[..s * outputs].to_vec());
-        if let (Some(variances), Some(certificate), false) = (&mut variances, &certificate, rows.is_complete)
-        {
-            let (unseen, nothing_varied) =
+        let of_members = |certificate: &Certificate| certificate.variances[..s * outputs].to_vec();
+        let variances = certificate.as_ref().map(of_members);
+        let mut unseen = vec![0.0; values.len()];
+        if let (Some(variances), Some(certificate), false) = (&variances, &certificate, rows.is_complete) {
+            (unseen, diagnostics.nothing_varied) =
                 unseen::of_regression(&values, variances, certificate.degrees_of_freedom, outputs);
-            variances.iter_mut().zip(unseen).for_each(|(variance, unseen)| *variance += unseen);
-            diagnostics.nothing_varied = nothing_varied;
         }
-        Ok(Estimate { values, variances, diagnostics })
+        Ok(Estimate { values, variances, unseen, diagnostics })
     }
 
     /// T, by the places of the members in the group.

@@ -75,7 +75,7 @@ pub enum References {
 /// reach something, and among ten players; for interactions of few among many they are worse.
 ///
 /// **Standard errors** are `sqrt(σ̂²/T)`, σ̂² being the running variance of the draws; none for fewer than five. A player whose contributions
-/// are the same in all draws has none, though rare others may exist. The [`ErrorLaw`] has `T − 1`
+/// are the same in all draws may have rare others, and is given one more draw of the size that is usual. The [`ErrorLaw`] has `T − 1`
 /// degrees of freedom, less where few draws make up most of the variance, and the directions of the draws' covariance, measured by at most 16
 /// random vectors.
 ///
