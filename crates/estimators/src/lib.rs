@@ -74,6 +74,7 @@ mod product_space;
 mod projected_gradient;
 mod regression;
 mod running_moments;
+mod settings;
 mod stratified_monte_carlo;
 
 pub use anytime::{Anytime, Checkpoint, Measure, Progress, Scale, Until, Watcher};
@@ -104,6 +105,7 @@ pub use projected_gradient::{
     StepSize, Tail,
 };
 pub use regression::StandardErrors;
+pub use settings::Settings;
 pub use stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 
 /// The example of the README is a test.
