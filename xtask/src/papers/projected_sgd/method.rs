@@ -2,14 +2,13 @@
 
 use anyhow::Result;
 use apportion::estimators::{
-    EstimatorError, IterateAverage, LeverageShap, MonteCarlo, OptimizedMonteCarlo, Orders, ProjectedGradient,
+    IterateAverage, LeverageShap, MonteCarlo, OptimizedMonteCarlo, Orders, ProjectedGradient,
 };
-use apportion::games::SumOfUnanimity;
 use apportion::{Estimator, Semivalue};
 use serde::Serialize;
 
 use crate::reproduce::figure::{Shape, Style, palette};
-use crate::reproduce::store::sha256;
+use crate::reproduce::ingredients::Digest;
 
 /// How the step γ_t depends on t.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -171,21 +170,9 @@ impl Method {
         }
     }
 
-    /// A hash of what the estimator answers on two small games, with the key of every checkpoint.
-    pub(super) fn fingerprint(self) -> Result<String> {
-        let mut answers = Vec::new();
-        for (players, budget) in [(9, 60), (70, 700)] {
-            let game = SumOfUnanimity::random(players, 100, 4, 1);
-            match self.estimator().estimate(&game, budget, 1) {
-                Ok(explanation) => {
-                    answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
-                }
-                // Told from others by the size of the step, which is in the key.
-                Err(EstimatorError::Diverged { .. }) => answers.push(0),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(sha256(&answers)[..16].to_owned())
+    /// What the estimator is, by its answers.
+    pub(super) fn digest(self) -> Result<Digest> {
+        Digest::of_estimator(&*self.estimator())
     }
 }
 
