@@ -12,7 +12,7 @@ use super::experiment::{BACKGROUND, Kind, Setting, two_a};
 use super::runs::{HALF_WIDTH, explicands};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
@@ -61,10 +61,10 @@ impl Contender {
 
     fn style(self) -> Style {
         match self {
-            Self::Independent => Style { colour: palette::VERMILION, shape: Shape::Square },
-            Self::Nested => Style { colour: palette::SKY, shape: Shape::Triangle },
-            Self::Antithetic => Style { colour: palette::BLUE, shape: Shape::Circle },
-            Self::Regression => Style { colour: palette::GREEN, shape: Shape::Diamond },
+            Self::Independent => looks::PRODUCT_SPACE,
+            Self::Nested => looks::NESTED_ORDERS,
+            Self::Antithetic => looks::NESTED_ORDERS_ANTITHETIC,
+            Self::Regression => looks::COALITIONAL_REGRESSION,
         }
     }
 
@@ -547,7 +547,7 @@ fn figure(comparisons: &[Comparison], runs: usize) -> Figure {
             .map(|contender| (contender.title().to_owned(), contender.style()))
             .collect(),
         note: format!(
-            "Mean over {runs} runs; values below {FLOOR:e} are drawn at {FLOOR:e}: the regression is exact there."
+            "Mean over {runs} runs; values up to {FLOOR:e} are drawn as 0: the regression is exact there."
         ),
     }
 }

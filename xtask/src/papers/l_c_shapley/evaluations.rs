@@ -10,7 +10,7 @@ use apportion::values::{Coefficients, GraphValue};
 use serde::Serialize;
 
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
@@ -54,9 +54,9 @@ impl Kind {
 
     fn colour(self) -> Colour {
         match self {
-            Self::Local => palette::BLUE,
-            Self::Printed => palette::VERMILION,
-            Self::Connected => palette::SKY,
+            Self::Local => looks::L_SHAPLEY.colour,
+            Self::Printed => looks::C_SHAPLEY.colour,
+            Self::Connected => looks::C_SHAPLEY_EXACT.colour,
         }
     }
 }
@@ -232,8 +232,8 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         title: "Evaluations by the number of players".to_owned(),
         panels: vec![panel(&all, false), panel(&all, true)],
         columns: 2,
-        legend: Kind::ALL.map(|kind| (kind.title().to_owned(), style(kind, 1))).to_vec(),
-        note: "Orders k from below: 1 to 4 on the line, 1 and 2 on the grid. With a star: not in the paper."
+        legend: legend(),
+        note: "At k = 1 L-Shapley and C-Shapley as printed take the same. With a star: not in the paper."
             .to_owned(),
     };
     Ok(Made {
@@ -339,9 +339,19 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     ]
 }
 
+/// The marks of the orders k, from 1.
+const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
 fn style(kind: Kind, order: usize) -> Style {
-    let shape = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond][(order - 1) % 4];
-    Style { colour: kind.colour(), shape }
+    Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
+}
+
+/// What colours and marks mean.
+fn legend() -> Vec<(String, Style)> {
+    let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
+    let order =
+        |(at, shape): (usize, Shape)| (format!("k = {}", at + 1), Style { colour: palette::GREY, shape });
+    Kind::ALL.map(kind).into_iter().chain(SHAPES.into_iter().enumerate().map(order)).collect()
 }
 
 fn panel(all: &[Series], is_grid: bool) -> Panel {

@@ -11,7 +11,7 @@ use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
 use super::subject::{Sample, Shown, predict};
-use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
 
 /// Evaluations for each feature: all methods of the paper make so many.
@@ -79,17 +79,16 @@ impl Method {
     }
 
     pub(super) fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::LShapley => (palette::BLUE, Shape::Circle),
-            Self::CShapley => (palette::VERMILION, Shape::Square),
-            Self::KernelShap => (palette::ORANGE, Shape::Triangle),
-            Self::SampleShapley => (palette::PURPLE, Shape::Diamond),
-            Self::Lime => (palette::BLACK, Shape::Cross),
-            Self::Saliency => (palette::GREY, Shape::Cross),
-            Self::Connected => (palette::SKY, Shape::Square),
-            Self::LeverageShap => (palette::GREEN, Shape::Triangle),
-        };
-        Style { colour, shape }
+        match self {
+            Self::LShapley => looks::L_SHAPLEY,
+            Self::CShapley => looks::C_SHAPLEY,
+            Self::KernelShap => looks::KERNEL_SHAP,
+            Self::SampleShapley => looks::RANDOM_ORDERS,
+            Self::Lime => looks::LIME,
+            Self::Saliency => looks::SALIENCY,
+            Self::Connected => looks::C_SHAPLEY_EXACT,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+        }
     }
 
     /// The scores of the players of a sample: of `log P(class | x_S)`, the class being the predicted one.

@@ -7,7 +7,7 @@ use apportion::estimators::{
 use apportion::{Estimator, Semivalue};
 use serde::Serialize;
 
-use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
 
 /// How the step γ_t depends on t.
@@ -133,16 +133,19 @@ impl Method {
     }
 
     pub(super) fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::Classical => (palette::BLACK, Shape::Square),
-            Self::Optimized => (palette::BLUE, Shape::Circle),
-            Self::Gradient(Step { rule: Rule::Constant, .. }, _) => (palette::VERMILION, Shape::Triangle),
-            Self::Gradient(..) => (palette::ORANGE, Shape::Diamond),
-            Self::Antithetic => (palette::SKY, Shape::Circle),
-            Self::LeverageShap => (palette::GREEN, Shape::Square),
-            Self::DefaultGradient => (palette::PURPLE, Shape::Cross),
-        };
-        Style { colour, shape }
+        match self {
+            Self::Classical => looks::MONTE_CARLO,
+            Self::Optimized => looks::RANDOM_ORDERS,
+            Self::Gradient(step, answer) => match (step.rule, answer) {
+                (Rule::Constant, Answer::Mean) => looks::GRADIENT_CONSTANT,
+                (Rule::Constant, Answer::Last) => looks::GRADIENT_CONSTANT_LAST,
+                (Rule::SquareRoot, _) => looks::GRADIENT_SQUARE_ROOT,
+                (Rule::Inverse, _) => looks::GRADIENT_INVERSE,
+            },
+            Self::Antithetic => looks::ANTITHETIC_ORDERS,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+            Self::DefaultGradient => looks::DEFAULT_GRADIENT,
+        }
     }
 
     pub(super) fn estimator(self) -> Box<dyn Estimator> {
