@@ -6,6 +6,7 @@ use apportion::partitions::{Dependence, Linkage};
 use apportion::trees::{Diagonal, Kernel, Precision, Settings};
 use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 
 use crate::graph::GraphOption;
 use crate::groups::Groups;
@@ -157,7 +158,7 @@ pub(crate) struct Explain {
 }
 
 /// How the exact oracle of trees computes.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 pub(crate) struct Engine {
     /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
     /// up; for many rows), quadrature (rows side by side; the path-dependent game, or one background row), walk (leaf by leaf; for few rows), cohorts (a row
@@ -196,7 +197,8 @@ impl Engine {
 }
 
 /// A kernel, or the choice of one.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum KernelOption {
     Auto,
     Tables,
@@ -207,7 +209,8 @@ pub(crate) enum KernelOption {
 }
 
 /// The numbers in tables.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum PrecisionOption {
     F64,
     F32,
@@ -216,7 +219,8 @@ pub(crate) enum PrecisionOption {
 }
 
 /// What of a model is divided or predicted.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Space {
     /// The sum of the leaves, before any link.
     Margin,

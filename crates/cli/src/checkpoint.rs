@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::output::Destination;
 
 /// Version of the form of the file.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// What was asked for, by option: a checkpoint of anything else is refused.
 pub(crate) type Request = BTreeMap<String, String>;
@@ -34,6 +34,13 @@ struct Stored {
     begun: BTreeMap<usize, Checkpoint>,
     /// SHA-256 of the rest.
     digest: String,
+}
+
+/// What every form of the file has.
+#[derive(Deserialize)]
+struct Head {
+    apportion_checkpoint: u32,
+    version: String,
 }
 
 /// Follows the rows: shows how far they are, and keeps the checkpoint.
@@ -201,10 +208,10 @@ impl Stored {
 fn read(path: &Path, request: &Request) -> Result<Stored> {
     let name = path.display();
     let text = fs::read(path).with_context(|| format!("cannot read --resume {name}"))?;
-    let Ok(mut stored) = serde_json::from_slice::<Stored>(&text) else {
-        bail!("--resume {name} is no checkpoint, or was cut off: start anew");
-    };
-    let written = (stored.version.as_str(), stored.apportion_checkpoint);
+    let is_none = || format!("--resume {name} is no checkpoint, or was cut off: start anew");
+    // Another form may hold anything else.
+    let head: Head = serde_json::from_slice(&text).with_context(is_none)?;
+    let written = (head.version.as_str(), head.apportion_checkpoint);
     if written != (env!("CARGO_PKG_VERSION"), FORM) {
         bail!(
             "--resume {name} was written by version {} of this command in form {}, this is version {} and form {FORM}: start anew",
@@ -213,6 +220,7 @@ fn read(path: &Path, request: &Request) -> Result<Stored> {
             env!("CARGO_PKG_VERSION")
         );
     }
+    let mut stored: Stored = serde_json::from_slice(&text).with_context(is_none)?;
     if stored.digest_of_the_rest()? != stored.digest {
         bail!("--resume {name} was changed since it was written: start anew");
     }

@@ -12,7 +12,7 @@ use apportion::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
@@ -196,7 +196,7 @@ fn request(
     };
     let graph = match &args.graph {
         Some(GraphOption::File(path)) => digest_of_file(path)?,
-        Some(graph) => format!("{graph:?}"),
+        Some(graph) => in_words(graph)?,
         None => "none".to_owned(),
     };
     let groups = partition.map(|partition| {
@@ -215,8 +215,8 @@ fn request(
         ("partition", or(groups, "none")),
         ("graph", graph),
         ("game", args.game.name().to_owned()),
-        ("output", format!("{:?}", args.space)),
-        ("engine", format!("{:?}", args.engine)),
+        ("output", in_words(&args.space)?),
+        ("engine", in_words(&args.engine)?),
         ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
         ("method", method.to_string()),
         ("budget", or(budget.map(|budget| budget.to_string()), "none")),
@@ -224,6 +224,14 @@ fn request(
         ("seed", args.seed.to_string()),
     ];
     Ok(said.map(|(what, is)| (what.to_owned(), is)).into())
+}
+
+/// Options as data, in a line.
+fn in_words(options: &impl Serialize) -> Result<String> {
+    Ok(match serde_json::to_value(options)? {
+        Value::String(name) => name,
+        options => options.to_string(),
+    })
 }
 
 /// The bar of runs of which each may take long.

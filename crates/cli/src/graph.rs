@@ -5,17 +5,24 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use apportion::games::{Adjacency, Graph};
+use serde::{Serialize, Serializer};
 
 use crate::failure::Usage;
 use crate::groups::feature;
 
 /// The graph that was asked for, not yet compared with the features.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum GraphOption {
     /// The features in a row.
     Line,
     /// The features row by row in a grid.
-    Grid { rows: usize, columns: usize, adjacency: Adjacency },
+    Grid {
+        rows: usize,
+        columns: usize,
+        #[serde(serialize_with = "neighbours")]
+        adjacency: Adjacency,
+    },
     /// Edges between features, by name or number.
     Edges(Vec<String>),
     /// A file with an edge on each line.
@@ -36,6 +43,14 @@ impl FromStr for GraphOption {
             _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),
         }
     }
+}
+
+/// How many neighbours a feature has inside a grid, as it is typed.
+fn neighbours<S: Serializer>(adjacency: &Adjacency, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u8(match adjacency {
+        Adjacency::Four => 4,
+        Adjacency::Eight => 8,
+    })
 }
 
 /// A grid as it is typed: 4x5, or 4x5,8.

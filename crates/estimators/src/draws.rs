@@ -6,7 +6,7 @@ use apportion_samplers::{
 };
 
 /// How the coalitions are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Draws {
     /// Without replacement, with as many of each size as Bernoulli sampling has in expectation, rounded by systematic sampling: the
     /// budget is met exactly, and the number of coalitions of a size hardly varies. The default.

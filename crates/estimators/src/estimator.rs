@@ -2,10 +2,12 @@
 
 use apportion_games::{Game, Partition};
 use apportion_values::{Semivalue, SolutionConcept};
+use serde::{Serialize, Serializer};
 
 use crate::error::EstimatorError;
 use crate::explanation::Explanation;
 use crate::scaled::in_own_units;
+use crate::settings::Settings;
 
 /// A method that estimates a value of a game from a given number of evaluations.
 ///
@@ -14,8 +16,9 @@ use crate::scaled::in_own_units;
 /// - The answer is a function of the game, the budget and the seed: the same bits on any number of threads.
 /// - The budget counts evaluations of the game, v(∅) and v(N) included. An estimator that may use more (in expectation the budget,
 ///   as Bernoulli sampling) says so.
+/// - Its options are all that it is made of, and serde writes them: runs that are stored are compared by them ([`Settings`]).
 /// - At a budget of `2^n` or more the answer is exact, unless the estimator was asked to keep sampling.
-pub trait Estimator: std::fmt::Debug + Send + Sync {
+pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     /// The name on the command line and in results.
     fn name(&self) -> &'static str;
 
@@ -75,7 +78,13 @@ pub(crate) fn units(
     }
 }
 
-impl<E: Estimator + ?Sized> Estimator for Box<E> {
+impl Serialize for dyn Estimator + '_ {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.settings().serialize(serializer)
+    }
+}
+
+impl<E: Estimator + Serialize + ?Sized> Estimator for Box<E> {
     fn name(&self) -> &'static str {
         (**self).name()
     }

@@ -110,11 +110,12 @@ use crate::regression::{StandardErrors, draws_of_units, free_shares, sample_is_c
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct KernelBanzhaf {
     /// Which value is estimated: [`Semivalue::Banzhaf`] by default, or a weighted one.
     pub value: Semivalue,
     /// Whether every coalition comes with its complement, where that helps; [`Pairing::Paired`] by default.
+    #[serde(serialize_with = "crate::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::WithReplacement`] by default, as published.
     pub draws: Draws,

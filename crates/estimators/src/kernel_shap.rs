@@ -31,9 +31,10 @@ use crate::regression::{StandardErrors, explain};
 /// players, m from 5n to 20n; `cargo run --release -p apportion-estimators --example error_law`).
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct KernelShap {
     /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] by default, as first published.
+    #[serde(serialize_with = "crate::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,

@@ -46,9 +46,10 @@ use crate::regression::{StandardErrors, explain};
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct LeverageShap {
     /// Whether every coalition comes with its complement; [`Pairing::Paired`] by default.
+    #[serde(serialize_with = "crate::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,

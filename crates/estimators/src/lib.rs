@@ -75,6 +75,7 @@ mod projected_gradient;
 mod regression;
 mod running_moments;
 mod scaled;
+mod settings;
 mod stratified_monte_carlo;
 mod unseen;
 
@@ -106,6 +107,7 @@ pub use projected_gradient::{
     StepSize, Tail,
 };
 pub use regression::StandardErrors;
+pub use settings::Settings;
 pub use stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 
 /// The example of the README is a test.

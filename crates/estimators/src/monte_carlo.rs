@@ -26,7 +26,7 @@ use crate::full_budget::FullBudget;
 use crate::unseen::Influences;
 
 /// What a budget of `m` counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accounting {
     /// Evaluations of the game, v(∅) and v(N) included: ⌊(m − 2)/2⌋ coalitions are joined by a player. The default.
     #[default]
@@ -73,7 +73,7 @@ pub enum Accounting {
 /// }
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct MonteCarlo {
     /// Which value is estimated.
     pub value: Semivalue,

@@ -41,7 +41,7 @@ use crate::regression::StandardErrors;
 /// a sample as it is. Where a larger budget enumerates the same sizes it asks for everything that a smaller one did; where it enumerates one
 /// size more, fewer of the larger sizes may be drawn than before: up to 3 % of what was asked for is left aside then in our tests (8 to 13
 /// players, m from 2n to 39n, growing by factors of 1.2 to 3.7), and 0.2 % on average.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct OptimizedKernelShap;
 
 impl Estimator for OptimizedKernelShap {
@@ -64,13 +64,16 @@ impl Estimator for OptimizedKernelShap {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(GrowingTwin)
+        Box::new(GrowingTwin { grows: true })
     }
 }
 
 /// [`OptimizedKernelShap`] whose samples hardly change as they grow.
-#[derive(Debug, Clone, Copy)]
-struct GrowingTwin;
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+struct GrowingTwin {
+    /// Always: what its settings say beside those of its twin, which has none.
+    grows: bool,
+}
 
 impl Estimator for GrowingTwin {
     fn name(&self) -> &'static str {

@@ -33,7 +33,7 @@ use crate::unseen::Influences;
 /// fewer where few passes make up most of the variance ([`ErrorLaw`]).
 ///
 /// Takes `O(T + m n)` time, `T` being the time of `m` evaluations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct PermutationShap {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,

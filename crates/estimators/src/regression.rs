@@ -18,7 +18,7 @@ use crate::evaluations::Evaluations;
 use crate::explanation::{Diagnostics, Explanation};
 
 /// Whether an explanation comes with standard errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StandardErrors {
     /// From the residuals of the regression; costs about as much as the regression itself, and several times as much where there are
     /// a hundred rows per player.

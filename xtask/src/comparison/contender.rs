@@ -2,10 +2,9 @@
 
 use anyhow::Result;
 use apportion::Estimator;
-use apportion::games::SumOfUnanimity;
 
 use crate::reproduce::figure::Style;
-use crate::reproduce::store::sha256;
+use crate::reproduce::ingredients::Digest;
 
 /// An estimator among those that a paper compares.
 pub(crate) trait Compete: Copy + Ord + Sync + 'static {
@@ -28,15 +27,8 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
         false
     }
 
-    /// A hash of what the estimator answers on two small games: it belongs to the key of every checkpoint, so that results of an
-    /// estimator that has changed since are not taken up again.
-    fn fingerprint(self) -> Result<String> {
-        let mut answers = Vec::new();
-        for (players, budget) in [(9, 60), (70, 700)] {
-            let game = SumOfUnanimity::random(players, 100, 4, 1);
-            let explanation = self.estimator().estimate(&game, budget, 1)?;
-            answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
-        }
-        Ok(sha256(&answers)[..16].to_owned())
+    /// What the estimator is, by its answers: results of one that has changed since are not taken up again.
+    fn digest(self) -> Result<Digest> {
+        Digest::of_estimator(&*self.estimator())
     }
 }

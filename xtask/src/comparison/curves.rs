@@ -12,7 +12,7 @@ use crate::reproduce::verdict::{Claim, Needed};
 pub(crate) struct Level {
     /// `10n`, `0.05`.
     pub(crate) label: String,
-    /// Where it is drawn on the logarithmic axis.
+    /// Where it is drawn on the logarithmic axis, off which zero is broken.
     pub(crate) x: f64,
     /// What the axis says there; may be empty, where there is no room.
     pub(crate) tick: String,
@@ -66,7 +66,7 @@ pub(crate) struct Look<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
-    /// Values below are drawn here: numerical zeros.
+    /// Values up to here are numerical zeros, which are drawn as such.
     pub(crate) floor: f64,
     pub(crate) centre: Centre,
     pub(crate) columns: usize,
@@ -139,15 +139,20 @@ impl<C: Compete> Curves<C> {
                 .iter()
                 .map(|contender| (contender.title().to_owned(), contender.style()))
                 .collect(),
-            note: format!(
-                "Lines: {}. Values below {:e} are drawn at {:e}.",
-                match look.centre {
-                    Centre::Median => "median over the runs; bands: first to third quartile",
-                    Centre::Mean => "mean over the runs",
-                },
-                look.floor,
-                look.floor
-            ),
+            note: self.note(look),
+        }
+    }
+
+    /// What the lines are, and what counts as zero where something does.
+    fn note(&self, look: &Look<'_>) -> String {
+        let lines = match look.centre {
+            Centre::Median => "Lines: median over the runs; bands: first to third quartile.",
+            Centre::Mean => "Lines: mean over the runs.",
+        };
+        if self.points.iter().any(|point| look.centre.of(&point.summary) <= look.floor) {
+            format!("{lines} Values up to {:e} are drawn as 0.", look.floor)
+        } else {
+            lines.to_owned()
         }
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::contender::Compete;
 use super::noise::Noise;
 use crate::reproduce::datasets::{Dataset, Known};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -18,13 +19,16 @@ use crate::reproduce::store::derive_seed;
 pub(crate) trait Run: Send + Sync {
     type Contender: Compete;
 
-    /// Raised when the meaning of a cell changes (explicands, games), so that old checkpoints are not taken up.
+    /// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
     const PROTOCOL: u32;
 
     /// The number of the run.
     fn number(&self) -> usize;
 
-    /// What the game that a contender is given is called.
+    /// The row that is explained.
+    fn explicand(&self) -> &[f64];
+
+    /// What the game that a contender is given is called: games of one name are the same.
     fn game_name(contender: Self::Contender) -> &'static str;
 
     /// The game that a contender is given.
@@ -35,7 +39,7 @@ pub(crate) trait Run: Send + Sync {
 pub(crate) struct Experiment<'a, R: Run> {
     session: &'a Session,
     pub(crate) datasets: Vec<Series<R>>,
-    fingerprints: BTreeMap<R::Contender, String>,
+    digests: BTreeMap<R::Contender, Digest>,
 }
 
 /// A dataset with its runs.
@@ -70,23 +74,53 @@ pub(crate) struct Setting<C> {
 
 /// One estimate, and all that determines it.
 #[derive(Serialize)]
-struct Cell<'a, R: Run> {
-    kind: &'static str,
-    protocol: u32,
+struct EstimateCell<'a, R: Run> {
     dataset: &'static str,
     data_sha256: &'static str,
     model_sha256: &'static str,
     game: &'static str,
     estimator: &'static str,
-    fingerprint: &'a str,
     budget: usize,
     noise: Noise,
     run: usize,
+    #[serde(skip)]
     seed: u64,
+    #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
+    played: &'a Digest,
     #[serde(skip)]
     contender: R::Contender,
     #[serde(skip)]
     instance: &'a R,
+}
+
+impl<R: Run> Cell for EstimateCell<'_, R> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "estimate",
+            protocol: R::PROTOCOL,
+            games: self.played,
+            method: self.digest,
+            truth: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// The games of one name on one dataset with one noise, by what came of probing them in each run.
+struct Played {
+    dataset: usize,
+    game: &'static str,
+    noise: Noise,
+    digests: Vec<Digest>,
+}
+
+impl Played {
+    fn are_of<R: Run>(&self, setting: &Setting<R::Contender>) -> bool {
+        (self.dataset, self.game, self.noise)
+            == (setting.dataset, R::game_name(setting.contender), setting.noise)
+    }
 }
 
 /// What a contender answered.
@@ -102,12 +136,16 @@ pub(crate) struct Estimate {
 
 impl<'a, R: Run> Experiment<'a, R> {
     pub(crate) fn new(session: &'a Session, datasets: Vec<Series<R>>) -> Result<Self> {
-        Ok(Self { session, datasets, fingerprints: fingerprints()? })
+        Ok(Self { session, datasets, digests: digests()? })
     }
 
     /// The estimates of each setting, run by run.
     pub(crate) fn estimates(&self, settings: &[Setting<R::Contender>]) -> Result<Vec<Vec<Estimate>>> {
-        let cells: Vec<Cell<'_, R>> = settings.iter().flat_map(|&setting| self.cells(setting)).collect();
+        let (played, places) = self.played(settings)?;
+        let mut cells = Vec::new();
+        for (&setting, place) in settings.iter().zip(places) {
+            cells.extend(self.cells(setting, &played[place].digests));
+        }
         let estimates = self.session.results(&cells, |cell| {
             estimate(cell).with_context(|| {
                 format!("{} on {}, run {}, m = {}", cell.estimator, cell.dataset, cell.run, cell.budget)
@@ -120,37 +158,78 @@ impl<'a, R: Run> Experiment<'a, R> {
             .collect())
     }
 
-    fn cells(&self, setting: Setting<R::Contender>) -> impl Iterator<Item = Cell<'_, R>> {
+    /// Probes the games of `settings`, each once for all its contenders and budgets, and says which is whose.
+    fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<Played>, Vec<usize>)> {
+        let mut all: Vec<Played> = Vec::new();
+        let mut places = Vec::new();
+        for setting in settings {
+            if let Some(place) = all.iter().position(|played| played.are_of::<R>(setting)) {
+                places.push(place);
+                continue;
+            }
+            places.push(all.len());
+            let series = &self.datasets[setting.dataset];
+            let digest = |instance: &R| {
+                let (contender, noise, name) = (setting.contender, setting.noise, series.known.name);
+                let game = played(instance, contender, noise, name, self.session.seed)?;
+                let values = Digest::of_game(&*game)?;
+                Ok(Digest::joined([&values, &Digest::of(instance.explicand().iter().copied())]))
+            };
+            all.push(Played {
+                dataset: setting.dataset,
+                game: R::game_name(setting.contender),
+                noise: setting.noise,
+                digests: series.instances.par_iter().map(digest).collect::<Result<_>>()?,
+            });
+        }
+        Ok((all, places))
+    }
+
+    /// The cells of a setting, whose games were probed run by run.
+    fn cells<'c>(
+        &'c self,
+        setting: Setting<R::Contender>,
+        played: &'c [Digest],
+    ) -> impl Iterator<Item = EstimateCell<'c, R>> {
         let series = &self.datasets[setting.dataset];
-        series.instances.iter().map(move |instance| Cell {
-            kind: "estimate",
-            protocol: R::PROTOCOL,
+        series.instances.iter().zip(played).map(move |(instance, played)| EstimateCell {
             dataset: series.known.name,
             data_sha256: series.known.data_sha256(),
             model_sha256: series.known.model_sha256(),
             game: R::game_name(setting.contender),
             estimator: setting.contender.title(),
-            fingerprint: &self.fingerprints[&setting.contender],
             budget: setting.budget,
             noise: setting.noise,
             run: instance.number(),
             seed: self.session.seed,
+            digest: &self.digests[&setting.contender],
+            played,
             contender: setting.contender,
             instance,
         })
     }
 }
 
-/// What each contender answers on the probe games.
-pub(crate) fn fingerprints<C: Compete>() -> Result<BTreeMap<C, String>> {
-    C::all().iter().map(|&contender| Ok((contender, contender.fingerprint()?))).collect()
+/// What each contender is, by its answers.
+pub(crate) fn digests<C: Compete>() -> Result<BTreeMap<C, Digest>> {
+    C::all().iter().map(|&contender| Ok((contender, contender.digest()?))).collect()
 }
 
-/// The noise of a run is the same for all its contenders.
-fn estimate<R: Run>(cell: &Cell<'_, R>) -> Result<Estimate> {
+/// The game of a run with its noise, which is the same for all contenders.
+fn played<'a, R: Run>(
+    instance: &'a R,
+    contender: R::Contender,
+    noise: Noise,
+    dataset: &str,
+    seed: u64,
+) -> Result<Box<dyn Game + 'a>> {
+    let noise_seed = derive_seed(&("noise", dataset, instance.number(), noise.sigma, seed))?;
+    noise.on(instance.game(contender)?, noise_seed)
+}
+
+fn estimate<R: Run>(cell: &EstimateCell<'_, R>) -> Result<Estimate> {
+    let game = played(cell.instance, cell.contender, cell.noise, cell.dataset, cell.seed)?;
     let sigma = cell.noise.sigma;
-    let noise = derive_seed(&("noise", cell.dataset, cell.run, sigma, cell.seed))?;
-    let game = cell.noise.on(cell.instance.game(cell.contender)?, noise)?;
     let seed =
         derive_seed(&("estimate", cell.dataset, cell.estimator, cell.budget, sigma, cell.run, cell.seed))?;
     let explanation = cell.contender.estimator().estimate(&game, cell.budget, seed)?;
@@ -160,4 +239,143 @@ fn estimate<R: Run>(cell: &Cell<'_, R>) -> Result<Estimate> {
         evaluations: explanation.evaluations,
         condition_number: explanation.diagnostics.condition_number,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::reproduce::figure::{Shape, Style, palette};
+    use apportion::Estimator;
+    use apportion::estimators::{LeverageShap, Pairing};
+    use apportion::games::SumOfUnanimity;
+
+    /// An estimator before and after a change that its name does not tell.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum Changing {
+        Before,
+        After,
+    }
+
+    impl Compete for Changing {
+        fn all() -> &'static [Self] {
+            &[Self::Before, Self::After]
+        }
+
+        fn title(self) -> &'static str {
+            "changing"
+        }
+
+        fn style(self) -> Style {
+            Style { colour: palette::BLACK, shape: Shape::Circle }
+        }
+
+        fn is_subject(self) -> bool {
+            false
+        }
+
+        fn estimator(self) -> Box<dyn Estimator> {
+            let leverage = LeverageShap::default();
+            match self {
+                Self::Before => Box::new(leverage),
+                Self::After => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
+            }
+        }
+    }
+
+    struct Toy<const PROTOCOL: u32> {
+        explicand: Vec<f64>,
+        game: SumOfUnanimity,
+    }
+
+    impl<const PROTOCOL: u32> Run for Toy<PROTOCOL> {
+        type Contender = Changing;
+
+        const PROTOCOL: u32 = PROTOCOL;
+
+        fn number(&self) -> usize {
+            0
+        }
+
+        fn explicand(&self) -> &[f64] {
+            &self.explicand
+        }
+
+        fn game_name(_: Changing) -> &'static str {
+            "toy"
+        }
+
+        fn game(&self, _: Changing) -> Result<Box<dyn Game + '_>> {
+            Ok(Box::new(&self.game))
+        }
+    }
+
+    /// All that makes an estimate.
+    #[derive(Debug, Clone)]
+    struct Made {
+        data: &'static str,
+        model: &'static str,
+        game: u64,
+        explicand: f64,
+        noise: Noise,
+        contender: Changing,
+        budget: usize,
+    }
+
+    /// The estimate, by a session with checkpoints below `out`.
+    fn values<const PROTOCOL: u32>(out: &Path, made: &Made) -> Vec<f64> {
+        let session = Session::for_tests(out);
+        let toy = Toy::<PROTOCOL> {
+            explicand: vec![made.explicand; 10],
+            game: SumOfUnanimity::random(10, 30, 4, made.game),
+        };
+        let series = Series { known: Known::for_tests("toy", made.data, made.model), instances: vec![toy] };
+        let experiment = Experiment::new(&session, vec![series]).unwrap();
+        let (contender, budget, noise) = (made.contender, made.budget, made.noise);
+        let setting = Setting { dataset: 0, contender, budget, noise };
+        let mut estimates = experiment.estimates(&[setting]).unwrap().concat();
+        assert_eq!(estimates.len(), 1);
+        estimates.remove(0).values
+    }
+
+    #[test]
+    fn whatever_made_an_estimate_is_changed_it_is_computed_anew() {
+        let made = Made {
+            data: "a",
+            model: "b",
+            game: 1,
+            explicand: 0.5,
+            noise: Noise::absolute(0.1),
+            contender: Changing::Before,
+            budget: 60,
+        };
+        let out = tempfile::tempdir().unwrap();
+        let first = values::<1>(out.path(), &made);
+        assert_eq!(values::<1>(out.path(), &made), first);
+        assert_eq!(Session::finished(out.path()), 1);
+        let others = [
+            (Made { data: "c", ..made.clone() }, true),
+            (Made { model: "c", ..made.clone() }, true),
+            (Made { explicand: 0.25, ..made.clone() }, true),
+            (Made { game: 2, ..made.clone() }, false),
+            (Made { noise: Noise::NONE, ..made.clone() }, false),
+            (Made { noise: Noise::absolute(0.2), ..made.clone() }, false),
+            (Made { noise: Noise::relative(0.1), ..made.clone() }, false),
+            (Made { contender: Changing::After, ..made.clone() }, false),
+            (Made { budget: 80, ..made.clone() }, false),
+        ];
+        for (at, (other, gives_the_same)) in others.iter().enumerate() {
+            let fresh = tempfile::tempdir().unwrap();
+            let got = values::<1>(out.path(), other);
+            assert_eq!(Session::finished(out.path()), at + 2, "{other:?}");
+            assert_eq!(got, values::<1>(fresh.path(), other), "{other:?}");
+            assert_eq!(got == first, *gives_the_same, "{other:?}");
+        }
+        assert_eq!(values::<2>(out.path(), &made), first);
+        assert_eq!(Session::finished(out.path()), others.len() + 2);
+        // All is still there.
+        assert_eq!(values::<1>(out.path(), &made), first);
+        assert_eq!(Session::finished(out.path()), others.len() + 2);
+    }
 }

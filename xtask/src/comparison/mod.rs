@@ -20,7 +20,7 @@ mod vectors;
 
 pub(crate) use contender::Compete;
 pub(crate) use curves::{Centre, Curves, Level, Look, Point};
-pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, fingerprints};
+pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, digests};
 pub(crate) use guarantee::Guarantee;
 pub(crate) use noise::Noise;
 pub(crate) use sweep::{Budget, MULTIPLES, Step, by_noise, by_sample_size, covers_all, sweep};

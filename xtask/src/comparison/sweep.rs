@@ -10,16 +10,9 @@ use crate::reproduce::statistics::Summary;
 /// Sample sizes as multiples of n.
 pub(crate) const MULTIPLES: [usize; 6] = [5, 10, 20, 40, 80, 160];
 
-/// Deviations of the noise: where each is drawn, and what the axis says there. Zero lies where 0.001 would.
-const SIGMAS: [(f64, f64, &str); 7] = [
-    (0.0, 0.001, "0"),
-    (0.005, 0.005, ""),
-    (0.01, 0.01, "0.01"),
-    (0.05, 0.05, ""),
-    (0.1, 0.1, "0.1"),
-    (0.5, 0.5, ""),
-    (1.0, 1.0, "1"),
-];
+/// Deviations of the noise, and what the axis says there.
+const SIGMAS: [(f64, &str); 7] =
+    [(0.0, "0"), (0.005, ""), (0.01, "0.01"), (0.05, ""), (0.1, "0.1"), (0.5, ""), (1.0, "1")];
 
 /// How many evaluations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,10 +62,10 @@ pub(crate) fn by_sample_size() -> Vec<Step> {
 
 /// The steps σ = 0 … 1 of noise on v, at m = `multiple`·n.
 pub(crate) fn by_noise(multiple: usize, noise: fn(f64) -> Noise) -> Vec<Step> {
-    let step = |(sigma, x, tick): (f64, f64, &str)| Step {
+    let step = |(sigma, tick): (f64, &str)| Step {
         budget: Budget::Multiple(multiple),
         noise: noise(sigma),
-        level: Level { label: format!("σ = {sigma}"), x, tick: tick.to_owned() },
+        level: Level { label: format!("σ = {sigma}"), x: sigma, tick: tick.to_owned() },
     };
     SIGMAS.into_iter().map(step).collect()
 }

@@ -51,6 +51,10 @@ impl Made {
         self.tables.extend(other.tables);
         if let (Some(figure), Some(others)) = (&mut self.figure, other.figure) {
             figure.panels.extend(others.panels);
+            // The note of one says what the other need not: that something counts as zero.
+            if others.note.starts_with(&figure.note) {
+                figure.note = others.note;
+            }
         }
         self
     }

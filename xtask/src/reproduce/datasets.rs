@@ -355,6 +355,23 @@ impl<M> Dataset<M> {
     }
 }
 
+#[cfg(test)]
+impl Known {
+    /// A dataset without files, by the hashes that they would have.
+    pub(crate) fn for_tests(name: &'static str, data: &'static str, model: &'static str) -> &'static Self {
+        Box::leak(Box::new(Self {
+            name,
+            title: name,
+            players: 10,
+            rows: 0,
+            data: Source { file: "", sha256: data },
+            model: Source { file: "", sha256: model },
+            embedded: None,
+            remark: "",
+        }))
+    }
+}
+
 impl Known {
     pub(crate) fn data_sha256(&self) -> &'static str {
         self.data.sha256

@@ -7,7 +7,7 @@
 //! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
 //! | [`datasets`] | the datasets, embedded or found |
 //! | [`explicand`] | which row is explained |
-//! | [`store`] | checkpoints |
+//! | [`store`], [`ingredients`] | checkpoints, and what is in their keys |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
 //! | [`figure`] | from numbers to pictures |
 //!
@@ -19,6 +19,7 @@ pub(crate) mod datasets;
 pub(crate) mod explicand;
 pub(crate) mod figure;
 pub(crate) mod files;
+pub(crate) mod ingredients;
 pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod statistics;

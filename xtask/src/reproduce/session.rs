@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::catalogue::Paper;
 use super::cli::{Preset, Reproduce};
 use super::datasets::{Dataset, Library, known};
+use super::ingredients::{Cell, Ingredients};
 use super::store::{Store, key};
 
 /// Runs, seed, datasets and checkpoints of one paper in one invocation.
@@ -62,17 +63,18 @@ impl Session {
 
     /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.
     ///
-    /// A cell must hold all that determines its result. Equal cells are computed once.
+    /// The key is made of the cell and its ingredients. Equal cells are computed once.
     pub(crate) fn results<C, R>(
         &self,
         cells: &[C],
         compute: impl Fn(&C) -> Result<R> + Sync,
     ) -> Result<Vec<R>>
     where
-        C: Serialize + Sync,
+        C: Cell,
         R: Serialize + DeserializeOwned + Send,
     {
-        let keys = cells.iter().map(key).collect::<Result<Vec<String>>>()?;
+        let keyed = |cell| Keyed { made_of: Cell::ingredients(cell), cell };
+        let keys = cells.iter().map(|cell| key(&keyed(cell))).collect::<Result<Vec<String>>>()?;
         let mut seen = BTreeSet::new();
         let missing: Vec<(&C, &String)> = cells
             .iter()
@@ -82,7 +84,7 @@ impl Session {
         let progress = progress(missing.len());
         missing.par_iter().with_max_len(1).try_for_each(|&(cell, key)| {
             let result = compute(cell)?;
-            self.store.put(key.clone(), cell, &result)?;
+            self.store.put(key.clone(), &keyed(cell), &result)?;
             progress.inc(1);
             anyhow::Ok(())
         })?;
@@ -105,6 +107,13 @@ impl Session {
     }
 }
 
+/// What a line of the store says of its cell.
+#[derive(Serialize)]
+struct Keyed<'a, C> {
+    made_of: Ingredients<'a>,
+    cell: &'a C,
+}
+
 /// A bar over `cells` cells, on standard error, if that is a terminal.
 fn progress(cells: usize) -> ProgressBar {
     if cells == 0 || !std::io::stderr().is_terminal() {
@@ -115,4 +124,99 @@ fn progress(cells: usize) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+#[cfg(test)]
+impl Session {
+    /// One run of the quick preset with checkpoints below `out`, on the embedded datasets.
+    pub(crate) fn for_tests(out: &Path) -> Self {
+        let arguments = Reproduce {
+            what: Vec::new(),
+            list: false,
+            preset: Preset::Quick,
+            runs: Some(1),
+            seed: 0,
+            threads: None,
+            data: Some(out.to_owned()),
+            out: None,
+            fresh: false,
+        };
+        Self::new(&arguments, &crate::papers::ALL[0], out, out).unwrap()
+    }
+
+    /// The finished cells below `out`.
+    pub(crate) fn finished(out: &Path) -> usize {
+        let path = out.join("checkpoints").join(format!("{}.jsonl", crate::papers::ALL[0].name));
+        std::fs::read_to_string(path).unwrap().lines().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ingredients::Digest;
+    use super::*;
+
+    #[derive(Clone, Serialize)]
+    struct TestCell {
+        budget: usize,
+        #[serde(skip)]
+        kind: &'static str,
+        #[serde(skip)]
+        protocol: u32,
+        #[serde(skip)]
+        games: Digest,
+        #[serde(skip)]
+        method: Digest,
+        #[serde(skip)]
+        truth: Option<Digest>,
+        #[serde(skip)]
+        seed: u64,
+    }
+
+    impl Cell for TestCell {
+        fn ingredients(&self) -> Ingredients<'_> {
+            Ingredients {
+                kind: self.kind,
+                protocol: self.protocol,
+                games: &self.games,
+                method: &self.method,
+                truth: self.truth.as_ref(),
+                seed: self.seed,
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_is_found_if_all_that_made_it_is_the_same_and_computed_if_anything_is_not() {
+        let digest = |number: f64| Digest::of([number]);
+        let cell = TestCell {
+            budget: 5,
+            kind: "a",
+            protocol: 1,
+            games: digest(1.0),
+            method: digest(2.0),
+            truth: None,
+            seed: 3,
+        };
+        let others = [
+            TestCell { budget: 6, ..cell.clone() },
+            TestCell { kind: "b", ..cell.clone() },
+            TestCell { protocol: 2, ..cell.clone() },
+            TestCell { games: digest(1.5), ..cell.clone() },
+            TestCell { method: digest(2.5), ..cell.clone() },
+            TestCell { truth: Some(digest(1.0)), ..cell.clone() },
+            TestCell { truth: Some(digest(1.5)), ..cell.clone() },
+            TestCell { seed: 4, ..cell.clone() },
+        ];
+        let out = tempfile::tempdir().unwrap();
+        // Each result is the place of its cell in this list.
+        for (place, cell) in std::iter::once(&cell).chain(&others).enumerate() {
+            let results = Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(place));
+            assert_eq!(results.unwrap(), [place]);
+        }
+        for (place, cell) in std::iter::once(&cell).chain(&others).enumerate() {
+            let results = Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(99));
+            assert_eq!(results.unwrap(), [place]);
+        }
+    }
 }

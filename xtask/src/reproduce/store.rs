@@ -1,8 +1,8 @@
 //! Checkpoints: every finished cell is one line of a file, so that an interrupted run goes on where it stopped.
 //!
-//! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell holds all that determines its result
-//! (data, model, estimator, budget, run, seed), so lines never go stale: another preset, another selection or more runs find what is
-//! there. A line is appended by one write after the cell is done. A process that is killed leaves at most one torn line, the last;
+//! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell holds all that made its result
+//! ([`super::ingredients`]), so lines never go stale: another preset, another selection or more runs find what is there, and what was made
+//! by another game, noise or estimator is not found. A line is appended by one write after the cell is done. A process that is killed leaves at most one torn line, the last;
 //! opening the store cuts it off.
 
 use std::collections::HashMap;
@@ -118,7 +118,8 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -170,6 +170,10 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(refused(&long(&["--resume", file])).contains("was changed since it was written"));
     fs::write(&path, "{}").unwrap();
     assert!(refused(&long(&["--resume", file])).contains("is no checkpoint"));
+    // An older form may hold anything.
+    fs::write(&path, "{\"apportion_checkpoint\":1,\"version\":\"0.1.0\",\"rows\":[]}").unwrap();
+    let says = refused(&long(&["--resume", file]));
+    assert!(says.contains("was written by version 0.1.0 of this command in form 1"), "{says}");
 }
 
 #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 use apportion_games::{Coalitions, Game};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::memory::{Memory, Stored};
@@ -9,7 +10,7 @@ use crate::error::EstimatorError;
 use crate::estimator::Estimator;
 
 /// Version of the form in which runs are stored.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Remembered coalitions that are evaluated again when a run is resumed, to see that the game is the same.
 const PROBES: usize = 5;
@@ -24,8 +25,8 @@ pub struct Checkpoint {
     form: u32,
     version: String,
     method: String,
-    /// The method with all its options.
-    settings: String,
+    /// All options of the method.
+    settings: Value,
     seed: u64,
     players: usize,
     outputs: usize,
@@ -41,7 +42,7 @@ impl Checkpoint {
             form: FORM,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             method: estimator.name().to_owned(),
-            settings: format!("{estimator:?}"),
+            settings: estimator.settings(),
             seed,
             players: game.players(),
             outputs: game.outputs(),
@@ -80,7 +81,7 @@ impl Checkpoint {
         }
         differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
         differs("method", &self.method, &estimator.name())?;
-        differs("settings of the method", &self.settings, &format!("{estimator:?}"))?;
+        differs("settings of the method", &self.settings, &estimator.settings())?;
         differs("seed", &self.seed, &seed)?;
         differs("number of players", &self.players, &game.players())?;
         differs("number of outputs", &self.outputs, &game.outputs())?;
@@ -128,7 +129,7 @@ impl Checkpoint {
 
     fn digest_of_the_rest(&self) -> String {
         let mut digest = Sha256::new();
-        for text in [&self.version, &self.method, &self.settings] {
+        for text in [&self.version, &self.method, &self.settings.to_string()] {
             digest.update((text.len() as u64).to_le_bytes());
             digest.update(text);
         }

@@ -135,9 +135,10 @@ use estimate::regression;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct CoalitionalRegression {
     value: SolutionConcept,
+    #[serde(serialize_with = "crate::settings::groups")]
     partition: Partition,
     grows: bool,
     /// Whether to estimate standard errors; yes by default.

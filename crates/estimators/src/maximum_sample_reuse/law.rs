@@ -1,7 +1,7 @@
 //! The law of the sizes of drawn coalitions.
 
 /// How large the drawn coalitions are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum SamplingLaw {
     /// The law that suits the value: `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`.
     ///

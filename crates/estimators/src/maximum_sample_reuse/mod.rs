@@ -54,7 +54,7 @@ use crate::regression::StandardErrors;
 use crate::scaled::many_in_own_units;
 
 /// Whether a regression takes out first what is additive in the game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Adjustment {
     /// The game as it is.
     #[default]
@@ -117,7 +117,7 @@ pub enum Adjustment {
 /// assert!(adjusted < 0.5 * plain);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct MaximumSampleReuse {
     /// Which value is estimated.
     pub value: Semivalue,

@@ -96,9 +96,10 @@ use crate::product_space::{
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct NestedPermutation {
     value: SolutionConcept,
+    #[serde(serialize_with = "crate::settings::any_groups")]
     partition: Option<Partition>,
     antithetic: bool,
     full_budget: FullBudget,

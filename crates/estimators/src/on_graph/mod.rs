@@ -64,9 +64,11 @@ const NAME: &str = "on-graph";
 /// assert_eq!(values(1)?.values[0], 0.0);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct OnGraph {
+    #[serde(serialize_with = "crate::settings::neighbours")]
     graph: Arc<Graph>,
+    #[serde(serialize_with = "crate::settings::name")]
     value: GraphValue,
     most_coalitions: usize,
 }

@@ -75,8 +75,9 @@ const USUAL_ORDER: usize = 4;
 /// assert!((explanation.values[1] + 2.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct ConnectedRegression {
+    #[serde(serialize_with = "crate::settings::neighbours")]
     graph: Arc<Graph>,
     order: Option<usize>,
     constrained: bool,

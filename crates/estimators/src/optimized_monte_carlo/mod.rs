@@ -99,7 +99,7 @@ pub enum References {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct OptimizedMonteCarlo {
     /// What a draw is the mean of; [`Orders::Antithetic`] by default.
     pub orders: Orders,

@@ -102,16 +102,17 @@ use crate::full_budget::FullBudget;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ProductSpace {
     value: SolutionConcept,
+    #[serde(serialize_with = "crate::settings::any_groups")]
     partition: Option<Partition>,
     mode: Mode,
     full_budget: FullBudget,
 }
 
 /// Which game is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Mode {
     EmpiricalMarginal,
     TrueMarginal,

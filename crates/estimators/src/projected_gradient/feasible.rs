@@ -5,7 +5,7 @@ use apportion_solvers::{Ball, Hyperplane, SolverError, Stopping, Sweeps, dykstra
 use crate::error::EstimatorError;
 
 /// The set K on which iterates are projected.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub enum IterateSet {
     /// The plane Σφ = c. The default.
     #[default]

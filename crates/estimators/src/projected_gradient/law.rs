@@ -10,7 +10,7 @@ use apportion_samplers::{Discrete, ln_choose};
 use crate::error::EstimatorError;
 
 /// The law by which coalitions of 1 to n − 1 players are drawn for a stochastic gradient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum GradientLaw {
     /// Every coalition alike: section 4.1 of the paper. Gradients of small and large coalitions are rare and enormous, so that constants
     /// grow as 2^n.

@@ -37,7 +37,7 @@ use crate::explanation::{Diagnostics, Explanation};
 use crate::full_budget::FullBudget;
 
 /// What becomes of the share that φ_0 has in the average of the iterates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StartShare {
     /// It stays, as published: a bias towards equal shares, less from step to step.
     Kept,
@@ -104,11 +104,12 @@ pub enum StartShare {
 /// }
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ProjectedGradient {
     /// The law of the drawn coalitions; [`GradientLaw::Centred`] by default.
     pub law: GradientLaw,
     /// Whether every coalition comes with its complement, and their gradients are averaged; they do by default.
+    #[serde(serialize_with = "crate::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// Draws (coalitions or pairs) per step, whose gradients are averaged: a mini-batch; 1 by default.
     pub batch: usize,

@@ -5,7 +5,7 @@ use crate::error::EstimatorError;
 /// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, ∇ being an unbiased estimate of the gradient of F (not of F/2).
 ///
 /// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The paper prints half of that.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub enum StepSize {
     /// γ, whatever t. Positive.
     Constant(f64),
@@ -49,7 +49,7 @@ pub(super) fn curvature(players: usize) -> f64 {
 }
 
 /// Which average of the iterates φ_0, φ_1, …, φ_T is the estimate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
     /// φ_T: for constant steps.
     Last,

@@ -93,7 +93,7 @@ pub enum Allocation {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct StratifiedMonteCarlo {
     /// Which value is estimated.
     pub value: Semivalue,

@@ -249,11 +249,11 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
         for (at, one) in series.iter().enumerate() {
             marks.push(Mark::Line { style: style(at), points: points(one, &|at, _| one.mise[at].value) });
             marks.push(Mark::Dashes {
-                colour: palette::BLACK,
+                colour: COLOURS[at],
                 points: points(one, &|_, draws| one.variance / draws),
             });
             marks.push(Mark::Points {
-                style: Style { colour: palette::BLACK, shape: Shape::Cross },
+                style: Style { colour: COLOURS[at], shape: Shape::Cross },
                 points: points(one, &|at, _| one.estimated[at].value),
             });
         }
@@ -278,9 +278,10 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
             .iter()
             .enumerate()
             .map(|(at, one)| (format!("{}, slope {}", one.title(), in_words(one.slope)), style(at)))
+            .chain([("estimated variance".to_owned(), Style { colour: palette::GREY, shape: Shape::Cross })])
             .collect(),
         note: format!(
-            "Mean over {runs} runs with its 95 % interval; dashes: the theoretical rate σ²/K, σ² exact; crosses: estimated variance."
+            "Mean over {runs} runs with its 95 % interval; dashes: the theoretical rate σ²/K, σ² exact."
         ),
     }
 }

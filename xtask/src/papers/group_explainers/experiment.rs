@@ -4,10 +4,11 @@ use anyhow::Result;
 use apportion::estimators::ProductSpace;
 use apportion::games::Partition;
 use apportion::values::SolutionConcept;
-use apportion::{Background, Semivalue};
+use apportion::{Background, MarginalGame, Semivalue};
 
 use super::law::Law;
 use super::logistic::Logistic;
+use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
 
 /// Rows of the background D.
@@ -156,6 +157,13 @@ impl Setting {
     pub(super) fn fresh(&self, rows: usize, seed: u64) -> Result<Background> {
         let values = self.experiment.law.draw(self.predictors(), rows, seed)?;
         Ok(Background::rows(values, self.predictors())?)
+    }
+
+    /// A row of D, and what came of probing its game over `background`.
+    pub(super) fn played(&self, row: usize, background: &Background) -> Result<Digest> {
+        let explicand = self.background.row(row);
+        let game = Digest::of_game(&MarginalGame::new(&self.model, explicand, background)?)?;
+        Ok(Digest::joined([&game, &Digest::of(explicand.iter().copied())]))
     }
 
     /// The paper's estimator of `kind`: Algorithms 1 to 4.

@@ -12,11 +12,12 @@ use super::experiment::{BACKGROUND, Kind, Setting, two_a};
 use super::runs::{HALF_WIDTH, explicands};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::store::{derive_seed, sha256};
+use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
 
 /// Raised when the games change.
@@ -60,10 +61,10 @@ impl Contender {
 
     fn style(self) -> Style {
         match self {
-            Self::Independent => Style { colour: palette::VERMILION, shape: Shape::Square },
-            Self::Nested => Style { colour: palette::SKY, shape: Shape::Triangle },
-            Self::Antithetic => Style { colour: palette::BLUE, shape: Shape::Circle },
-            Self::Regression => Style { colour: palette::GREEN, shape: Shape::Diamond },
+            Self::Independent => looks::PRODUCT_SPACE,
+            Self::Nested => looks::NESTED_ORDERS,
+            Self::Antithetic => looks::NESTED_ORDERS_ANTITHETIC,
+            Self::Regression => looks::COALITIONAL_REGRESSION,
         }
     }
 
@@ -176,22 +177,38 @@ impl Problem {
     }
 }
 
-/// The error of one contender in one run, and all that determines it.
+/// The error of one contender in one run.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct ErrorCell<'a> {
     problem: &'static str,
-    /// A hash of the games' values.
-    games: &'a str,
     value: &'static str,
     contender: Contender,
-    fingerprint: &'a str,
     budget: usize,
     run: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     estimator: &'a dyn Estimator,
+    /// Of all values of all games.
+    #[serde(skip)]
+    games: &'a Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+    #[serde(skip)]
+    truth: &'a Digest,
+}
+
+impl Cell for ErrorCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "nested",
+            protocol: PROTOCOL,
+            games: self.games,
+            method: self.method,
+            truth: Some(self.truth),
+            seed: self.seed,
+        }
+    }
 }
 
 /// What came of it.
@@ -309,34 +326,28 @@ fn comparison(session: &Session, problem: &Problem, of: Kind) -> Result<Comparis
     let concept = of.concept();
     let truth = |game: &ScenarioTable| Ok(concept.enumerate(game, Some(&problem.partition))?.values);
     let truths: Vec<Vec<f64>> = problem.games.par_iter().map(truth).collect::<Result<_>>()?;
-    let games: Vec<u8> = problem
-        .games
-        .iter()
-        .flat_map(|game| game.values.iter().flat_map(|value| value.to_le_bytes()))
-        .collect();
-    let games = sha256(&games);
+    let games = Digest::of(problem.games.iter().flat_map(|game| game.values.iter().copied()));
+    let truth = Digest::of(truths.iter().flatten().copied());
     let mut curves = Vec::new();
     for contender in Contender::ALL {
         let estimator = contender.estimator(of, &problem.partition)?;
         let least = estimator.minimum_budget(problem.partition.players());
         let probe = estimator.estimate(&problem.games[0], least.max(32), 1)?;
-        let fingerprint =
-            sha256(&probe.values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
+        let method = Digest::of_data(&(estimator.name(), estimator.settings(), probe))?;
         let budgets: Vec<usize> = BUDGETS.into_iter().filter(|&budget| budget >= least).collect();
-        let cell = |(budget, run)| Cell {
-            kind: "nested",
-            protocol: PROTOCOL,
+        let cell = |(budget, run)| ErrorCell {
             problem: problem.title,
-            games: &games[..16],
             value: of.title(),
             contender,
-            fingerprint: &fingerprint[..16],
             budget,
             run,
             seed: session.seed,
             estimator: &*estimator,
+            games: &games,
+            method: &method,
+            truth: &truth,
         };
-        let cells: Vec<Cell<'_>> = budgets
+        let cells: Vec<ErrorCell<'_>> = budgets
             .iter()
             .flat_map(|&budget| (0..session.runs).map(move |run| (budget, run)))
             .map(cell)
@@ -354,7 +365,7 @@ fn comparison(session: &Session, problem: &Problem, of: Kind) -> Result<Comparis
     Ok(Comparison { problem: problem.title, of, curves })
 }
 
-fn outcome(cell: &Cell<'_>, problem: &Problem, truths: &[Vec<f64>]) -> Result<Outcome> {
+fn outcome(cell: &ErrorCell<'_>, problem: &Problem, truths: &[Vec<f64>]) -> Result<Outcome> {
     let mut sums = Outcome { error: 0.0, rows: 0, intervals: 0, covered: 0 };
     let mut square = 0.0;
     for (explicand, (game, truth)) in problem.games.iter().zip(truths).enumerate() {
@@ -536,7 +547,7 @@ fn figure(comparisons: &[Comparison], runs: usize) -> Figure {
             .map(|contender| (contender.title().to_owned(), contender.style()))
             .collect(),
         note: format!(
-            "Mean over {runs} runs; values below {FLOOR:e} are drawn at {FLOOR:e}: the regression is exact there."
+            "Mean over {runs} runs; values up to {FLOOR:e} are drawn as 0: the regression is exact there."
         ),
     }
 }

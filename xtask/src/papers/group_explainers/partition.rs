@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::experiment::{Setting, two_a};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, palette};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::Table;
 use crate::reproduce::session::Session;
-use crate::reproduce::store::{derive_seed, sha256};
+use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{Claim, Needed};
 
 /// Rows of the samples: as many as D has, and more.
@@ -31,16 +32,33 @@ const MEASURES: [(Dependence, &str); 3] = [
 /// Raised when the meaning of a cell changes.
 const PROTOCOL: u32 = 1;
 
-/// One clustering, and all that determines it.
+/// One clustering.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct ClusteringCell<'a> {
     measure: &'static str,
     rows: usize,
     sample: usize,
-    fingerprint: &'a str,
+    /// Where it is cut; none where that is what is looked for.
+    cut: Option<f64>,
+    #[serde(skip)]
     seed: u64,
+    #[serde(skip)]
+    drawn: Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+}
+
+impl Cell for ClusteringCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "clustering",
+            protocol: PROTOCOL,
+            games: &self.drawn,
+            method: self.method,
+            truth: None,
+            seed: self.seed,
+        }
+    }
 }
 
 /// What was found in one sample.
@@ -71,9 +89,9 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
         // What comes of a small sample belongs to the keys of the checkpoints.
         let probe = clustered(&setting, dependence, None, 60, 1)?;
         let numbers = probe.dependence.values().iter().copied().chain([height(&probe)?]);
-        let fingerprint = sha256(&numbers.flat_map(f64::to_le_bytes).collect::<Vec<_>>());
+        let method = Digest::of(numbers);
         for rows in ROWS {
-            all.push(found(session, &setting, (dependence, measure), &fingerprint[..16], rows)?);
+            all.push(found(session, &setting, (dependence, measure), &method, rows)?);
         }
     }
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
@@ -101,25 +119,20 @@ fn found(
     session: &Session,
     setting: &Setting,
     (dependence, measure): (Dependence, &'static str),
-    fingerprint: &str,
+    method: &Digest,
     rows: usize,
 ) -> Result<Found> {
-    let cell = |kind, sample| Cell {
-        kind,
-        protocol: PROTOCOL,
-        measure,
-        rows,
-        sample,
-        fingerprint,
-        seed: session.seed,
+    let seed_of = |sample: usize| derive_seed(&("partition", rows, sample, session.seed));
+    let cell = |sample, cut| {
+        let drawn = setting.fresh(rows, seed_of(sample)?)?;
+        let drawn = Digest::of(drawn.as_rows().values().iter().copied());
+        anyhow::Ok(ClusteringCell { measure, rows, sample, cut, seed: session.seed, drawn, method })
     };
-    let of_cell = |cell: &Cell<'_>, cut| {
-        let seed = derive_seed(&("partition", rows, cell.sample, cell.seed))?;
-        clustered(setting, dependence, cut, rows, seed)
-    };
+    let of_cell =
+        |cell: &ClusteringCell<'_>, cut| clustered(setting, dependence, cut, rows, seed_of(cell.sample)?);
     // Where dependence is no longer significant depends on the number of rows alone: it is found once.
-    let height = session.results(&[cell("height", 0)], |cell| height(&of_cell(cell, None)?))?[0];
-    let cells: Vec<Cell<'_>> = (0..session.runs).map(|sample| cell("groups", sample)).collect();
+    let height = session.results(&[cell(0, None)?], |cell| height(&of_cell(cell, None)?))?[0];
+    let cells = (0..session.runs).map(|sample| cell(sample, Some(height))).collect::<Result<Vec<_>>>()?;
     let samples = session.results(&cells, |cell| {
         let clustered = of_cell(cell, Some(Cut::Height(height)))?;
         Ok(Groups {

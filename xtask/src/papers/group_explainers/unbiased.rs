@@ -6,12 +6,13 @@ use apportion::estimators::{NestedPermutation, PlayerEstimates};
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{Kind, Setting, two_a};
-use super::runs::{Mode, PROTOCOL, Subject, truths};
+use super::runs::{Mode, PROTOCOL, Subject, played, truths};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::store::{derive_seed, sha256};
+use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{Claim, Verdict};
 
 /// Repetitions for each run: 200 in the paper's 50.
@@ -59,21 +60,47 @@ const CASES: [(Mode, Sampling); 4] = [
     (Mode::Empirical, Sampling::Antithetic),
 ];
 
-/// All repetitions for one explicand, and all that determines them.
+/// All repetitions for one explicand.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct RepetitionsCell<'a> {
     mode: Mode,
     sampling: Sampling,
     value: &'static str,
     explicand: usize,
     draws: usize,
     repetitions: usize,
-    fingerprint: &'a str,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     of: Kind,
+    #[serde(skip)]
+    played: Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+}
+
+impl Cell for RepetitionsCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "unbiased",
+            protocol: PROTOCOL,
+            games: &self.played,
+            method: self.method,
+            truth: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// The seed of a repetition.
+fn seed_of(
+    (mode, sampling): (Mode, Sampling),
+    of: Kind,
+    explicand: usize,
+    repetition: usize,
+    seed: u64,
+) -> Result<u64> {
+    derive_seed(&("unbiased", mode, sampling, of.title(), explicand, repetition, seed))
 }
 
 /// Mean and standard error of the mean for every player or group.
@@ -169,38 +196,31 @@ fn means_of(
 ) -> Result<Vec<Means>> {
     let (mode, sampling) = case;
     let probe = estimates(setting, case, of, 0, 1)?;
-    let fingerprint = sha256(&probe.values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
-    let cells: Vec<Cell<'_>> = (0..EXPLICANDS)
-        .map(|explicand| Cell {
-            kind: "unbiased",
-            protocol: PROTOCOL,
+    let method = Digest::of(probe.values);
+    let mut cells = Vec::new();
+    for explicand in 0..EXPLICANDS {
+        cells.push(RepetitionsCell {
             mode,
             sampling,
             value: of.title(),
             explicand,
             draws: DRAWS,
             repetitions,
-            fingerprint: &fingerprint[..16],
             seed: session.seed,
             of,
-        })
-        .collect();
+            played: played(setting, mode, explicand, seed_of(case, of, explicand, 0, session.seed)?)?,
+            method: &method,
+        });
+    }
     session.results(&cells, |cell| means(setting, cell))
 }
 
-fn means(setting: &Setting, cell: &Cell<'_>) -> Result<Means> {
+fn means(setting: &Setting, cell: &RepetitionsCell<'_>) -> Result<Means> {
     let mut samples: Vec<Vec<f64>> = Vec::new();
     for repetition in 0..cell.repetitions {
-        let seed = derive_seed(&(
-            "unbiased",
-            cell.mode,
-            cell.sampling,
-            cell.value,
-            cell.explicand,
-            repetition,
-            cell.seed,
-        ))?;
-        let values = estimates(setting, (cell.mode, cell.sampling), cell.of, cell.explicand, seed)?.values;
+        let case = (cell.mode, cell.sampling);
+        let seed = seed_of(case, cell.of, cell.explicand, repetition, cell.seed)?;
+        let values = estimates(setting, case, cell.of, cell.explicand, seed)?.values;
         samples.resize_with(values.len(), Vec::new);
         samples.iter_mut().zip(values).for_each(|(sample, value)| sample.push(value));
     }

@@ -7,7 +7,7 @@ use apportion::estimators::{
 use apportion::{Estimator, Semivalue};
 
 use crate::comparison::Compete;
-use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::figure::{Style, looks};
 
 /// One of the paper's estimators: of Banzhaf values, and for comparison two of Shapley values.
 ///
@@ -81,17 +81,16 @@ impl Compete for Contender {
     }
 
     fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::KernelBanzhaf => (palette::GREEN, Shape::Circle),
-            Self::KernelBanzhafUnpaired => (palette::SKY, Shape::Diamond),
-            Self::KernelBanzhafWithoutReplacement => (palette::BLUE, Shape::Square),
-            Self::MonteCarlo => (palette::ORANGE, Shape::Square),
-            Self::MonteCarloTwice => (palette::BLACK, Shape::Cross),
-            Self::Msr => (palette::VERMILION, Shape::Triangle),
-            Self::LeverageShap => (palette::PURPLE, Shape::Diamond),
-            Self::OptimizedKernelShap => (palette::BLUE, Shape::Triangle),
-        };
-        Style { colour, shape }
+        match self {
+            Self::KernelBanzhaf => looks::KERNEL_BANZHAF,
+            Self::KernelBanzhafUnpaired => looks::KERNEL_BANZHAF_UNPAIRED,
+            Self::KernelBanzhafWithoutReplacement => looks::KERNEL_BANZHAF_WITHOUT_REPLACEMENT,
+            Self::MonteCarlo => looks::MONTE_CARLO,
+            Self::MonteCarloTwice => looks::MONTE_CARLO_TWICE,
+            Self::Msr => looks::MAXIMUM_SAMPLE_REUSE,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+            Self::OptimizedKernelShap => looks::OPTIMIZED_KERNEL_SHAP,
+        }
     }
 
     fn is_subject(self) -> bool {

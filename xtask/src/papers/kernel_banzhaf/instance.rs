@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use apportion::games::TabulatedGame;
+use apportion::games::{ClosedForm, SumOfUnanimity, TabulatedGame};
 use apportion::trees::{InterventionalOracle, PathDependentGame, PathDependentOracle};
 use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
 use serde::Serialize;
@@ -13,6 +13,7 @@ use super::linear;
 use crate::comparison::{Run, Series};
 use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -91,6 +92,10 @@ impl Run for Instance {
         self.run
     }
 
+    fn explicand(&self) -> &[f64] {
+        &self.explicand
+    }
+
     fn game_name(contender: Contender) -> &'static str {
         if contender.value() == Semivalue::Banzhaf { "path-dependent" } else { "interventional" }
     }
@@ -104,41 +109,64 @@ impl Run for Instance {
     }
 }
 
-/// One enumeration, and all that determines it.
+/// One enumeration.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct EnumerationCell<'a> {
     dataset: &'static str,
     data_sha256: &'static str,
     model_sha256: &'static str,
     run: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     instance: &'a Instance,
+    #[serde(skip)]
+    played: Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+    #[serde(skip)]
+    truth: Digest,
+}
+
+impl Cell for EnumerationCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "least objective",
+            protocol: Instance::PROTOCOL,
+            games: &self.played,
+            method: self.method,
+            truth: Some(&self.truth),
+            seed: self.seed,
+        }
+    }
 }
 
 /// Computes the least objective of all runs on datasets of at most [`SMALL`] players, from all 2^n coalitions.
 pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>]) -> Result<()> {
-    let small = datasets.iter().filter(|series| series.known.players <= SMALL);
-    let cells: Vec<Cell<'_>> = small
-        .flat_map(|series| {
-            series.instances.iter().map(|instance| Cell {
-                kind: "least objective",
-                protocol: Instance::PROTOCOL,
+    let least = |game: &dyn Game, banzhaf: &[f64]| {
+        let table = TabulatedGame::from_game(game)?;
+        anyhow::Ok(linear::objective(table.values_in_order(), banzhaf))
+    };
+    let probe = SumOfUnanimity::random(5, 20, 3, 1);
+    let method = Digest::of([least(&probe, &probe.banzhaf())?]);
+    let mut cells = Vec::new();
+    for series in datasets.iter().filter(|series| series.known.players <= SMALL) {
+        for instance in &series.instances {
+            cells.push(EnumerationCell {
                 dataset: series.known.name,
                 data_sha256: series.known.data_sha256(),
                 model_sha256: series.known.model_sha256(),
                 run: instance.run,
                 seed: session.seed,
                 instance,
-            })
-        })
-        .collect();
-    let least: Vec<f64> = session.results(&cells, |cell| {
-        let table = TabulatedGame::from_game(&cell.instance.path_dependent()?)?;
-        Ok(linear::objective(table.values_in_order(), &cell.instance.banzhaf))
-    })?;
+                played: Digest::of_game(&instance.path_dependent()?)?,
+                method: &method,
+                truth: Digest::of(instance.banzhaf.iter().copied()),
+            });
+        }
+    }
+    let least: Vec<f64> =
+        session.results(&cells, |cell| least(&cell.instance.path_dependent()?, &cell.instance.banzhaf))?;
     for (cell, least) in cells.iter().zip(least) {
         cell.instance.least_objective.get_or_init(|| least);
     }

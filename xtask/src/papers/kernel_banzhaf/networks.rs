@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use apportion::games::{Purpose, TabulatedGame, stream};
+use apportion::games::{Purpose, SumOfUnanimity, TabulatedGame, stream};
 use apportion::{Background, Game, MarginalGame, Semivalue};
 use apportion_onnx::Network;
 use rand::seq::index;
@@ -19,6 +19,7 @@ use crate::comparison::{
 };
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::{Dataset, Known, known};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::Needed;
@@ -32,6 +33,7 @@ const BACKGROUND: usize = 50;
 /// The game of one explicand, tabulated, and its exact Banzhaf values.
 struct NetworkRun {
     run: usize,
+    explicand: Vec<f64>,
     game: TabulatedGame,
     truth: Vec<f64>,
 }
@@ -45,6 +47,10 @@ impl Run for NetworkRun {
         self.run
     }
 
+    fn explicand(&self) -> &[f64] {
+        &self.explicand
+    }
+
     fn game_name(_: Contender) -> &'static str {
         "interventional, 50 rows"
     }
@@ -54,50 +60,90 @@ impl Run for NetworkRun {
     }
 }
 
-/// One enumeration of 2^n coalitions, and all that determines it.
+/// One enumeration of 2^n coalitions.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct TableCell<'a> {
     dataset: &'static str,
     data_sha256: &'static str,
     model_sha256: &'static str,
     run: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
-    data: &'a Dataset<Network>,
+    explained: &'a Explained<'a>,
+    #[serde(skip)]
+    played: Digest,
+    #[serde(skip)]
+    method: &'a Digest,
 }
 
-/// All values of the marginal game of a random row over 50 other random rows.
-fn tabulate(cell: &Cell<'_>) -> Result<Vec<f64>> {
-    let seed = derive_seed(&("network", cell.dataset, cell.run, cell.seed))?;
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let drawn = index::sample(&mut rng, cell.data.rows(), BACKGROUND + 1).into_vec();
-    let background: Vec<f64> = drawn[1..].iter().flat_map(|&row| cell.data.row(row)).copied().collect();
-    let background = Background::rows(background, cell.data.known.players)?;
-    let game = MarginalGame::new(&cell.data.model, cell.data.row(drawn[0]), &background)?;
-    Ok(TabulatedGame::from_game(&game)?.values_in_order().to_vec())
+impl Cell for TableCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "network game",
+            protocol: NetworkRun::PROTOCOL,
+            games: &self.played,
+            method: self.method,
+            truth: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// A random row of a dataset, and 50 other random rows that stand for absent features.
+struct Explained<'a> {
+    data: &'a Dataset<Network>,
+    explicand: Vec<f64>,
+    background: Background,
+}
+
+impl<'a> Explained<'a> {
+    fn draw(data: &'a Dataset<Network>, run: usize, seed: u64) -> Result<Self> {
+        let seed = derive_seed(&("network", data.known.name, run, seed))?;
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        let drawn = index::sample(&mut rng, data.rows(), BACKGROUND + 1).into_vec();
+        let background: Vec<f64> = drawn[1..].iter().flat_map(|&row| data.row(row)).copied().collect();
+        Ok(Self {
+            data,
+            explicand: data.row(drawn[0]).to_vec(),
+            background: Background::rows(background, data.known.players)?,
+        })
+    }
+
+    fn game(&self) -> Result<MarginalGame<'_, Network>> {
+        Ok(MarginalGame::new(&self.data.model, &self.explicand, &self.background)?)
+    }
+}
+
+/// All values of a game.
+fn tabulate(game: &dyn Game) -> Result<Vec<f64>> {
+    Ok(TabulatedGame::from_game(game)?.values_in_order().to_vec())
 }
 
 fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkRun>> {
     let known: &'static Known = dataset.known;
-    let cells: Vec<Cell<'_>> = (0..session.runs)
-        .map(|run| Cell {
-            kind: "network game",
-            protocol: NetworkRun::PROTOCOL,
+    let explained = (0..session.runs).map(|run| Explained::draw(dataset, run, session.seed));
+    let explained = explained.collect::<Result<Vec<_>>>()?;
+    let method = Digest::of(tabulate(&SumOfUnanimity::random(5, 20, 3, 1))?);
+    let mut cells = Vec::new();
+    for (run, explained) in explained.iter().enumerate() {
+        let explicand = Digest::of(explained.explicand.iter().copied());
+        cells.push(TableCell {
             dataset: known.name,
             data_sha256: known.data_sha256(),
             model_sha256: known.model_sha256(),
             run,
             seed: session.seed,
-            data: dataset,
-        })
-        .collect();
-    let tables = session.results(&cells, tabulate)?;
-    let instances = tables.into_iter().enumerate().map(|(run, values)| {
+            explained,
+            played: Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]),
+            method: &method,
+        });
+    }
+    let tables = session.results(&cells, |cell| tabulate(&cell.explained.game()?))?;
+    let instances = tables.into_iter().zip(&explained).enumerate().map(|(run, (values, explained))| {
         let game = TabulatedGame::new(values, 1)?;
         let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;
-        Ok(NetworkRun { run, game, truth })
+        Ok(NetworkRun { run, explicand: explained.explicand.clone(), game, truth })
     });
     Ok(Series { known, instances: instances.collect::<Result<_>>()? })
 }

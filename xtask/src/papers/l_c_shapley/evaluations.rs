@@ -10,7 +10,8 @@ use apportion::values::{Coefficients, GraphValue};
 use serde::Serialize;
 
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
@@ -53,43 +54,65 @@ impl Kind {
 
     fn colour(self) -> Colour {
         match self {
-            Self::Local => palette::BLUE,
-            Self::Printed => palette::VERMILION,
-            Self::Connected => palette::SKY,
+            Self::Local => looks::L_SHAPLEY.colour,
+            Self::Printed => looks::C_SHAPLEY.colour,
+            Self::Connected => looks::C_SHAPLEY_EXACT.colour,
         }
     }
 }
 
-/// One count, and all that determines it.
+/// One count.
 #[derive(Serialize)]
-struct Cell {
-    kind: &'static str,
-    /// Raised when the meaning of a cell changes.
-    protocol: u32,
+struct CountCell {
     is_grid: bool,
     value: Kind,
     order: usize,
     size: usize,
-    /// The counts on small graphs: those of an estimator that has changed since differ.
-    probes: [usize; 2],
+    /// Of the graph: there is no game.
+    #[serde(skip)]
+    graph: Digest,
+    /// The counts on small graphs.
+    #[serde(skip)]
+    method: Digest,
 }
 
-impl Cell {
+impl CountCell {
     fn new(is_grid: bool, value: Kind, order: usize, size: usize) -> Result<Self> {
-        let probes = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
-        let [line, grid] = probes;
-        let probes = [line?, grid?];
-        Ok(Self { kind: "coalitions", protocol: 1, is_grid, value, order, size, probes })
+        let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
+        let graph = graph(is_grid, size);
+        let neighbours: Vec<&[usize]> = (0..graph.nodes()).map(|node| graph.neighbours(node)).collect();
+        Ok(Self {
+            is_grid,
+            value,
+            order,
+            size,
+            graph: Digest::of_data(&neighbours)?,
+            method: Digest::of([line? as f64, grid? as f64]),
+        })
     }
+}
+
+impl Cell for CountCell {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "coalitions",
+            protocol: 1,
+            games: &self.graph,
+            method: &self.method,
+            truth: None,
+            seed: 0,
+        }
+    }
+}
+
+/// A line of so many players, or a grid of such a side.
+fn graph(is_grid: bool, size: usize) -> Graph {
+    if is_grid { Graph::grid(size, size, Adjacency::Four) } else { Graph::line(size) }
 }
 
 /// Distinct coalitions on a line of so many players, or on a grid of such a side.
 fn count(is_grid: bool, kind: Kind, order: usize, size: usize) -> Result<usize> {
-    let graph = match is_grid {
-        true => Graph::grid(size, size, Adjacency::Four),
-        false => Graph::line(size),
-    };
-    Ok(OnGraph::new(graph, kind.value(order)).coalitions()?)
+    Ok(OnGraph::new(graph(is_grid, size), kind.value(order)).coalitions()?)
 }
 
 /// Counts of one value of one order.
@@ -197,7 +220,7 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
     let mut cells = Vec::new();
     for series in &all {
         for &size in &series.sizes {
-            cells.push(Cell::new(series.is_grid, series.kind, series.order, size)?);
+            cells.push(CountCell::new(series.is_grid, series.kind, series.order, size)?);
         }
     }
     let mut counts =
@@ -209,8 +232,8 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         title: "Evaluations by the number of players".to_owned(),
         panels: vec![panel(&all, false), panel(&all, true)],
         columns: 2,
-        legend: Kind::ALL.map(|kind| (kind.title().to_owned(), style(kind, 1))).to_vec(),
-        note: "Orders k from below: 1 to 4 on the line, 1 and 2 on the grid. With a star: not in the paper."
+        legend: legend(),
+        note: "At k = 1 L-Shapley and C-Shapley as printed take the same. With a star: not in the paper."
             .to_owned(),
     };
     Ok(Made {
@@ -316,9 +339,19 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     ]
 }
 
+/// The marks of the orders k, from 1.
+const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
 fn style(kind: Kind, order: usize) -> Style {
-    let shape = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond][(order - 1) % 4];
-    Style { colour: kind.colour(), shape }
+    Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
+}
+
+/// What colours and marks mean.
+fn legend() -> Vec<(String, Style)> {
+    let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
+    let order =
+        |(at, shape): (usize, Shape)| (format!("k = {}", at + 1), Style { colour: palette::GREY, shape });
+    Kind::ALL.map(kind).into_iter().chain(SHAPES.into_iter().enumerate().map(order)).collect()
 }
 
 fn panel(all: &[Series], is_grid: bool) -> Panel {

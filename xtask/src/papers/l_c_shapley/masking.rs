@@ -3,15 +3,17 @@
 use anyhow::{Context, Result};
 use apportion::Model;
 use apportion::media::{Image, Outputs};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
 use super::subject::{Sample, Shown, Subject, predict};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes, so that old checkpoints are not taken up.
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
 const PROTOCOL: u32 = 1;
 
 /// Samples of one cell: texts and embedded images take little time each.
@@ -109,20 +111,35 @@ pub(super) fn around_active(image: &Image) -> Vec<bool> {
         .collect()
 }
 
-/// Outcomes of one method on a block of samples, and all that determines them.
+/// Outcomes of one method on a block of samples.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct OutcomesCell<'a> {
     subject: &'static str,
     samples_and_model: &'a str,
     method: Method,
-    fingerprint: &'a str,
     samples: &'a [usize],
     levels: &'a [usize],
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     of: &'a Subject,
+    #[serde(skip)]
+    played: Digest,
+    #[serde(skip)]
+    digest: &'a Digest,
+}
+
+impl Cell for OutcomesCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "masking",
+            protocol: PROTOCOL,
+            games: &self.played,
+            method: self.digest,
+            truth: None,
+            seed: self.seed,
+        }
+    }
 }
 
 /// The outcomes of one method on all chosen samples of a data set.
@@ -179,21 +196,21 @@ pub(super) fn measure<'a>(
 ) -> Result<Measured<'a>> {
     let samples = subject.chosen(session);
     let levels = levels(subject);
-    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
+    let played = samples.par_iter().map(|&sample| subject.played(sample)).collect::<Result<Vec<Digest>>>()?;
     let block = if subject.is_dear() { 1 } else { BLOCK };
     let mut cells = Vec::new();
-    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
-        cells.extend(samples.chunks(block).map(|samples| Cell {
-            kind: "masking",
-            protocol: PROTOCOL,
+    for (&method, digest) in methods.iter().zip(&digests) {
+        cells.extend(samples.chunks(block).zip(played.chunks(block)).map(|(samples, played)| OutcomesCell {
             subject: subject.name,
             samples_and_model: &subject.fingerprint,
             method,
-            fingerprint,
             samples,
             levels: &levels,
             seed: session.seed,
             of: subject,
+            played: Digest::joined(played),
+            digest,
         }));
     }
     let results: Vec<Vec<Outcome>> = session.results(&cells, |cell| {
@@ -218,19 +235,34 @@ fn seed_of(subject: &Subject, method: Method, index: usize, seed: u64) -> Result
     derive_seed(&("masking", subject.name, method, index, seed))
 }
 
-/// The scores of some methods on some samples, and all that determines them.
+/// The scores of one method on one sample.
 #[derive(Serialize)]
 struct ScoresCell<'a> {
-    kind: &'static str,
-    protocol: u32,
     subject: &'static str,
     samples_and_model: &'a str,
     method: Method,
-    fingerprint: &'a str,
     sample: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     of: &'a Subject,
+    #[serde(skip)]
+    played: &'a Digest,
+    #[serde(skip)]
+    digest: &'a Digest,
+}
+
+impl Cell for ScoresCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "scores",
+            protocol: PROTOCOL,
+            games: self.played,
+            method: self.digest,
+            truth: None,
+            seed: self.seed,
+        }
+    }
 }
 
 /// The scores themselves, for each method and then each sample: the same that masking was by.
@@ -240,19 +272,19 @@ pub(super) fn scores(
     methods: &[Method],
     samples: &[usize],
 ) -> Result<Vec<Vec<Vec<f64>>>> {
-    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
+    let played = samples.par_iter().map(|&sample| subject.played(sample)).collect::<Result<Vec<Digest>>>()?;
     let mut cells = Vec::new();
-    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
-        cells.extend(samples.iter().map(|&sample| ScoresCell {
-            kind: "scores",
-            protocol: PROTOCOL,
+    for (&method, digest) in methods.iter().zip(&digests) {
+        cells.extend(samples.iter().zip(&played).map(|(&sample, played)| ScoresCell {
             subject: subject.name,
             samples_and_model: &subject.fingerprint,
             method,
-            fingerprint,
             sample,
             seed: session.seed,
             of: subject,
+            played,
+            digest,
         }));
     }
     let results: Vec<Vec<f64>> = session.results(&cells, |cell| {

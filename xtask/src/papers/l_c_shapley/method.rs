@@ -5,14 +5,14 @@ use apportion::estimators::{
     ConnectedRegression, KernelShap, LeverageShap, Lime, OnGraph, OptimizedMonteCarlo, Orders,
 };
 use apportion::games::Graph;
-use apportion::media::{Outputs, Saliency, Score, ScoredGame};
+use apportion::media::{Outputs, Saliency, Score};
 use apportion::values::GraphValue;
 use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
 use super::subject::{Sample, Shown, predict};
-use crate::reproduce::figure::{Shape, Style, palette};
-use crate::reproduce::store::sha256;
+use crate::reproduce::figure::{Style, looks};
+use crate::reproduce::ingredients::Digest;
 
 /// Evaluations for each feature: all methods of the paper make so many.
 const EVALUATIONS: usize = 4;
@@ -79,17 +79,16 @@ impl Method {
     }
 
     pub(super) fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::LShapley => (palette::BLUE, Shape::Circle),
-            Self::CShapley => (palette::VERMILION, Shape::Square),
-            Self::KernelShap => (palette::ORANGE, Shape::Triangle),
-            Self::SampleShapley => (palette::PURPLE, Shape::Diamond),
-            Self::Lime => (palette::BLACK, Shape::Cross),
-            Self::Saliency => (palette::GREY, Shape::Cross),
-            Self::Connected => (palette::SKY, Shape::Square),
-            Self::LeverageShap => (palette::GREEN, Shape::Triangle),
-        };
-        Style { colour, shape }
+        match self {
+            Self::LShapley => looks::L_SHAPLEY,
+            Self::CShapley => looks::C_SHAPLEY,
+            Self::KernelShap => looks::KERNEL_SHAP,
+            Self::SampleShapley => looks::RANDOM_ORDERS,
+            Self::Lime => looks::LIME,
+            Self::Saliency => looks::SALIENCY,
+            Self::Connected => looks::C_SHAPLEY_EXACT,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+        }
     }
 
     /// The scores of the players of a sample: of `log P(class | x_S)`, the class being the predicted one.
@@ -104,8 +103,7 @@ impl Method {
             let features: usize = masked.players().iter().map(Vec::len).sum();
             return Ok(Scores { values: saliency.magnitudes(), evaluations: 2 * features });
         }
-        let score = Score::LogProbability { class: sample.class };
-        let game = ScoredGame::new(masked.game(model)?, Outputs::Logits, score)?;
+        let game = sample.game(model)?;
         let budget = EVALUATIONS * game.players();
         let estimated = |estimator: &dyn Estimator| {
             let budget = budget.max(estimator.minimum_budget(game.players()));
@@ -133,14 +131,15 @@ impl Method {
         }
     }
 
-    /// A hash of what the method says of two small samples, with the key of every checkpoint.
-    pub(super) fn fingerprint(self) -> Result<String> {
+    /// What the method is, by what it says of two small samples.
+    pub(super) fn digest(self) -> Result<Digest> {
         let mut answers = Vec::new();
         for graph in [Graph::line(9), Graph::grid(3, 4, Default::default())] {
             let scores = self.scores(&probe, &probe_sample(graph)?, 1)?;
-            answers.extend(scores.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
+            answers.extend(scores.values);
+            answers.push(scores.evaluations as f64);
         }
-        Ok(sha256(&answers)[..16].to_owned())
+        Ok(Digest::of(answers))
     }
 }
 
@@ -168,9 +167,7 @@ fn probe_sample(graph: Graph) -> Result<Sample> {
 
 /// The exact Shapley values of a sample of few players, by enumeration.
 pub(super) fn exact(model: &dyn Model, sample: &Sample) -> Result<Scores> {
-    let score = Score::LogProbability { class: sample.class };
-    let game = ScoredGame::new(sample.masked.game(model)?, Outputs::Logits, score)?;
-    let explanation = apportion::estimators::exact(&game, Semivalue::Shapley)?;
+    let explanation = apportion::estimators::exact(&sample.game(model)?, Semivalue::Shapley)?;
     Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
 }
 
@@ -194,15 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn methods_answer_alike_for_a_seed_and_their_fingerprints_differ() {
-        let mut fingerprints: Vec<String> = Method::OF_TEXTS
-            .into_iter()
-            .chain([Method::Saliency])
-            .map(|method| method.fingerprint().unwrap())
-            .collect();
-        assert_eq!(fingerprints[0], Method::LShapley.fingerprint().unwrap());
-        fingerprints.sort_unstable();
-        fingerprints.dedup();
-        assert_eq!(fingerprints.len(), Method::OF_TEXTS.len() + 1);
+    fn methods_answer_alike_for_a_seed_and_their_digests_differ() {
+        let methods: Vec<Method> = Method::OF_TEXTS.into_iter().chain([Method::Saliency]).collect();
+        for (at, one) in methods.iter().enumerate() {
+            assert_eq!(one.digest().unwrap(), one.digest().unwrap());
+            for other in &methods[at + 1..] {
+                assert_ne!(one.digest().unwrap(), other.digest().unwrap(), "{one:?} {other:?}");
+            }
+        }
     }
 }

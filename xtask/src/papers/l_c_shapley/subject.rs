@@ -5,9 +5,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use apportion::games::{Adjacency, Graph};
 use apportion::media::{
-    ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Segmentation, Text,
+    ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Score, ScoredGame, Segmentation,
+    Text,
 };
-use apportion::{Model, Rows};
+use apportion::{Game, Model, Rows};
 
 use super::data::bag_of_words::BagOfWords;
 use super::data::digits::digits;
@@ -18,6 +19,7 @@ use super::data::sentences::{TABLE_2, sentences, tokens};
 use super::data::text_set::{PADDING, Sentence, TextSet};
 use super::networks;
 use crate::reproduce::cli::Preset;
+use crate::reproduce::ingredients::Digest;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::sha256;
 
@@ -72,6 +74,14 @@ pub(super) struct Sample {
     /// The outputs of the model.
     pub(super) outputs: Vec<f64>,
     pub(super) shown: Shown,
+}
+
+impl Sample {
+    /// The game of the log-probability of its class.
+    pub(super) fn game<'a>(&'a self, model: &'a dyn Model) -> Result<impl Game + 'a> {
+        let score = Score::LogProbability { class: self.class };
+        Ok(ScoredGame::new(self.masked.game(model)?, Outputs::Logits, score)?)
+    }
 }
 
 /// A sample as people see it.
@@ -251,6 +261,14 @@ impl Subject {
         }
         self.fingerprint = sha256(&bytes)[..16].to_owned();
         Ok(self)
+    }
+
+    /// A test sample as it is explained, by what came of probing its game.
+    pub(super) fn played(&self, index: usize) -> Result<Digest> {
+        let sample = self.sample(index)?;
+        let game = Digest::of_game(&sample.game(self.model.as_ref())?)?;
+        let explicand = Digest::of(sample.masked.explicand().iter().copied());
+        Ok(Digest::joined([&game, &explicand]))
     }
 
     /// Test samples.

@@ -6,7 +6,7 @@ use apportion::estimators::{
 };
 
 use crate::comparison::Compete;
-use crate::reproduce::figure::{Shape, Style, palette};
+use crate::reproduce::figure::{Style, looks};
 
 /// One of the paper's estimators.
 ///
@@ -56,16 +56,15 @@ impl Compete for Contender {
     }
 
     fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::KernelShap => (palette::ORANGE, Shape::Square),
-            Self::OptimizedKernelShap => (palette::BLUE, Shape::Triangle),
-            Self::LeverageShap => (palette::GREEN, Shape::Circle),
-            Self::KernelShapPaired => (palette::PURPLE, Shape::Square),
-            Self::LeverageShapUnpaired => (palette::SKY, Shape::Diamond),
-            Self::LeverageShapWithReplacement => (palette::VERMILION, Shape::Diamond),
-            Self::PermutationShap => (palette::BLACK, Shape::Cross),
-        };
-        Style { colour, shape }
+        match self {
+            Self::KernelShap => looks::KERNEL_SHAP,
+            Self::OptimizedKernelShap => looks::OPTIMIZED_KERNEL_SHAP,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+            Self::KernelShapPaired => looks::KERNEL_SHAP_PAIRED,
+            Self::LeverageShapUnpaired => looks::LEVERAGE_SHAP_UNPAIRED,
+            Self::LeverageShapWithReplacement => looks::LEVERAGE_SHAP_WITH_REPLACEMENT,
+            Self::PermutationShap => looks::PERMUTATION_SHAP,
+        }
     }
 
     fn is_subject(self) -> bool {

@@ -110,6 +110,10 @@ impl Run for Instance {
         self.run
     }
 
+    fn explicand(&self) -> &[f64] {
+        &self.explicand
+    }
+
     fn game_name(_: Contender) -> &'static str {
         "interventional"
     }

@@ -7,7 +7,7 @@ use apportion::samplers::{Sampler, SizeLaw, WithReplacement};
 use super::contender::Contender;
 use crate::comparison::Compete;
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style};
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
@@ -28,11 +28,11 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     let (mut panels, mut agrees, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for players in PLAYERS {
         let laws = [
-            ("kernel", SizeLaw::kernel(players)?, Contender::KernelShap.style().colour),
-            ("leverage", SizeLaw::leverage(players)?, Contender::LeverageShap.style().colour),
+            ("kernel", SizeLaw::kernel(players)?, Contender::KernelShap.style()),
+            ("leverage", SizeLaw::leverage(players)?, Contender::LeverageShap.style()),
         ];
         let mut marks = Vec::new();
-        for (name, law, colour) in laws {
+        for (name, law, style) in laws {
             let draws = DRAWS_PER_SIZE * (players - 1);
             let seed = derive_seed(&("sizes", name, players, session.seed))?;
             let sample =
@@ -52,13 +52,10 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
             // Where there are 999 sizes, every eighth point is enough to see.
-            let drawn = sizes.clone().step_by(players.div_ceil(125)).map(point).filter(|point| point.1 > 0.0);
-            marks.push(Mark::Points {
-                style: Style { colour, shape: Shape::Circle },
-                points: drawn.collect(),
-            });
+            let drawn = sizes.clone().step_by(players.div_ceil(125)).map(point);
+            marks.push(Mark::Points { style, points: drawn.collect() });
             marks.push(Mark::Curve {
-                colour,
+                colour: style.colour,
                 points: sizes.clone().map(|size| (size as f64, law.probability(size))).collect(),
             });
             let deviation = chi_squared_deviation(&counts, &law, draws);
@@ -81,7 +78,6 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             marks,
         });
     }
-    let style = |contender: Contender| Style { colour: contender.style().colour, shape: Shape::Circle };
     Ok(Made {
         data,
         figure: Some(Figure {
@@ -89,8 +85,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             panels,
             columns: 3,
             legend: vec![
-                ("Kernel SHAP".to_owned(), style(Contender::KernelShap)),
-                ("Leverage SHAP".to_owned(), style(Contender::LeverageShap)),
+                ("Kernel SHAP".to_owned(), Contender::KernelShap.style()),
+                ("Leverage SHAP".to_owned(), Contender::LeverageShap.style()),
             ],
             note: format!(
                 "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every eighth size at n = 1000."

@@ -4,11 +4,13 @@ use anyhow::{Context, Result};
 use apportion::games::{Purpose, TabulatedGame, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::contender::Contender;
 use super::linear::{kernel_weights, span_part, times};
-use crate::comparison::{Compete, fingerprints, squared_distance, squared_norm};
+use crate::comparison::{Compete, digests, squared_distance, squared_norm};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -56,20 +58,54 @@ impl Synthetic {
     }
 }
 
-/// One estimate on one synthetic game, and all that determines it.
+/// One estimate on one synthetic game.
 #[derive(Serialize)]
-pub(crate) struct Cell {
-    kind: &'static str,
-    protocol: u32,
+struct SyntheticCell<'a> {
     players: usize,
     gamma: f64,
     estimator: &'static str,
-    fingerprint: String,
     budget: usize,
     run: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     contender: Contender,
+    #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
+    drawn: &'a Drawn,
+}
+
+impl Cell for SyntheticCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "synthetic",
+            protocol: PROTOCOL,
+            games: &self.drawn.played,
+            method: self.digest,
+            truth: Some(&self.drawn.truth),
+            seed: self.seed,
+        }
+    }
+}
+
+/// A game that is the same for all contenders, and what tells it from others.
+struct Drawn {
+    synthetic: Synthetic,
+    played: Digest,
+    truth: Digest,
+}
+
+impl Drawn {
+    /// The game is a function of players, γ, run and seed.
+    fn new(players: usize, gamma: f64, run: usize, seed: u64) -> Result<Self> {
+        let synthetic = Synthetic::new(players, gamma, derive_seed(&("synthetic", players, run, seed))?)?;
+        Ok(Self {
+            played: Digest::of_game(&synthetic.game)?,
+            truth: Digest::of(synthetic.truth.iter().copied().chain([synthetic.residual])),
+            synthetic,
+        })
+    }
 }
 
 /// How far it was off.
@@ -89,21 +125,27 @@ pub(crate) fn errors(
     gammas: &[f64],
     multiple: usize,
 ) -> Result<Vec<Vec<Vec<Errors>>>> {
-    let fingerprints = fingerprints::<Contender>()?;
+    let digests = digests::<Contender>()?;
+    let drawn: Vec<Vec<Drawn>> = gammas
+        .iter()
+        .map(|&gamma| {
+            let runs = (0..session.runs).into_par_iter();
+            runs.map(|run| Drawn::new(players, gamma, run, session.seed)).collect()
+        })
+        .collect::<Result<_>>()?;
     let mut cells = Vec::new();
     for contender in contenders {
-        for &gamma in gammas {
-            cells.extend((0..session.runs).map(|run| Cell {
-                kind: "synthetic",
-                protocol: PROTOCOL,
+        for (&gamma, drawn) in gammas.iter().zip(&drawn) {
+            cells.extend(drawn.iter().enumerate().map(|(run, drawn)| SyntheticCell {
                 players,
                 gamma,
                 estimator: contender.title(),
-                fingerprint: fingerprints[contender].clone(),
                 budget: multiple * players,
                 run,
                 seed: session.seed,
                 contender: *contender,
+                digest: &digests[contender],
+                drawn,
             }));
         }
     }
@@ -115,13 +157,8 @@ pub(crate) fn errors(
     Ok(contenders.iter().map(|_| gammas.iter().map(|_| level()).collect()).collect())
 }
 
-/// The game is a function of players, γ, run and seed: the same for all contenders.
-fn measure(cell: &Cell) -> Result<Errors> {
-    let synthetic = Synthetic::new(
-        cell.players,
-        cell.gamma,
-        derive_seed(&("synthetic", cell.players, cell.run, cell.seed))?,
-    )?;
+fn measure(cell: &SyntheticCell<'_>) -> Result<Errors> {
+    let synthetic = &cell.drawn.synthetic;
     let seed = derive_seed(&(
         "synthetic estimate",
         cell.estimator,

@@ -9,7 +9,7 @@ use super::method::{Accounting, Answer, Method, Step};
 use super::runs::{HIGH, LOW, Measured, budget};
 use super::task::{PairGame, Pairs, Task};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::Figure;
+use crate::reproduce::figure::{Figure, Style};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
@@ -77,18 +77,29 @@ pub(super) fn accounting(session: &Session) -> Result<Made> {
             title: "Squared error by two ways of counting evaluations".to_owned(),
             panels: panels.map(|(one, accounting, remark)| shown(one, accounting, remark)).collect(),
             columns: 2,
-            legend: of_paper(LOW)
-                .into_iter()
-                .chain(Method::gradients(HIGH))
-                .map(|method| (method.title(), method.style()))
-                .collect(),
-            note: String::new(),
+            legend: legend(),
+            note: "Mean over the pairs with its 95 % interval.".to_owned(),
         }),
         tables: counts,
         claims,
         notes,
         datasets: Vec::new(),
     })
+}
+
+/// The methods of both figures, those once that differ in the size of their steps alone.
+fn legend() -> Vec<(String, Style)> {
+    let high = of_paper(HIGH);
+    let entry = |method: Method| {
+        let style = method.style();
+        let other = high.iter().find(|other| other.style() == style && other.title() != method.title());
+        let title = match other {
+            Some(other) => format!("{} (d = {LOW}), {} (d = {HIGH})", method.title(), other.title()),
+            None => method.title(),
+        };
+        (title, style)
+    };
+    of_paper(LOW).into_iter().map(entry).collect()
 }
 
 /// The methods of the paper's figure.

@@ -172,8 +172,7 @@ pub(super) fn panel(
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
             let half = HALF_WIDTH * mean.error;
-            // Below a tenth of the mean the interval is drawn no further: it may reach zero.
-            (x, (mean.value - half).max(0.1 * mean.value), mean.value + half)
+            (x, mean.value - half, mean.value + half)
         });
         // A single pair has no interval.
         let band: Vec<_> = band.filter(|(_, low, high)| low.is_finite() && high.is_finite()).collect();

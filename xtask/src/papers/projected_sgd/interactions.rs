@@ -194,7 +194,7 @@ fn drawn(points: &[Point]) -> Figure {
         marks.push(Mark::Dashes { colour: palette::BLACK, points: ends.map(|share| (share, 1.0)).to_vec() });
         Panel {
             title: format!("T = {}", PASSES[level]),
-            x: Axis::log("share of interactions", 1e-6),
+            x: Axis::log("share of interactions", f64::MIN_POSITIVE),
             y: Axis::log("error over that of optimized", 1e-30),
             marks,
         }

@@ -2,14 +2,13 @@
 
 use anyhow::Result;
 use apportion::estimators::{
-    EstimatorError, IterateAverage, LeverageShap, MonteCarlo, OptimizedMonteCarlo, Orders, ProjectedGradient,
+    IterateAverage, LeverageShap, MonteCarlo, OptimizedMonteCarlo, Orders, ProjectedGradient,
 };
-use apportion::games::SumOfUnanimity;
 use apportion::{Estimator, Semivalue};
 use serde::Serialize;
 
-use crate::reproduce::figure::{Shape, Style, palette};
-use crate::reproduce::store::sha256;
+use crate::reproduce::figure::{Style, looks};
+use crate::reproduce::ingredients::Digest;
 
 /// How the step γ_t depends on t.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -134,16 +133,19 @@ impl Method {
     }
 
     pub(super) fn style(self) -> Style {
-        let (colour, shape) = match self {
-            Self::Classical => (palette::BLACK, Shape::Square),
-            Self::Optimized => (palette::BLUE, Shape::Circle),
-            Self::Gradient(Step { rule: Rule::Constant, .. }, _) => (palette::VERMILION, Shape::Triangle),
-            Self::Gradient(..) => (palette::ORANGE, Shape::Diamond),
-            Self::Antithetic => (palette::SKY, Shape::Circle),
-            Self::LeverageShap => (palette::GREEN, Shape::Square),
-            Self::DefaultGradient => (palette::PURPLE, Shape::Cross),
-        };
-        Style { colour, shape }
+        match self {
+            Self::Classical => looks::MONTE_CARLO,
+            Self::Optimized => looks::RANDOM_ORDERS,
+            Self::Gradient(step, answer) => match (step.rule, answer) {
+                (Rule::Constant, Answer::Mean) => looks::GRADIENT_CONSTANT,
+                (Rule::Constant, Answer::Last) => looks::GRADIENT_CONSTANT_LAST,
+                (Rule::SquareRoot, _) => looks::GRADIENT_SQUARE_ROOT,
+                (Rule::Inverse, _) => looks::GRADIENT_INVERSE,
+            },
+            Self::Antithetic => looks::ANTITHETIC_ORDERS,
+            Self::LeverageShap => looks::LEVERAGE_SHAP,
+            Self::DefaultGradient => looks::DEFAULT_GRADIENT,
+        }
     }
 
     pub(super) fn estimator(self) -> Box<dyn Estimator> {
@@ -171,21 +173,9 @@ impl Method {
         }
     }
 
-    /// A hash of what the estimator answers on two small games, with the key of every checkpoint.
-    pub(super) fn fingerprint(self) -> Result<String> {
-        let mut answers = Vec::new();
-        for (players, budget) in [(9, 60), (70, 700)] {
-            let game = SumOfUnanimity::random(players, 100, 4, 1);
-            match self.estimator().estimate(&game, budget, 1) {
-                Ok(explanation) => {
-                    answers.extend(explanation.values.iter().flat_map(|value| value.to_bits().to_le_bytes()));
-                }
-                // Told from others by the size of the step, which is in the key.
-                Err(EstimatorError::Diverged { .. }) => answers.push(0),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(sha256(&answers)[..16].to_owned())
+    /// What the estimator is, by its answers.
+    pub(super) fn digest(self) -> Result<Digest> {
+        Digest::of_estimator(&*self.estimator())
     }
 }
 

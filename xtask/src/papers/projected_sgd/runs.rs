@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Accounting, Method};
 use super::task::{PairGame, Pairs, Task};
-use super::truth::{Truth, truths};
+use super::truth::{Truth, played, truths};
 use crate::comparison::squared_distance;
 use crate::reproduce::cli::Preset;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{Claim, Needed, Verdict};
 
-/// Raised when the meaning of a cell changes (games, pairs, budgets), so that old checkpoints are not taken up.
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// Features of figures 2 and 3.
@@ -45,23 +46,40 @@ pub(super) fn budget(players: usize, passes: usize) -> usize {
     2 + passes * (players - 1)
 }
 
-/// The errors of one method on one pair, and all that determines them.
+/// The errors of one method on one pair.
 #[derive(Serialize)]
-struct Cell<'a> {
-    kind: &'static str,
-    protocol: u32,
+struct ErrorsCell<'a> {
     task: Task,
     players: usize,
     pairs: Pairs,
     pair: usize,
     method: Method,
-    fingerprint: &'a str,
     passes: &'a [usize],
     /// Of the truth: another sample, another truth.
     orders: Option<usize>,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
+    played: &'a Digest,
+    #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
     truth: &'a Truth,
+    #[serde(skip)]
+    truth_digest: Digest,
+}
+
+impl Cell for ErrorsCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "errors",
+            protocol: PROTOCOL,
+            games: self.played,
+            method: self.digest,
+            truth: Some(&self.truth_digest),
+            seed: self.seed,
+        }
+    }
 }
 
 /// What came of it.
@@ -142,23 +160,24 @@ pub(super) fn measure(
 ) -> Result<Measured> {
     let Setting { task, players, pairs, count } = setting;
     let truths = truths(session, task, players, pairs, count)?;
-    let fingerprints = methods.iter().map(|method| method.fingerprint()).collect::<Result<Vec<String>>>()?;
+    let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
+    let played = played(task, players, pairs, count, session.seed)?;
     let mut cells = Vec::new();
-    for (&method, fingerprint) in methods.iter().zip(&fingerprints) {
-        for (pair, truth) in truths.iter().enumerate() {
-            cells.push(Cell {
-                kind: "errors",
-                protocol: PROTOCOL,
+    for (&method, digest) in methods.iter().zip(&digests) {
+        for ((pair, truth), played) in truths.iter().enumerate().zip(&played) {
+            cells.push(ErrorsCell {
                 task,
                 players,
                 pairs,
                 pair,
                 method,
-                fingerprint,
                 passes,
                 orders: truth.orders,
                 seed: session.seed,
+                played,
+                digest,
                 truth,
+                truth_digest: Digest::of(truth.values.iter().copied()),
             });
         }
     }
@@ -187,7 +206,7 @@ pub(super) fn measure(
 }
 
 /// The same draws serve all budgets of a pair, as along one run.
-fn errors(cell: &Cell<'_>) -> Result<Errors> {
+fn errors(cell: &ErrorsCell<'_>) -> Result<Errors> {
     let game = PairGame::draw(cell.task, cell.players, cell.pairs, cell.pair, cell.seed)?;
     let seed =
         derive_seed(&("errors", cell.task, cell.players, cell.pairs, cell.pair, cell.method, cell.seed))?;

@@ -8,7 +8,7 @@ use super::runs::{Compared, Curve, FEWEST_PAIRS, HIGH, LOW, Measured, Setting, c
 use super::task::{Pairs, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
@@ -222,13 +222,7 @@ fn best_steps(measured: &[Measured]) -> Table {
 
 /// The look of a rule, that of its method in the figures.
 fn style(rule: Rule, answer: Answer) -> Style {
-    let constant = Method::Gradient(step(Rule::Constant, 1.0), Answer::Mean).style();
-    match (rule, answer) {
-        (Rule::Constant, Answer::Mean) => constant,
-        (Rule::Constant, Answer::Last) => Style { colour: palette::PURPLE, shape: Shape::Cross },
-        (Rule::SquareRoot, _) => Method::Gradient(step(rule, 1.0), Answer::Mean).style(),
-        (Rule::Inverse, _) => Style { colour: palette::GREEN, shape: Shape::Square },
-    }
+    Method::Gradient(step(rule, 1.0), answer).style()
 }
 
 fn drawn(measured: &[Measured]) -> Figure {

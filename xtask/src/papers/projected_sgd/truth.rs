@@ -4,12 +4,14 @@ use anyhow::{Context, Result, ensure};
 use apportion::Semivalue;
 use apportion::estimators::exact;
 use apportion::samplers::permutation;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
 use super::runs::{PROTOCOL, Setting, budget};
 use super::task::{PairGame, Pairs, Task};
 use crate::reproduce::cli::Preset;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -26,17 +28,45 @@ pub(super) struct Truth {
     pub(super) orders: Option<usize>,
 }
 
-/// The truth of one pair, and all that determines it.
+/// The truth of one pair.
 #[derive(Serialize)]
-struct TruthCell {
-    kind: &'static str,
-    protocol: u32,
+struct TruthCell<'a> {
     task: Task,
     players: usize,
     pairs: Pairs,
     pair: usize,
     orders: Option<usize>,
+    #[serde(skip)]
     seed: u64,
+    #[serde(skip)]
+    played: &'a Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+}
+
+impl Cell for TruthCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "truth",
+            protocol: PROTOCOL,
+            games: self.played,
+            method: self.method,
+            truth: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// The games of the first `count` pairs, by what came of probing them.
+pub(super) fn played(
+    task: Task,
+    players: usize,
+    pairs: Pairs,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Digest>> {
+    let of_pair = |pair| Digest::of_game(&PairGame::draw(task, players, pairs, pair, seed)?);
+    (0..count).into_par_iter().map(of_pair).collect()
 }
 
 /// Random orders, each with its reverse, that the truth of more than 20 players is the mean over.
@@ -55,60 +85,87 @@ pub(super) fn truths(
     pairs: Pairs,
     count: usize,
 ) -> Result<Vec<Truth>> {
-    let cell = |pair| TruthCell {
-        kind: "truth",
-        protocol: PROTOCOL,
+    let orders = (players > MOST_ENUMERATED).then(|| orders(session.preset));
+    let played = played(task, players, pairs, count, session.seed)?;
+    let probe = PairGame::draw(task, PROBE, Pairs::Shown, 0, 1)?;
+    let method = Digest::of_data(&truth(&probe, PROBE, orders.and(Some(PROBE)), 1)?)?;
+    let cell = |(pair, played)| TruthCell {
         task,
         players,
         pairs,
         pair,
-        orders: (players > MOST_ENUMERATED).then(|| orders(session.preset)),
+        orders,
         seed: session.seed,
+        played,
+        method: &method,
     };
-    let cells: Vec<TruthCell> = (0..count).map(cell).collect();
+    let cells: Vec<TruthCell<'_>> = played.iter().enumerate().map(cell).collect();
     session.results(&cells, |cell| {
         let game = PairGame::draw(task, players, pairs, cell.pair, cell.seed)?;
-        let Some(orders) = cell.orders else {
-            return Ok(Truth {
-                values: exact(&game, Semivalue::Shapley)?.values,
-                variance: 0.0,
-                orders: None,
-            });
-        };
-        by_walks(&game, players, orders, derive_seed(&("truth", task, players, pairs, cell.pair, cell.seed))?)
+        let seed = derive_seed(&("truth", task, players, pairs, cell.pair, cell.seed))?;
+        truth(&game, players, cell.orders, seed)
     })
 }
 
-/// What the paper takes for the truth, and all that determines it.
+/// Players, and orders, that the way to the truth is probed with.
+const PROBE: usize = 9;
+
+/// By enumeration, or where a number of orders is given by these.
+fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> Result<Truth> {
+    match orders {
+        Some(orders) => by_walks(game, players, orders, seed),
+        None => {
+            let values = exact(game, Semivalue::Shapley)?.values;
+            Ok(Truth { values, variance: 0.0, orders: None })
+        }
+    }
+}
+
+/// What the paper takes for the truth.
 #[derive(Serialize)]
 struct PaperCell<'a> {
-    kind: &'static str,
-    protocol: u32,
     task: Task,
     players: usize,
     pairs: Pairs,
     pair: usize,
     iterations: usize,
-    fingerprint: &'a str,
+    #[serde(skip)]
     seed: u64,
+    #[serde(skip)]
+    played: &'a Digest,
+    #[serde(skip)]
+    method: &'a Digest,
+}
+
+impl Cell for PaperCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "truth of the paper",
+            protocol: PROTOCOL,
+            games: self.played,
+            method: self.method,
+            truth: None,
+            seed: self.seed,
+        }
+    }
 }
 
 /// The squared error of the paper's truth, `iterations` of optimized Monte Carlo, by its standard errors: the mean over the pairs.
 pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations: usize) -> Result<f64> {
     let Setting { task, players, pairs, count } = setting;
-    let fingerprint = Method::Optimized.fingerprint()?;
-    let cell = |pair| PaperCell {
-        kind: "truth of the paper",
-        protocol: PROTOCOL,
+    let method = Method::Optimized.digest()?;
+    let played = played(task, players, pairs, count, session.seed)?;
+    let cell = |(pair, played)| PaperCell {
         task,
         players,
         pairs,
         pair,
         iterations,
-        fingerprint: &fingerprint,
         seed: session.seed,
+        played,
+        method: &method,
     };
-    let cells: Vec<PaperCell<'_>> = (0..count).map(cell).collect();
+    let cells: Vec<PaperCell<'_>> = played.iter().enumerate().map(cell).collect();
     let variances: Vec<f64> = session.results(&cells, |cell| {
         let game = PairGame::draw(task, players, pairs, cell.pair, cell.seed)?;
         let seed = derive_seed(&("truth of the paper", task, players, pairs, cell.pair, cell.seed))?;

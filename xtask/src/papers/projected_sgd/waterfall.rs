@@ -378,11 +378,13 @@ impl Waterfall {
         }
         marks.push(Mark::Curve { colour: palette::BLACK, points: vec![(at, 1.0), (at, 0.0)] });
         rows.push((0.0, format!("prediction: {}", self.in_words(self.prediction))));
-        let style = Style { colour: palette::BLACK, shape: Shape::Diamond };
-        marks.push(Mark::Points { style, points: vec![(self.base, top), (self.prediction, 0.0)] });
+        marks.push(Mark::Points { style: ENDS, points: vec![(self.base, top), (self.prediction, 0.0)] });
         Panel { title: self.title.clone(), x: self.axis(&ends), y: Axis::linear("").with_ticks(rows), marks }
     }
 }
+
+/// The look of the mean of the references, and of the prediction.
+const ENDS: Style = Style { colour: palette::BLACK, shape: Shape::Diamond };
 
 fn drawn(waterfalls: &[Waterfall]) -> Figure {
     let look = |colour| Style { colour, shape: Shape::Square };
@@ -393,6 +395,7 @@ fn drawn(waterfalls: &[Waterfall]) -> Figure {
         legend: vec![
             ("increases".to_owned(), look(palette::VERMILION)),
             ("decreases".to_owned(), look(palette::BLUE)),
+            ("both ends".to_owned(), ENDS),
         ],
         note: String::new(),
     }

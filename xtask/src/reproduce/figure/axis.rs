@@ -1,10 +1,18 @@
 //! Axes: from data to the unit interval, and where the ticks are.
 
+/// Of an axis with a zero broken off: where the zero is, where the gap is, and where the rest begins.
+const ZERO: f64 = 0.045;
+const GAP: f64 = 0.085;
+const REST: f64 = 0.11;
+
+/// How far areas may widen the range of the lines on either side, in its lengths: lines keep half of the axis.
+const WIDENING: f64 = 0.5;
+
 /// How numbers are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Linear,
-    /// Logarithmic; values at or below `floor` are drawn at the floor.
+    /// Logarithmic; values at or below `floor` count as zero.
     Log,
 }
 
@@ -13,7 +21,7 @@ enum Scale {
 pub(crate) struct Axis {
     pub(crate) label: String,
     scale: Scale,
-    /// The least value drawn on a logarithmic axis: numerical zeros are drawn here.
+    /// Of a logarithmic axis: values at or below are numerical zeros, for which a piece of the axis is broken off.
     floor: f64,
     /// Ticks with their labels, in which what follows `^` is raised; chosen from the data where there are none.
     ticks: Vec<(f64, String)>,
@@ -66,16 +74,26 @@ impl Axis {
         self.blank
     }
 
-    /// The axis over the range of `values`, a little wider; a blank one over what it was made for.
-    pub(super) fn over(&self, values: &[f64]) -> Placed {
+    /// The axis over the range of `values`, a little wider, and of the edges of `areas` as far as they leave room for the values; a blank
+    /// one over what it was made for.
+    pub(super) fn over(&self, values: &[f64], areas: &[f64]) -> Placed {
         if let (Some(_), &[low, high]) = (self.blank, self.covered.as_slice()) {
-            return Placed { axis: self.clone(), low, high, ticks: Vec::new() };
+            return Placed { axis: self.clone(), low, high, ticks: Vec::new(), has_zero: false };
         }
         let ticks = self.ticks.iter().map(|tick| &tick.0);
-        let transformed = values.iter().chain(ticks).chain(&self.covered).map(|&value| self.transform(value));
-        let (low, high) = transformed
-            .filter(|value| value.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let shown: Vec<f64> = values.iter().chain(ticks).chain(&self.covered).copied().collect();
+        let has_zero = shown.iter().any(|&value| self.is_zero(value));
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            values
+                .filter(|&value| !self.is_zero(value))
+                .map(|value| self.transform(value))
+                .filter(|value| value.is_finite())
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                    (low.min(value), high.max(value))
+                })
+        };
+        let (low, high) = range(&mut shown.iter().copied());
+        let (low, high) = self.widened((low, high), range(&mut areas.iter().copied()));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         // A single value, too, is given a range.
         let least = match self.scale {
@@ -87,19 +105,37 @@ impl Axis {
         let ticks = if self.ticks.is_empty() {
             self.nice_ticks(low, high)
         } else {
-            self.ticks.iter().map(|(at, label)| (self.transform(*at), label.clone())).collect()
+            self.ticks.iter().map(|(at, label)| (*at, label.clone())).collect()
         };
-        Placed { axis: self.clone(), low, high, ticks }
+        let mut placed = Placed { axis: self.clone(), low, high, ticks: Vec::new(), has_zero };
+        let says_zero = ticks.iter().any(|(at, _)| self.is_zero(*at));
+        if has_zero && !says_zero {
+            placed.ticks.push((ZERO, "0".to_owned()));
+        }
+        let ticks: Vec<_> = ticks.into_iter().map(|(at, label)| (placed.place(at), label)).collect();
+        placed.ticks.extend(ticks);
+        placed
+    }
+
+    /// The range of the lines, and of the areas where they do not flatten it. A line at one level has no range to be flattened.
+    fn widened(&self, (low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
+        let room = if low < high { WIDENING * (high - low) } else { f64::INFINITY };
+        (low.min(areas.0).max(low - room), high.max(areas.1).min(high + room))
+    }
+
+    /// Whether a value is a numerical zero, or below, on a logarithmic axis.
+    fn is_zero(&self, value: f64) -> bool {
+        self.scale == Scale::Log && value <= self.floor
     }
 
     fn transform(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => value,
-            Scale::Log => value.max(self.floor).log10(),
+            Scale::Log => value.log10(),
         }
     }
 
-    /// At most seven ticks between `low` and `high`, which are transformed values.
+    /// At most seven ticks between `low` and `high`, which are transformed values; they themselves are not.
     fn nice_ticks(&self, low: f64, high: f64) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Log if high.floor() - low.ceil() < 1.0 => [1.0, 2.0, 5.0]
@@ -109,7 +145,8 @@ impl Axis {
                 })
                 .filter(|at| (low..=high).contains(at))
                 .map(|at| {
-                    (at, format!("{:.1e}", 10f64.powf(at)).parse::<f64>().unwrap_or_default().to_string())
+                    let at: f64 = format!("{:.1e}", 10f64.powf(at)).parse().unwrap_or_default();
+                    (at, at.to_string())
                 })
                 .collect(),
             Scale::Log => {
@@ -118,7 +155,7 @@ impl Axis {
                     [1, 2, 3, 4, 5, 10, 20].into_iter().find(|step| (last - first) / step < 6).unwrap_or(50);
                 (first..=last)
                     .filter(|exponent| exponent.rem_euclid(step) == 0)
-                    .map(|exponent| (exponent as f64, power_of_ten(exponent)))
+                    .map(|exponent| (10f64.powi(exponent as i32), power_of_ten(exponent)))
                     .collect()
             }
             Scale::Linear => {
@@ -145,21 +182,42 @@ impl Axis {
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     axis: Axis,
+    /// Of the transformed values but zero.
     low: f64,
     high: f64,
-    /// Transformed place and label.
+    /// Place and label.
     ticks: Vec<(f64, String)>,
+    /// Whether a piece is broken off for zero.
+    has_zero: bool,
 }
 
 impl Placed {
-    /// Where a value lies: 0 at the lower end, 1 at the upper.
+    /// Where a value lies: 0 at the lower end, 1 at the upper. What is beyond an end lies there.
     pub(super) fn place(&self, value: f64) -> f64 {
-        ((self.axis.transform(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+        let rest = if self.has_zero { REST } else { 0.0 };
+        if self.axis.is_zero(value) {
+            return if self.has_zero && value >= 0.0 { ZERO } else { 0.0 };
+        }
+        let share = (self.axis.transform(value) - self.low) / (self.high - self.low);
+        rest + (1.0 - rest) * share.clamp(0.0, 1.0)
+    }
+
+    /// Whether a value lies beyond an end.
+    pub(super) fn is_beyond(&self, value: f64) -> bool {
+        if self.axis.is_zero(value) {
+            return !self.has_zero || value < 0.0;
+        }
+        !(self.low..=self.high).contains(&self.axis.transform(value))
+    }
+
+    /// Where the axis is broken, if it is.
+    pub(super) fn gap(&self) -> Option<f64> {
+        self.has_zero.then_some(GAP)
     }
 
     /// Places and labels of the ticks.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
-        self.ticks.iter().map(|(at, label)| ((at - self.low) / (self.high - self.low), label.as_str()))
+        self.ticks.iter().map(|(at, label)| (*at, label.as_str()))
     }
 
     /// The range in data coordinates.
@@ -186,22 +244,64 @@ mod tests {
 
     #[test]
     fn logarithmic_ticks_are_powers_of_ten() {
-        let placed = Axis::log("error", 1e-20).over(&[2e-5, 0.3]);
+        let placed = Axis::log("error", 1e-20).over(&[2e-5, 0.3], &[]);
         let labels: Vec<&str> = placed.ticks().map(|tick| tick.1).collect();
         assert_eq!(labels, ["10^−4", "10^−3", "10^−2", "10^−1"]);
     }
 
     #[test]
-    fn values_at_and_below_the_floor_are_drawn_at_the_floor() {
-        let placed = Axis::log("error", 1e-14).over(&[0.0, 1.0]);
+    fn zero_is_broken_off_and_has_a_tick_where_it_is() {
+        let placed = Axis::log("error", 1e-14).over(&[0.0, 1e-3, 1.0], &[]);
         assert_eq!(placed.place(0.0), placed.place(1e-14));
-        assert!(placed.place(0.0) > 0.0 && placed.place(1.0) < 1.0);
+        let gap = placed.gap().unwrap();
+        assert!(0.0 < placed.place(0.0) && placed.place(0.0) < gap && gap < placed.place(1e-13));
+        assert_eq!(placed.ticks().next(), Some((placed.place(0.0), "0")));
+        // The zeros do not widen the rest: a decade is as long as the others.
+        assert!(placed.place(1e-3) < 0.2 && placed.place(1e-2) > 0.35);
+        let whole = Axis::log("error", 1e-14).over(&[1e-13, 1.0], &[]);
+        assert!(whole.gap().is_none() && whole.ticks().all(|(_, label)| label != "0"));
+        assert!(Axis::linear("x").over(&[0.0, 1.0], &[]).gap().is_none());
+    }
+
+    #[test]
+    fn a_tick_that_is_given_at_zero_is_the_one_that_is_drawn() {
+        let ticks = vec![(0.0, "none".to_owned()), (0.1, "0.1".to_owned()), (1.0, "1".to_owned())];
+        let placed = Axis::log("noise", f64::MIN_POSITIVE).with_ticks(ticks).over(&[0.0, 0.1, 1.0], &[]);
+        let labels: Vec<&str> = placed.ticks().map(|tick| tick.1).collect();
+        assert_eq!(labels, ["none", "0.1", "1"]);
+        assert_eq!(placed.ticks().next().unwrap().0, placed.place(0.0));
+    }
+
+    #[test]
+    fn areas_leave_half_of_the_axis_to_the_lines() {
+        for (axis, lines, wide, slight) in [
+            (Axis::linear("x"), [1.0, 2.0], [-50.0, 90.0], [0.9, 2.1]),
+            (Axis::log("x", 1e-30), [1.0, 100.0], [1e-9, 1e9], [0.9, 110.0]),
+        ] {
+            let placed = axis.over(&lines, &wide);
+            let share = placed.place(lines[1]) - placed.place(lines[0]);
+            assert!((0.42..=0.5).contains(&share), "{share}");
+            assert!(wide.iter().all(|&edge| placed.is_beyond(edge)));
+            assert_eq!(wide.map(|edge| placed.place(edge)), [0.0, 1.0]);
+            let placed = axis.over(&lines, &slight);
+            assert!(slight.iter().all(|&edge| !placed.is_beyond(edge)));
+        }
+    }
+
+    #[test]
+    fn an_interval_below_zero_goes_to_the_edge_of_a_logarithmic_axis() {
+        let placed = Axis::log("error", 1e-30).over(&[1.0, 10.0], &[-1.0, 20.0]);
+        assert!(placed.is_beyond(-1.0) && placed.gap().is_none());
+        assert_eq!(placed.place(-1.0), 0.0);
+        let broken = Axis::log("error", 1e-30).over(&[0.0, 1.0, 10.0], &[-1.0, 0.0]);
+        assert!(broken.is_beyond(-1.0) && !broken.is_beyond(0.0));
+        assert!(broken.place(-1.0) < broken.place(0.0));
     }
 
     #[test]
     fn an_axis_over_one_value_or_none_is_still_an_axis() {
         for values in [&[][..], &[3.0]] {
-            let placed = Axis::linear("x").over(values);
+            let placed = Axis::linear("x").over(values, &[]);
             assert!(placed.place(3.0).is_finite());
         }
     }

@@ -17,6 +17,18 @@ const PANEL_HEIGHT: f64 = 220.0;
 const TITLE_HEIGHT: f64 = 40.0;
 const LEGEND_HEIGHT: f64 = 26.0;
 const NOTE_HEIGHT: f64 = 22.0;
+/// What each further line of the title and of the note takes.
+const TITLE_LINE: f64 = 22.0;
+const NOTE_LINE: f64 = 15.0;
+/// About the width of a character in the title and in the note.
+const TITLE_CHARACTER: f64 = 8.0;
+const NOTE_CHARACTER: f64 = 5.2;
+/// What is said where areas are cut off.
+const BEYOND: &str = " Bands that end at an edge of a panel go on beyond it.";
+/// How much lower labels below an axis are where some of them have raised parts, which would run into the ticks.
+const RAISED: f64 = 4.0;
+/// Half the size of the strokes where an axis is broken.
+const STROKE: f64 = 4.0;
 /// The sample of a line before a name in the legend, and the space after the name.
 const LEGEND_KEY: f64 = 36.0;
 const LEGEND_GAP: f64 = 30.0;
@@ -39,10 +51,57 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
     let columns = figure.columns.min(figure.panels.len()).max(1);
     let rows = figure.panels.len().div_ceil(columns).max(1);
     let legend_rows = legend_rows(figure).len();
-    let note = if figure.note.is_empty() { 0.0 } else { NOTE_HEIGHT };
-    let height =
-        TITLE_HEIGHT + rows as f64 * panel_height(figure) + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
-    (columns as f64 * panel_width(figure) + 16.0, height)
+    let note = match note_lines(figure).len() {
+        0 => 0.0,
+        lines => NOTE_HEIGHT + (lines - 1) as f64 * NOTE_LINE,
+    };
+    let panels = rows as f64 * panel_height(figure);
+    let height = title_height(figure) + panels + legend_rows as f64 * LEGEND_HEIGHT + note + 6.0;
+    (width(figure), height)
+}
+
+fn width(figure: &Figure) -> f64 {
+    figure.columns.min(figure.panels.len()).max(1) as f64 * panel_width(figure) + 16.0
+}
+
+/// The title in lines that are as wide as the figure.
+fn title_lines(figure: &Figure) -> Vec<String> {
+    wrapped(&figure.title, width(figure) / TITLE_CHARACTER)
+}
+
+fn title_height(figure: &Figure) -> f64 {
+    TITLE_HEIGHT + title_lines(figure).len().saturating_sub(1) as f64 * TITLE_LINE
+}
+
+/// The small print in lines that are as wide as the figure. Where areas are cut off, it says so.
+fn note_lines(figure: &Figure) -> Vec<String> {
+    let is_cut = figure.panels.iter().any(|panel| Frame::new(panel, 0.0, 0.0).cuts(panel));
+    let says = if is_cut { BEYOND } else { "" };
+    wrapped(format!("{}{says}", figure.note).trim(), width(figure) / NOTE_CHARACTER)
+}
+
+/// Words in lines of at most so many characters, where words are no longer; lines are about as long as each other.
+///
+/// By the number of characters rather than their widths in pixels, so that all formats break alike.
+fn wrapped(text: &str, characters: f64) -> Vec<String> {
+    let length = text.chars().count() as f64;
+    let room = length / (length / characters).ceil().max(1.0);
+    let mut lines: Vec<String> = Vec::new();
+    let mut before = 0;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let count = word.chars().count();
+        // A word goes where its middle lies.
+        let is_of_line = before as f64 + 0.5 * count as f64 <= room * lines.len() as f64;
+        match lines.last_mut() {
+            Some(line) if is_of_line => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+        before += count + 1;
+    }
+    lines
 }
 
 /// Width of a cell of the grid: wider where ticks on the left have long labels, so that all panels are as wide as ever, and where axes are
@@ -85,7 +144,7 @@ fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
 fn corner(figure: &Figure, index: usize) -> (f64, f64) {
     let columns = figure.columns.min(figure.panels.len()).max(1);
     let left = 8.0 + (index % columns) as f64 * panel_width(figure);
-    (left, TITLE_HEIGHT + (index / columns) as f64 * panel_height(figure))
+    (left, title_height(figure) + (index / columns) as f64 * panel_height(figure))
 }
 
 /// The pictures of a figure, each with its upper left and lower right corner in points.
@@ -113,17 +172,22 @@ pub(super) fn draw<DB: DrawingBackend>(
     let pen = Pen { area, scale, with_pictures };
     let (width, _) = size(figure);
     area.fill(&RGBColor(255, 255, 255)).map_err(|error| anyhow!("cannot draw: {error}"))?;
-    pen.text(&figure.title, (width / 2.0, TITLE_HEIGHT / 2.0), 17.0, Anchor::Middle)?;
+    for (line, text) in title_lines(figure).iter().enumerate() {
+        let at = (width / 2.0, TITLE_HEIGHT / 2.0 + line as f64 * TITLE_LINE);
+        pen.text(text, at, 17.0, Anchor::Middle)?;
+    }
     let columns = figure.columns.min(figure.panels.len()).max(1);
     for (index, panel) in figure.panels.iter().enumerate() {
         let (left, top) = corner(figure, index);
         draw_panel(&pen, panel, left, top)?;
     }
-    let below = TITLE_HEIGHT + figure.panels.len().div_ceil(columns) as f64 * panel_height(figure);
+    let below = title_height(figure) + figure.panels.len().div_ceil(columns) as f64 * panel_height(figure);
     draw_legend(&pen, figure, width, below)?;
     let legend_rows = legend_rows(figure).len();
     let at = below + legend_rows as f64 * LEGEND_HEIGHT + NOTE_HEIGHT / 2.0;
-    pen.text(&figure.note, (width / 2.0, at), 11.0, Anchor::Middle)?;
+    for (line, text) in note_lines(figure).iter().enumerate() {
+        pen.text(text, (width / 2.0, at + line as f64 * NOTE_LINE), 11.0, Anchor::Middle)?;
+    }
     area.present().map_err(|error| anyhow!("cannot draw: {error}"))
 }
 
@@ -162,18 +226,27 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
         return pen.text(&panel.title, title_at, 14.0, Anchor::Middle);
     }
     pen.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], INK, 0.8)?;
+    let lower = if frame.x.ticks().any(|(_, label)| label.contains('^')) { RAISED } else { 0.0 };
     for (at, label) in frame.x.ticks() {
         let x = x0 + at * (x1 - x0);
         pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
-        pen.power(label, (x, y1 + 12.0), 11.0, Anchor::Middle)?;
+        pen.power(label, (x, y1 + 12.0 + lower), 11.0, Anchor::Middle)?;
     }
     for (at, label) in frame.y.ticks() {
         let y = y1 - at * (y1 - y0);
         pen.line(&[(x0 - 4.0, y), (x0, y)], INK, 0.8)?;
         pen.power(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
     }
+    if let Some(gap) = frame.x.gap() {
+        let x = x0 + gap * (x1 - x0);
+        [(x, y0), (x, y1)].into_iter().try_for_each(|at| pen.broken(at, (2.0, STROKE), (2.0, 0.0)))?;
+    }
+    if let Some(gap) = frame.y.gap() {
+        let y = y1 - gap * (y1 - y0);
+        [(x0, y), (x1, y)].into_iter().try_for_each(|at| pen.broken(at, (STROKE, 2.0), (0.0, 2.0)))?;
+    }
     pen.text(&panel.title, title_at, 14.0, Anchor::Middle)?;
-    pen.text(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0), 12.0, Anchor::Middle)?;
+    pen.power(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0 + 0.5 * lower), 12.0, Anchor::Middle)?;
     pen.upright(&panel.y.label, (left + 8.0, (y0 + y1) / 2.0), 12.0)
 }
 
@@ -190,6 +263,7 @@ struct Frame {
 impl Frame {
     fn new(panel: &Panel, left: f64, top: f64) -> Self {
         let (xs, ys) = panel.extent();
+        let areas = panel.edges();
         let both: Vec<f64> = xs.iter().chain(&ys).copied().collect();
         // Under the line y = x the two axes share their range.
         let square = panel.marks.iter().any(|mark| matches!(mark, Mark::Identity));
@@ -200,13 +274,18 @@ impl Frame {
             (left + LEFT, left + PANEL_WIDTH - RIGHT)
         });
         Self {
-            x: panel.x.over(if square { &both } else { &xs }),
-            y: panel.y.over(if square { &both } else { &ys }),
+            x: panel.x.over(if square { &both } else { &xs }, &[]),
+            y: panel.y.over(if square { &both } else { &ys }, &areas),
             left,
             right,
             top: top + TOP,
             bottom: top + down,
         }
+    }
+
+    /// Whether an area of the panel goes on beyond it.
+    fn cuts(&self, panel: &Panel) -> bool {
+        panel.edges().into_iter().any(|edge| self.y.is_beyond(edge))
     }
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
@@ -333,6 +412,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn point(&self, (x, y): (f64, f64), style: Style, radius: f64) -> Result<()> {
         let fill = rgb(style.colour).filled();
         match style.shape {
+            Shape::None => Ok(()),
             Shape::Circle => {
                 self.put(&Circle::new(self.pixel((x, y)), (radius * self.scale).round() as i32, fill))
             }
@@ -362,6 +442,16 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 self.put(&Cross::new(self.pixel((x, y)), (radius * self.scale).round() as i32, stroke))
             }
         }
+    }
+
+    /// A gap in a line of the frame between two strokes: `slant` from the middle of a stroke to its end, `apart` from one to the other.
+    fn broken(&self, (x, y): (f64, f64), slant: (f64, f64), apart: (f64, f64)) -> Result<()> {
+        let from = (x - apart.0, y - apart.1);
+        let to = (x + apart.0, y + apart.1);
+        self.line(&[from, to], (255, 255, 255), 2.0)?;
+        [from, to].into_iter().try_for_each(|(x, y)| {
+            self.line(&[(x - slant.0, y + slant.1), (x + slant.0, y - slant.1)], INK, 0.8)
+        })
     }
 
     fn font(&self, size: f64) -> TextStyle<'static> {
@@ -434,4 +524,56 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
 
 fn rgb((red, green, blue): Colour) -> RGBColor {
     RGBColor(red, green, blue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Axis, Mark, palette};
+    use super::*;
+
+    #[test]
+    fn words_are_broken_into_lines_of_about_one_length_that_fit() {
+        let text = "one two three four five six seven eight nine ten";
+        assert_eq!(wrapped(text, 100.0), [text]);
+        for room in [12.0, 20.0, 30.0] {
+            let lines = wrapped(text, room);
+            assert_eq!(lines.join(" "), text);
+            assert_eq!(lines.len() as f64, (text.len() as f64 / room).ceil());
+            // By half a word.
+            assert!(lines.iter().all(|line| line.len() as f64 <= room + 3.0), "{lines:?}");
+        }
+        assert!(wrapped("", 10.0).is_empty());
+    }
+
+    fn figure(title: &str, band: (f64, f64)) -> Figure {
+        let marks = vec![
+            Mark::Band { colour: palette::BLUE, points: vec![(1.0, band.0, band.1), (2.0, 1.0, 10.0)] },
+            Mark::Curve { colour: palette::BLUE, points: vec![(1.0, 1.0), (2.0, 10.0)] },
+        ];
+        let (x, y) = (Axis::linear("x"), Axis::log("y", 1e-30));
+        Figure {
+            title: title.to_owned(),
+            panels: vec![Panel { title: String::new(), x, y, marks }],
+            columns: 1,
+            legend: Vec::new(),
+            note: "Words.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_long_title_makes_the_figure_higher_and_nothing_wider() {
+        let (short, long) =
+            (figure("Error", (1.0, 2.0)), figure(&"error by evaluations ".repeat(5), (1.0, 2.0)));
+        assert_eq!(size(&long).0, size(&short).0);
+        assert!(size(&long).1 > size(&short).1);
+    }
+
+    #[test]
+    fn a_band_that_is_cut_off_is_said_to_be() {
+        assert_eq!(note_lines(&figure("", (0.5, 2.0))).join(" "), "Words.");
+        for beyond in [(-1.0, 2.0), (0.0, 2.0), (1e-9, 2.0), (0.5, 1e9)] {
+            let note = note_lines(&figure("", beyond)).join(" ");
+            assert_eq!(note, format!("Words.{BEYOND}"), "{beyond:?}");
+        }
+    }
 }

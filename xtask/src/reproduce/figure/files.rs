@@ -27,6 +27,7 @@ pub(crate) fn write(figure: &Figure, folder: &Path) -> Result<()> {
             let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
         }
     });
+    figure.check()?;
     write_atomically(&folder.join("figure.svg"), svg(figure)?.as_bytes())?;
     write_atomically(&folder.join("figure.png"), &png(figure)?)
 }

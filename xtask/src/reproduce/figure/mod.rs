@@ -2,11 +2,16 @@
 //!
 //! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in data coordinates. The same
 //! drawing code ([`draw`]) writes SVG and PNG ([`files`]), with a font of its own, so that a machine without fonts draws the same.
+//! Methods have one look in all papers ([`looks`]), and a figure whose series could be taken for each other is not drawn
+//! ([`Figure::check`]).
 
 mod axis;
 mod draw;
 mod files;
+pub(crate) mod looks;
 mod picture;
+
+use anyhow::{Result, ensure};
 
 pub(crate) use axis::Axis;
 pub(crate) use files::write;
@@ -37,6 +42,8 @@ pub(crate) enum Shape {
     Triangle,
     Diamond,
     Cross,
+    /// No mark: in a legend a colour, whatever the mark.
+    None,
 }
 
 /// How one series looks, everywhere.
@@ -101,7 +108,15 @@ pub(crate) struct Figure {
 }
 
 impl Panel {
-    /// All x (first) and y (second) of the marks, for the ranges of the axes.
+    /// The styles of the series.
+    fn styles(&self) -> impl Iterator<Item = Style> {
+        self.marks.iter().filter_map(|mark| match mark {
+            Mark::Line { style, .. } | Mark::Points { style, .. } => Some(*style),
+            _ => None,
+        })
+    }
+
+    /// All x (first) and y (second) of the marks but for areas, for the ranges of the axes.
     fn extent(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for mark in &self.marks {
@@ -113,10 +128,7 @@ impl Panel {
                     xs.extend(points.iter().map(|p| p.0));
                     ys.extend(points.iter().map(|p| p.1));
                 }
-                Mark::Band { points, .. } => {
-                    xs.extend(points.iter().map(|p| p.0));
-                    ys.extend(points.iter().flat_map(|p| [p.1, p.2]));
-                }
+                Mark::Band { points, .. } => xs.extend(points.iter().map(|p| p.0)),
                 Mark::Bar { from, to, .. } | Mark::Picture { from, to, .. } => {
                     xs.extend([from.0, to.0]);
                     ys.extend([from.1, to.1]);
@@ -125,5 +137,116 @@ impl Panel {
             }
         }
         (xs, ys)
+    }
+
+    /// All y of the edges of areas.
+    fn edges(&self) -> Vec<f64> {
+        let bands = self.marks.iter().filter_map(|mark| match mark {
+            Mark::Band { points, .. } => Some(points),
+            _ => None,
+        });
+        bands.flatten().flat_map(|point| [point.1, point.2]).filter(|edge| edge.is_finite()).collect()
+    }
+}
+
+impl Figure {
+    /// That a reader can tell the series of a panel, and the entries of the legend, from each other, and finds what they are.
+    ///
+    /// # Errors
+    ///
+    /// Where two have one colour and mark, where a band belongs to two lines, and where the legend explains a colour or a mark nowhere.
+    fn check(&self) -> Result<()> {
+        for panel in &self.panels {
+            let styles: Vec<Style> = panel.styles().collect();
+            for (at, style) in styles.iter().enumerate() {
+                ensure!(!styles[..at].contains(style), "two series in {:?} are {style:?}", panel.title);
+                ensure!(self.legend.is_empty() || self.explains(*style), "the legend lacks {style:?}");
+            }
+            for mark in &panel.marks {
+                let Mark::Band { colour, .. } = mark else { continue };
+                let lines = panel.marks.iter().filter(|mark| mark.is_line_of(*colour)).count();
+                ensure!(lines <= 1, "a band in {:?} belongs to {lines} lines of {colour:?}", panel.title);
+            }
+        }
+        for (at, (title, style)) in self.legend.iter().enumerate() {
+            for (other, taken) in &self.legend[..at] {
+                ensure!(style != taken && title != other, "{title:?} and {other:?} are alike in the legend");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the legend has a style, or its colour and its shape.
+    fn explains(&self, style: Style) -> bool {
+        let has = |test: &dyn Fn(Style) -> bool| self.legend.iter().any(|entry| test(entry.1));
+        has(&|entry| entry == style)
+            || (has(&|entry| entry.colour == style.colour) && has(&|entry| entry.shape == style.shape))
+    }
+}
+
+impl Mark {
+    fn is_line_of(&self, wanted: Colour) -> bool {
+        match self {
+            Self::Line { style, .. } => style.colour == wanted,
+            Self::Curve { colour, .. } => *colour == wanted,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLUE_CIRCLES: Style = Style { colour: palette::BLUE, shape: Shape::Circle };
+    const BLUE_SQUARES: Style = Style { colour: palette::BLUE, shape: Shape::Square };
+    const GREEN_CIRCLES: Style = Style { colour: palette::GREEN, shape: Shape::Circle };
+
+    fn figure(styles: &[Style], legend: &[Style], band: Option<Colour>) -> Figure {
+        let points = vec![(0.0, 1.0), (1.0, 2.0)];
+        let lines = styles.iter().map(|&style| Mark::Line { style, points: points.clone() });
+        let band = band.map(|colour| Mark::Band { colour, points: vec![(0.0, 0.5, 1.5), (1.0, 1.5, 2.5)] });
+        Figure {
+            title: String::new(),
+            panels: vec![Panel {
+                title: String::new(),
+                x: Axis::linear("x"),
+                y: Axis::linear("y"),
+                marks: lines.chain(band).collect(),
+            }],
+            columns: 1,
+            legend: legend.iter().enumerate().map(|(at, &style)| (at.to_string(), style)).collect(),
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn series_that_look_alike_are_refused() {
+        let is_fine = |styles: &[Style], legend: &[Style], band| figure(styles, legend, band).check().is_ok();
+        let two = [BLUE_CIRCLES, GREEN_CIRCLES];
+        assert!(is_fine(&two, &two, None) && is_fine(&two, &two, Some(palette::BLUE)));
+        assert!(is_fine(&[BLUE_CIRCLES, BLUE_SQUARES], &[], None));
+        assert!(!is_fine(&[BLUE_CIRCLES, BLUE_CIRCLES], &two, None));
+        assert!(!is_fine(&two, &[BLUE_CIRCLES, GREEN_CIRCLES, BLUE_CIRCLES], None));
+        assert!(!is_fine(&[BLUE_CIRCLES, BLUE_SQUARES], &[], Some(palette::BLUE)));
+    }
+
+    #[test]
+    fn the_legend_has_every_series_or_its_colour_and_its_mark() {
+        let line = |colour| Style { colour, shape: Shape::None };
+        let mark = |shape| Style { colour: palette::GREY, shape };
+        let series = [BLUE_CIRCLES, BLUE_SQUARES];
+        let colours_and_marks = [line(palette::BLUE), mark(Shape::Circle), mark(Shape::Square)];
+        assert!(figure(&series, &colours_and_marks, None).check().is_ok());
+        assert!(figure(&series, &colours_and_marks[..2], None).check().is_err());
+        assert!(figure(&series, &[BLUE_CIRCLES], None).check().is_err());
+        assert!(figure(&series, &colours_and_marks[1..], None).check().is_err());
+    }
+
+    #[test]
+    fn areas_do_not_count_for_the_range_of_lines() {
+        let figure = figure(&[BLUE_CIRCLES], &[], Some(palette::BLUE));
+        assert_eq!(figure.panels[0].extent().1, [1.0, 2.0]);
+        assert_eq!(figure.panels[0].edges(), [0.5, 1.5, 1.5, 2.5]);
     }
 }

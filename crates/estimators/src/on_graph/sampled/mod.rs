@@ -29,7 +29,7 @@ use crate::leverage_shap::LeverageShap;
 use crate::unseen::Influences;
 
 /// How a player's value in its neighbourhood is estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum LocalMethod {
     /// As the mean of the player's contributions to coalitions of the neighbourhood, each with its complement where the value weighs both
     /// alike: of an order of the neighbourhood only those before the player matter. Every semivalue. The default.
@@ -93,14 +93,18 @@ pub enum LocalMethod {
 /// assert!(explanation.evaluations <= 2000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct LocalSampling {
+    #[serde(serialize_with = "crate::settings::neighbours")]
     graph: Arc<Graph>,
+    #[serde(serialize_with = "crate::settings::name")]
     value: GraphValue,
+    #[serde(skip)]
     outside: Outside,
     method: LocalMethod,
     draws: Draws,
     /// The neighbourhoods of all nodes.
+    #[serde(skip)]
     around: Arc<Vec<Vec<usize>>>,
 }
 

@@ -6,8 +6,8 @@ use apportion::games::SumOfUnanimity;
 use apportion::{Method, Semivalue, Until};
 
 use crate::reproduce::cli::Preset;
+use crate::reproduce::ingredients::Digest;
 use crate::reproduce::session::Session;
-use crate::reproduce::store::sha256;
 
 /// Relative errors in the Euclidean norm that are asked for.
 pub(super) const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
@@ -68,11 +68,11 @@ pub(super) fn confidence() -> f64 {
     until(1.0).confidence
 }
 
-/// A method with its estimator and its [`fingerprint`].
+/// A method with its estimator and its [`digest`].
 pub(super) struct Contender {
     pub(super) method: Method,
     pub(super) estimator: Box<dyn Estimator>,
-    pub(super) fingerprint: String,
+    pub(super) digest: Digest,
 }
 
 impl Contender {
@@ -80,15 +80,21 @@ impl Contender {
         let estimator = method
             .estimator(&value(method).into(), None)
             .with_context(|| format!("{method} does not estimate {}", value(method)))?;
-        let fingerprint = fingerprint(&*estimator)?;
-        Ok(Self { method, estimator, fingerprint })
+        let digest = digest(&*estimator)?;
+        Ok(Self { method, estimator, digest })
     }
 }
 
-/// A hash of what a run of the estimator answers once: it belongs to the key of every checkpoint, so that results of an estimator, or of
-/// rules for looks, that have changed since are not taken up again.
-fn fingerprint(estimator: &dyn Estimator) -> Result<String> {
-    let game = SumOfUnanimity::random(12, 30, 3, 1);
-    let mut run = Anytime::new(estimator, &game, 1)?;
-    Ok(sha256(&serde_json::to_vec(run.run_until(&until(0.1))?)?)[..16].to_owned())
+/// What the estimator and the rules for looks and bounds are, by what comes of a game with a few interactions and of one in which samples
+/// hardly vary.
+fn digest(estimator: &dyn Estimator) -> Result<Digest> {
+    let few = SumOfUnanimity::random(12, 30, 3, 1);
+    let rare = SumOfUnanimity::new(12, 0.0, [((0..10).collect(), 1.0)])?;
+    let mut explanations = Vec::new();
+    for game in [few, rare] {
+        for tolerance in [0.1, 0.03] {
+            explanations.push(Anytime::new(estimator, &game, 1)?.run_until(&until(tolerance))?.clone());
+        }
+    }
+    Ok(Digest::joined([&Digest::of_estimator(estimator)?, &Digest::of_data(&explanations)?]))
 }

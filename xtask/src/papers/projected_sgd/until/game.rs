@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::asked::runs_on;
 use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
+use crate::reproduce::ingredients::Digest;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
@@ -82,7 +83,7 @@ impl Textbook {
     }
 
     fn instance(self, run: usize, seed: u64) -> Result<Instance> {
-        Ok(match self {
+        match self {
             Self::Unanimity { players, terms, largest } => {
                 let seed = derive_seed(&("unanimity", players, terms, largest, run, seed))?;
                 Instance::textbook(SumOfUnanimity::random(players, terms, largest, seed))
@@ -100,7 +101,7 @@ impl Textbook {
                 let terms = [(vec![3, 7], 5.0), (vec![1], 1.0), (vec![2, 4, 5], 1.0)];
                 Instance::textbook(SumOfUnanimity::new(20, 0.0, terms)?)
             }
-        })
+        }
     }
 }
 
@@ -118,6 +119,9 @@ pub(super) struct Series {
     pub(super) players: usize,
     /// By the run.
     pub(super) instances: Vec<Instance>,
+    /// Of all games, and of all their exact values.
+    pub(super) played: Digest,
+    pub(super) truth: Digest,
 }
 
 impl Series {
@@ -149,7 +153,13 @@ impl Series {
     ) -> Result<Self> {
         let runs = (0..runs_on(session, players)).into_par_iter();
         let instances = runs.map(of_run).collect::<Result<Vec<_>>>()?;
-        Ok(Self { name, players, instances })
+        Ok(Self {
+            name,
+            players,
+            played: Digest::joined(instances.iter().map(|instance| &instance.played)),
+            truth: Digest::joined(instances.iter().map(|instance| &instance.truth)),
+            instances,
+        })
     }
 
     /// `adult (n = 12)`.
@@ -163,6 +173,10 @@ pub(super) struct Instance {
     held: Held,
     shapley: Vec<f64>,
     banzhaf: Vec<f64>,
+    /// What came of probing it.
+    pub(super) played: Digest,
+    /// Of its exact values.
+    pub(super) truth: Digest,
 }
 
 enum Held {
@@ -170,10 +184,27 @@ enum Held {
     Trees { dataset: Arc<Dataset>, explicand: Vec<f64>, background: Background },
 }
 
+impl Held {
+    fn game(&self) -> Result<Box<dyn Game + '_>> {
+        Ok(match self {
+            Self::Whole(game) => Box::new(&**game),
+            Self::Trees { dataset, explicand, background } => {
+                Box::new(MarginalGame::new(&dataset.model, explicand, background)?)
+            }
+        })
+    }
+}
+
 impl Instance {
-    fn textbook(game: impl ClosedForm + Send + 'static) -> Self {
+    fn new(held: Held, shapley: Vec<f64>, banzhaf: Vec<f64>) -> Result<Self> {
+        let played = Digest::of_game(&*held.game()?)?;
+        let truth = Digest::of(shapley.iter().chain(&banzhaf).copied());
+        Ok(Self { held, shapley, banzhaf, played, truth })
+    }
+
+    fn textbook(game: impl ClosedForm + Send + 'static) -> Result<Self> {
         let (shapley, banzhaf) = (game.shapley(), game.banzhaf());
-        Self { held: Held::Whole(Box::new(game)), shapley, banzhaf }
+        Self::new(Held::Whole(Box::new(game)), shapley, banzhaf)
     }
 
     /// A row of `dataset` against the column means.
@@ -195,16 +226,11 @@ impl Instance {
         } else {
             Held::Trees { dataset: Arc::clone(dataset), explicand, background }
         };
-        Ok(Self { held, shapley, banzhaf })
+        Self::new(held, shapley, banzhaf)
     }
 
     pub(super) fn game(&self) -> Result<Box<dyn Game + '_>> {
-        Ok(match &self.held {
-            Held::Whole(game) => Box::new(&**game),
-            Held::Trees { dataset, explicand, background } => {
-                Box::new(MarginalGame::new(&dataset.model, explicand, background)?)
-            }
-        })
+        self.held.game()
     }
 
     /// The exact Shapley values, or Banzhaf values.

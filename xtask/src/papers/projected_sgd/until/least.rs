@@ -9,31 +9,45 @@ use super::asked::{until, value};
 use super::game::{Instance, Name, Series};
 use super::runs::{PROTOCOL, Setting};
 use crate::comparison::relative_error;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
 /// The budgets between which the least one is found: each is so many times the one before.
 const STEP: f64 = std::f64::consts::SQRT_2;
 
-/// The errors of one method by its budget, and all that determines them.
+/// The errors of one method by its budget.
 #[derive(Serialize)]
 struct LeastCell<'a> {
-    kind: &'static str,
-    protocol: u32,
     #[serde(flatten)]
     name: &'a Name,
     method: &'static str,
-    fingerprint: &'a str,
     /// The least error that is looked for.
     tolerance: f64,
     runs: usize,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     value: Semivalue,
     #[serde(skip)]
     estimator: &'a dyn Estimator,
     #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
     series: &'a Series,
+}
+
+impl Cell for LeastCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "least",
+            protocol: PROTOCOL,
+            games: &self.series.played,
+            method: self.digest,
+            truth: Some(&self.series.truth),
+            seed: self.seed,
+        }
+    }
 }
 
 /// The mean over the runs at one budget.
@@ -58,16 +72,14 @@ pub(super) fn least(session: &Session, settings: &[Setting<'_>]) -> Result<Vec<V
     let cells: Vec<LeastCell<'_>> = settings
         .iter()
         .map(|&(series, contender, tolerances)| LeastCell {
-            kind: "least",
-            protocol: PROTOCOL,
             name: &series.name,
             method: contender.method.name(),
-            fingerprint: &contender.fingerprint,
             tolerance: tolerances.iter().copied().fold(f64::INFINITY, f64::min),
             runs: series.instances.len(),
             seed: session.seed,
             value: value(contender.method),
             estimator: &*contender.estimator,
+            digest: &contender.digest,
             series,
         })
         .collect();

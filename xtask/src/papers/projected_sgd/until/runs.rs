@@ -13,34 +13,48 @@ use super::game::{Instance, Name, Series};
 use super::least::{least, least_evaluations};
 use super::resumed::interrupted;
 use crate::comparison::relative_error;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes (games, budgets, what is kept), so that old checkpoints are not taken up.
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// One of so many runs is interrupted and resumed.
 const INTERRUPTED: usize = 5;
 
-/// One run until an accuracy, and all that determines it.
+/// One run until an accuracy.
 #[derive(Serialize)]
 struct RunCell<'a> {
-    kind: &'static str,
-    protocol: u32,
     #[serde(flatten)]
     name: &'a Name,
     method: &'static str,
-    fingerprint: &'a str,
     tolerance: f64,
     run: usize,
     is_interrupted: bool,
+    #[serde(skip)]
     seed: u64,
     #[serde(skip)]
     value: Semivalue,
     #[serde(skip)]
     estimator: &'a dyn Estimator,
     #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
     instance: &'a Instance,
+}
+
+impl Cell for RunCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "until",
+            protocol: PROTOCOL,
+            games: &self.instance.played,
+            method: self.digest,
+            truth: Some(&self.instance.truth),
+            seed: self.seed,
+        }
+    }
 }
 
 /// What came of it.
@@ -122,17 +136,15 @@ pub(super) fn measure(session: &Session, games: &[Series]) -> Result<Vec<Measure
         .flat_map(|&(series, contender, tolerances)| {
             tolerances.iter().flat_map(move |&tolerance| {
                 series.instances.iter().enumerate().map(move |(run, instance)| RunCell {
-                    kind: "until",
-                    protocol: PROTOCOL,
                     name: &series.name,
                     method: contender.method.name(),
-                    fingerprint: &contender.fingerprint,
                     tolerance,
                     run,
                     is_interrupted: run % INTERRUPTED == 0,
                     seed: session.seed,
                     value: value(contender.method),
                     estimator: &*contender.estimator,
+                    digest: &contender.digest,
                     instance,
                 })
             })

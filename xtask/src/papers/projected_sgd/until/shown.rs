@@ -211,7 +211,7 @@ pub(super) fn figure(measured: &[Measured]) -> Figure {
             .map(|(at, tolerance)| (format!("tolerance {tolerance}"), style(at)))
             .collect(),
         note: format!(
-            "Dashes: {:.0} and {:.0} %, 1 and {MOST_RATIO}. Above: runs that were not exact. Shares below {LEAST_SHOWN} % are drawn there.",
+            "Dashes: {:.0} and {:.0} %, 1 and {MOST_RATIO}. Above: runs that were not exact. Shares below {LEAST_SHOWN} % are drawn there. *: without replacement.",
             100.0 * LEAST_SHARE,
             100.0 * confidence()
         ),

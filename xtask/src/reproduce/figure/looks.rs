@@ -1,0 +1,72 @@
+//! One look for each method, in the figures of all papers.
+
+use super::{Colour, Shape, Style, palette};
+
+macro_rules! looks {
+    ($($(#[$doc:meta])* $name:ident: $colour:ident, $shape:ident;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) const $name: Style = look(palette::$colour, Shape::$shape);
+        )*
+
+        /// All of them, by their names.
+        #[cfg(test)]
+        const ALL: &[(&str, Style)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+const fn look(colour: Colour, shape: Shape) -> Style {
+    Style { colour, shape }
+}
+
+// No two are alike, and those that share a figure differ in colour, too: bands and dashes have nothing else.
+looks! {
+    LEVERAGE_SHAP: GREEN, Circle;
+    LEVERAGE_SHAP_UNPAIRED: SKY, Diamond;
+    LEVERAGE_SHAP_WITH_REPLACEMENT: VERMILION, Diamond;
+    KERNEL_SHAP: ORANGE, Square;
+    KERNEL_SHAP_PAIRED: PURPLE, Square;
+    OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
+    PERMUTATION_SHAP: BLACK, Cross;
+    KERNEL_BANZHAF: VERMILION, Circle;
+    KERNEL_BANZHAF_UNPAIRED: SKY, Square;
+    KERNEL_BANZHAF_WITHOUT_REPLACEMENT: PURPLE, Triangle;
+    MAXIMUM_SAMPLE_REUSE: ORANGE, Triangle;
+    /// Contributions drawn for each player alone, of any value.
+    MONTE_CARLO: BLACK, Square;
+    /// The same at twice the evaluations.
+    MONTE_CARLO_TWICE: GREY, Diamond;
+    /// Independent orders: optimized Monte Carlo, SampleShapley.
+    RANDOM_ORDERS: BLUE, Circle;
+    /// Orders and their reverses.
+    ANTITHETIC_ORDERS: SKY, Circle;
+    GRADIENT_CONSTANT: VERMILION, Triangle;
+    GRADIENT_CONSTANT_LAST: PURPLE, Cross;
+    GRADIENT_SQUARE_ROOT: ORANGE, Diamond;
+    GRADIENT_INVERSE: GREEN, Triangle;
+    DEFAULT_GRADIENT: PURPLE, Diamond;
+    L_SHAPLEY: PURPLE, Circle;
+    C_SHAPLEY: VERMILION, Square;
+    C_SHAPLEY_EXACT: SKY, Triangle;
+    LIME: BLACK, Triangle;
+    SALIENCY: GREY, Cross;
+    /// Independent draws from coalitions × background.
+    PRODUCT_SPACE: ORANGE, Circle;
+    NESTED_ORDERS: SKY, Cross;
+    NESTED_ORDERS_ANTITHETIC: BLUE, Diamond;
+    COALITIONAL_REGRESSION: GREEN, Diamond;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_methods_look_alike() {
+        for (at, (name, look)) in ALL.iter().enumerate() {
+            for (other, taken) in &ALL[..at] {
+                assert_ne!(look, taken, "{name} and {other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What made a result: all of it is in the key under which the result is kept.
+//!
+//! Names of data, models and methods say nothing of what they were changed to since. So games are probed as they are played, with their
+//! noise, and methods by what they answer on small games.
+
+use anyhow::Result;
+use apportion::estimators::EstimatorError;
+use apportion::games::{Coalitions, Purpose, SumOfUnanimity, stream};
+use apportion::{Estimator, Game};
+use rand::RngExt;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::store::hex;
+
+/// A result that is computed once and kept. Its serialized fields tell it from others of its kind.
+pub(crate) trait Cell: Serialize + Sync {
+    /// All that made it beside them.
+    fn ingredients(&self) -> Ingredients<'_>;
+}
+
+/// What every result is made of.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Ingredients<'a> {
+    pub(crate) kind: &'static str,
+    /// Raised when the meaning of a result changes, so that old ones are not taken up.
+    pub(crate) protocol: u32,
+    /// The games as they are played, of the very rows that are explained.
+    pub(crate) games: &'a Digest,
+    /// What computes the result, by what it answers.
+    pub(crate) method: &'a Digest,
+    /// What the result is measured against; none where nothing is.
+    pub(crate) truth: Option<&'a Digest>,
+    pub(crate) seed: u64,
+}
+
+/// A hash of numbers, to the last bit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Digest(String);
+
+/// Games that estimators are probed on: players, and evaluations if the estimator can work with so few. All coalitions of the first are affordable.
+const PROBES: [(usize, usize); 3] = [(5, 40), (9, 60), (70, 700)];
+
+/// Players who are probed alone and missing.
+const SINGLE: usize = 3;
+
+/// Random coalitions that a game is probed on, from few players to many.
+const RANDOM: usize = 8;
+
+impl Digest {
+    /// Of numbers in their order.
+    pub(crate) fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
+        Self::of_bytes(numbers.into_iter().flat_map(|number| number.to_bits().to_le_bytes()))
+    }
+
+    /// Of several, in their order.
+    pub(crate) fn joined<'a>(digests: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self::of_bytes(digests.into_iter().flat_map(|digest| digest.0.bytes()))
+    }
+
+    /// Of what is written as JSON.
+    pub(crate) fn of_data(data: &impl Serialize) -> Result<Self> {
+        Ok(Self::of_bytes(serde_json::to_vec(data)?))
+    }
+
+    /// Of a game: its shape, and its values of up to 16 coalitions.
+    pub(crate) fn of_game(game: &dyn Game) -> Result<Self> {
+        let coalitions = probes(game.players())?;
+        let mut values = vec![0.0; coalitions.len() * game.outputs()];
+        game.values(&coalitions, &mut values)?;
+        let shape = [game.players(), game.outputs(), game.scenarios()];
+        Ok(Self::of(shape.map(|length| length as f64).into_iter().chain(values)))
+    }
+
+    /// Of an estimator: its name and options, and all that it answers on small games.
+    pub(crate) fn of_estimator(estimator: &dyn Estimator) -> Result<Self> {
+        let mut answers = Vec::new();
+        for (players, budget) in PROBES {
+            let game = SumOfUnanimity::random(players, 100, 4, 1);
+            let budget = budget.max(estimator.minimum_budget(players));
+            answers.push(match estimator.estimate(&game, budget, 1) {
+                Ok(explanation) => Some(explanation),
+                // Told from others by the size of the step, which is an option.
+                Err(EstimatorError::Diverged { .. }) => None,
+                Err(error) => return Err(error.into()),
+            });
+        }
+        Self::of_data(&(estimator.name(), estimator.settings(), answers))
+    }
+
+    fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Self {
+        let bytes: Vec<u8> = bytes.into_iter().collect();
+        Self(hex(&Sha256::digest(bytes))[..16].to_owned())
+    }
+}
+
+/// The coalitions that a game is probed on: none, all, some players alone and missing, and random ones of all sizes; of up to four
+/// players all there are.
+fn probes(players: usize) -> Result<Coalitions> {
+    if players <= 4 {
+        return Ok(Coalitions::from_masks(players, 0..1 << players));
+    }
+    let mut coalitions = Coalitions::new(players);
+    coalitions.push_empty();
+    coalitions.push_full();
+    for at in 0..SINGLE {
+        let player = at * (players - 1) / (SINGLE - 1);
+        coalitions.push_members([player]);
+        coalitions.push_members((0..players).filter(|&other| other != player));
+    }
+    let mut rng = stream(0, Purpose::Experiment, players as u64);
+    for at in 0..RANDOM {
+        let share = (at as f64 + 0.5) / RANDOM as f64;
+        coalitions.push_members((0..players).filter(|_| rng.random_bool(share)));
+    }
+    Ok(coalitions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::estimators::{LeverageShap, StandardErrors};
+    use apportion::games::TabulatedGame;
+
+    #[test]
+    fn games_are_probed_on_sixteen_coalitions_with_both_ends() {
+        for players in [5, 12, 64, 65, 300] {
+            let coalitions = probes(players).unwrap();
+            let sizes: Vec<usize> = coalitions.iter().map(|coalition| coalition.size()).collect();
+            assert_eq!((sizes.len(), sizes[0], sizes[1]), (16, 0, players));
+            assert_eq!(sizes[2..8], [1, players - 1, 1, players - 1, 1, players - 1]);
+            assert_eq!(coalitions, probes(players).unwrap());
+        }
+        assert_eq!(probes(3).unwrap().len(), 8);
+    }
+
+    #[test]
+    fn a_value_that_changes_in_the_last_bit_changes_the_digest() {
+        let table: Vec<f64> = (0..64).map(|mask| f64::from(mask).sqrt()).collect();
+        let digest =
+            |table: &[f64]| Digest::of_game(&TabulatedGame::new(table.to_vec(), 1).unwrap()).unwrap();
+        assert_eq!(digest(&table), digest(&table));
+        for probed in [0, 63, 1, 62, 32, 31] {
+            let mut changed = table.clone();
+            changed[probed] = changed[probed].next_up();
+            assert_ne!(digest(&changed), digest(&table), "{probed}");
+        }
+    }
+
+    #[test]
+    fn estimators_differ_by_their_options_and_by_what_they_say_beside_values() {
+        let leverage = LeverageShap::default();
+        let silent = LeverageShap { standard_errors: StandardErrors::Omitted, ..leverage };
+        let digest = |estimator: &dyn Estimator| Digest::of_estimator(estimator).unwrap();
+        assert_eq!(digest(&leverage), digest(&leverage));
+        assert_ne!(digest(&leverage), digest(&silent));
+    }
+}
