@@ -30,7 +30,8 @@ pub enum StopRule {
     Budget,
     /// All looks were used up before.
     Looks,
-    /// The coalitions tell enough, but not the draws that the game takes for each of them: more draws would.
+    /// The coalitions tell enough, but not the draws that the game takes for each of them. More draws would, and the budget or the law
+    /// does not allow them.
     Draws,
 }
 
