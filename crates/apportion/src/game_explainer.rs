@@ -1,6 +1,8 @@
 //! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
 
-use apportion_estimators::{Anytime, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups};
+use apportion_estimators::{
+    Anytime, Checkpoint, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups,
+};
 use apportion_games::{Game, Graph, Partition};
 use apportion_values::{Semivalue, SolutionConcept};
 
@@ -56,6 +58,8 @@ impl Default for GameExplainer {
 pub(crate) struct Followed<'f> {
     pub(crate) row: usize,
     pub(crate) follow: &'f dyn Follow,
+    /// Draws of the conditional game, where the run is one of several whose draws double.
+    pub(crate) draws: Option<usize>,
 }
 
 /// What a run may take.
@@ -263,8 +267,17 @@ impl Followed<'_> {
     fn begin<'g>(&'g self, run: Anytime<'g>) -> Result<Anytime<'g>, ExplainError> {
         let run = run.watched(|progress: &Progress<'_>| self.follow.progress(self.row, progress));
         match self.follow.begun(self.row) {
-            Some(checkpoint) => Ok(run.restored(&checkpoint)?),
-            None => Ok(run),
+            Some(checkpoint) if !self.is_of_other_draws(&checkpoint) => Ok(run.restored(&checkpoint)?),
+            _ => Ok(run),
         }
+    }
+
+    /// Whether `checkpoint` is of a run with more draws, or with fewer.
+    fn is_of_other_draws(&self, checkpoint: &Checkpoint) -> bool {
+        let stored = checkpoint.scenarios();
+        self.draws.is_some_and(|draws| {
+            let (few, many) = (stored.min(draws), stored.max(draws));
+            many != few && few > 0 && many % few == 0 && (many / few).is_power_of_two()
+        })
     }
 }

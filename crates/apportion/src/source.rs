@@ -44,14 +44,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The conditional game of one explicand, where that is played.
-    pub(crate) fn conditional(&self, explicand: &[f64]) -> Result<Option<Conditional<'_>>, ExplainError> {
-        match self {
-            Self::Conditional(model, law) => Ok(Some(ConditionalGame::new(*model, explicand, *law)?)),
-            _ => Ok(None),
-        }
-    }
-
     /// The game of one explicand, and the players that cannot matter in it.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         let marginal = |model, background| -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {

@@ -249,7 +249,10 @@ pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
     let Some(first) = short.first() else { return };
     let (count, all) = (short.len(), explanations.len());
     let what = match first {
-        StopRule::Draws => "the draws of the game leave a larger error: give more --draws",
+        StopRule::Draws => {
+            "the draws of the game leave a larger error, and the budget does not pay as many as it takes: give a larger --budget, more --draws, \
+             or a larger tolerance"
+        }
         StopRule::Looks => "the looks were used up: give a larger tolerance",
         _ => "the budget was used up: give a larger --budget, or a larger tolerance",
     };

@@ -36,7 +36,8 @@ pub enum StopRule {
     /// A relative tolerance has nothing to be relative to: the values are zero as far as the errors tell, or all alike where it is a share of
     /// their range.
     NoScale,
-    /// The coalitions tell enough, but not the draws that the game takes for each of them: more draws would.
+    /// The coalitions tell enough, but not the draws that the game takes for each of them. More draws would, and the budget or the law
+    /// does not allow them.
     Draws,
 }
 

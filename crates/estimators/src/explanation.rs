@@ -120,6 +120,9 @@ pub struct Diagnostics {
     /// Permutations walked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
+    /// Rows that stood for each coalition of a conditional game whose law draws them at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws: Option<usize>,
     /// What is known of the law of the errors beside their sizes, where there are standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_law: Option<ErrorLaw>,

@@ -30,7 +30,7 @@
 //! | [`NearReference`], [`Changes`] | models that predict rows near one that they know at less cost |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`ConditionalGame`] | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
-//! | [`ErrorsOfDraws`] | the errors that draws leave in its values, as a game |
+//! | [`ErrorsOfDraws`] | the same beside copies that are off by what its draws leave to chance |
 //! | [`GaussianLaw`], [`CopulaLaw`], [`EmpiricalLaw`], [`FrequencyLaw`] | how absent features are distributed given the present ones, fitted on data: [`ConditionalLaw`], [`Sampling`], [`SyntheticRows`] |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |

@@ -239,7 +239,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
 }
 
 /// Multiplies each row of `rows` by its weight.
-fn weigh(rows: &mut [f64], weights: &[f64]) {
+pub(crate) fn weigh(rows: &mut [f64], weights: &[f64]) {
     let outputs = rows.len() / weights.len();
     for (row, weight) in rows.chunks_exact_mut(outputs).zip(weights) {
         row.iter_mut().for_each(|value| *value *= weight);

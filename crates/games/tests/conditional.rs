@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
     Background, Coalition, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw,
-    FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose, Rows, Sampling, batch_model,
-    stream,
+    ErrorsOfDraws, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose, Rows, Sampling,
+    batch_model, stream,
 };
 use rand::RngExt;
 use rand::distr::Distribution;
@@ -1143,4 +1143,63 @@ fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
     for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
         assert!(message(refused).contains("rows of coalition {} of 3: no power"));
     }
+}
+
+#[test]
+fn more_draws_are_those_there_were_and_further_ones() {
+    let batch = all_coalitions(5);
+    let model = |row: &[f64]| row[0] * row[1] + row[2].sin();
+    for law in laws_of_draws() {
+        let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
+        let coalition = Coalition::from_members(5, [0]);
+        let rows = |law: &dyn ConditionalLaw| {
+            let given = law.given(&explicand, coalition.view()).unwrap();
+            let mut rows = Vec::new();
+            given.append(0..given.weights().len(), &mut rows);
+            assert_eq!(given.weights(), vec![1.0 / law.draws() as f64; law.draws()]);
+            rows
+        };
+        let (draws, few) = (law.draws(), rows(&*law));
+        let doubled = law.with_draws(2 * draws).unwrap();
+        assert_eq!((doubled.draws(), doubled.sampling()), (2 * draws, law.sampling()));
+        let many = rows(&*doubled);
+        assert_eq!(many.len(), 2 * few.len());
+        assert_eq!(many[..few.len()], few);
+        assert!(law.with_draws(0).is_none() && law.with_draws(usize::MAX / 2).is_none());
+        // Back to what it was.
+        let values_under = |law: &dyn ConditionalLaw| {
+            values(&ConditionalGame::new(&model, &explicand, law).unwrap(), &batch)
+        };
+        assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*law));
+    }
+    let data = factorial();
+    let of_rows: [Box<dyn ConditionalLaw>; 2] = [
+        Box::new(EmpiricalLaw::fit(Rows::new(&data, 3)).unwrap()),
+        Box::new(FrequencyLaw::fit(Rows::new(&data, 3)).unwrap()),
+    ];
+    assert!(of_rows.iter().all(|law| law.with_draws(1000).is_none()));
+}
+
+#[test]
+fn copies_are_off_by_the_standard_errors_to_both_sides() {
+    let law = GaussianLaw::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
+    let model = batch_model(2, |rows: Rows<'_>| {
+        Ok(rows.iter().flat_map(|row| [row[0] * row[1], row[2].exp()]).collect())
+    });
+    let game = ConditionalGame::new(&model, &[0.5, 1.0, -0.5], &law).unwrap();
+    let batch = all_coalitions(3);
+    let (values, errors) = (values(&game, &batch), errors(&game, &batch));
+    let pairs = 40;
+    let copies = self::values(&ErrorsOfDraws::new(&game, pairs, 1), &batch);
+    let mut above = 0;
+    for ((value, error), copies) in values.iter().zip(&errors).zip(copies.chunks_exact(1 + 2 * pairs)) {
+        // The same value to the bit.
+        assert_eq!(copies[0], *value);
+        for pair in copies[1..].chunks_exact(2) {
+            assert!(pair == [value + error, value - error] || pair == [value - error, value + error]);
+            above += usize::from(pair[0] > *value);
+        }
+    }
+    let off = errors.iter().filter(|&&error| error > 0.0).count() * pairs;
+    assert!((2 * above).abs_diff(off) < off / 4, "{above} of {off}");
 }

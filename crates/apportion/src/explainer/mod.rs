@@ -1,6 +1,7 @@
 //! From a model, a background and rows to explanations.
 
 mod by_game;
+mod conditional;
 mod each;
 mod left;
 
@@ -180,8 +181,11 @@ impl<'a> Explainer<'a> {
     /// `until.budget`, or of [`budget`](Self::budget) where that is not automatic.
     ///
     /// The [certificate](Explanation::certificate) of an explanation says why its run stopped, the bound of its error and what that bound
-    /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too; no number of
-    /// evaluations takes those away.
+    /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too, and no number of
+    /// evaluations takes those away: where they stand in the way, the law is asked for more draws
+    /// ([`ConditionalLaw::with_draws`]), and [`Diagnostics::draws`] tells how many there were at last. The budget
+    /// is for all of that, an evaluation with g times the law's draws counting for g. The evaluations of the explanation are those that it
+    /// rests on; its model rows are all.
     ///
     /// ```
     /// use apportion::estimators::{Guarantee, StopRule};
@@ -308,7 +312,7 @@ impl<'a> Explainer<'a> {
             let explanation = match follow.finished(row) {
                 Some(explanation) => explanation,
                 None => {
-                    let followed = follows_runs.then_some(Followed { row, follow });
+                    let followed = follows_runs.then_some(Followed { row, follow, draws: None });
                     self.explain_by_game(explicands.row(row), followed.as_ref())?
                 }
             };

@@ -165,6 +165,8 @@ impl Serialize for Rows<'_, Attribution> {
             std_errors: Option<Players<'a>>,
             evaluations: usize,
             #[serde(skip_serializing_if = "Option::is_none")]
+            draws: Option<usize>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             certificate: Option<Certified<'a>>,
         }
         let mut rows = serializer.serialize_seq(Some(self.0.len()))?;
@@ -177,6 +179,7 @@ impl Serialize for Rows<'_, Attribution> {
                 values: Players { outputs, numbers: &explanation.values },
                 std_errors: explanation.std_errors.as_deref().map(|numbers| Players { outputs, numbers }),
                 evaluations: explanation.evaluations,
+                draws: explanation.diagnostics.draws,
                 certificate: explanation.certificate.as_ref().map(|certificate| Certified {
                     stopped_by: certificate.stopped_by,
                     guarantee: certificate.guarantee,

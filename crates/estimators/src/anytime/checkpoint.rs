@@ -61,6 +61,11 @@ impl Checkpoint {
         rows - in_scenarios + in_scenarios.div_ceil(self.scenarios.max(1))
     }
 
+    /// Scenarios of its game: of a conditional game the draws, by which it differs from the same game with more of them.
+    pub fn scenarios(&self) -> usize {
+        self.scenarios
+    }
+
     /// What it holds, if it is a checkpoint of this run.
     pub(crate) fn open(
         &self,

@@ -88,6 +88,10 @@ impl ConditionalLaw for CopulaLaw {
         self.normal.sampling()
     }
 
+    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
+        Some(Box::new(Self { normal: self.normal.with_draws(draws).ok()?, ..self.clone() }))
+    }
+
     fn given<'a>(
         &'a self,
         explicand: &'a [f64],

@@ -1,7 +1,6 @@
-//! The errors that the draws of a conditional game leave in its values, as a game.
+//! A conditional game, and what it might as well have been if its draws had been others.
 
-use rand::distr::Distribution;
-use rand_distr::StandardNormal;
+use rand::RngExt;
 
 use super::{ConditionalGame, ConditionalLaw};
 use crate::coalitions::Coalitions;
@@ -10,11 +9,20 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::stream::{Purpose, coalition_unit, stream};
 
-/// Nothing but noise, of the standard error that the values of a conditional game have: `ζ_r(S) ~ N(0, σ(S)²)`, independent for each
-/// coalition, output and replicate r.
+/// A conditional game beside copies of it that are off by as much as its draws may leave it off.
 ///
-/// Attributions are linear in the values of coalitions. So what the errors of v(S) make of an attribution is told by the same
-/// attribution of this game: the standard deviation of its replicates. Output j of the conditional game has the outputs `j·R .. (j+1)·R`.
+/// Output j of the conditional game has `1 + 2R` outputs here: the value itself, and R pairs to both sides of it,
+///
+/// ```text
+/// v(S),   v(S) + ζ_1(S),   v(S) − ζ_1(S),   …,   v(S) + ζ_R(S),   v(S) − ζ_R(S)
+/// ```
+///
+/// where ζ_r(S) is the standard error σ(S) of v(S) with a random sign, independent for each coalition, output and r. As each coalition
+/// has draws of its own, the errors of values are independent, too, with mean 0 and variance σ(S)².
+///
+/// A method that explains this game says what the errors make of its answer. Attributions are linear in the values: half the difference
+/// within a pair is the error of an attribution, R times over. Squared standard errors are quadratic in the values: their mean over a pair
+/// is that of v, and what they see of the errors of the draws.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianLaw};
@@ -22,24 +30,25 @@ use crate::stream::{Purpose, coalition_unit, stream};
 /// let law = GaussianLaw::new(&[0.0], &[4.0], 100, 7)?;
 /// let model = |row: &[f64]| row[0];
 /// let game = ConditionalGame::new(&model, &[1.0], &law)?;
-/// let errors = ErrorsOfDraws::new(&game, 1000, 7);
-/// let mut noise = vec![0.0; 1000];
-/// errors.values(&Coalitions::from_masks(1, [0]), &mut noise)?;
+/// let perturbed = ErrorsOfDraws::new(&game, 1, 7);
+/// let mut values = [0.0; 3];
+/// perturbed.values(&Coalitions::from_masks(1, [0]), &mut values)?;
+/// let [value, above, below] = values;
+/// assert!((above + below - 2.0 * value).abs() < 1e-12);
 /// // 100 draws of standard deviation 2.
-/// let deviation = (noise.iter().map(|z| z * z).sum::<f64>() / 1000.0).sqrt();
-/// assert!((deviation - 0.2).abs() < 0.04);
+/// assert!(((above - value).abs() - 0.2).abs() < 0.05);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 pub struct ErrorsOfDraws<'a, M: ?Sized, L: ?Sized> {
     game: &'a ConditionalGame<'a, M, L>,
-    replicates: usize,
+    pairs: usize,
     seed: u64,
 }
 
 impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ErrorsOfDraws<'a, M, L> {
-    /// `replicates` games of noise, drawn with `seed`.
-    pub fn new(game: &'a ConditionalGame<'a, M, L>, replicates: usize, seed: u64) -> Self {
-        Self { game, replicates, seed }
+    /// The game with `pairs` pairs of copies, whose signs are drawn with `seed`.
+    pub fn new(game: &'a ConditionalGame<'a, M, L>, pairs: usize, seed: u64) -> Self {
+        Self { game, pairs, seed }
     }
 }
 
@@ -47,7 +56,7 @@ impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ErrorsOfDraws<'_, M, L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ErrorsOfDraws")
             .field("game", self.game)
-            .field("replicates", &self.replicates)
+            .field("pairs", &self.pairs)
             .field("seed", &self.seed)
             .finish()
     }
@@ -59,7 +68,7 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ErrorsOfDraws<'_, M
     }
 
     fn outputs(&self) -> usize {
-        self.game.outputs() * self.replicates
+        self.game.outputs() * (1 + 2 * self.pairs)
     }
 
     fn rows_per_coalition(&self) -> usize {
@@ -72,16 +81,20 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ErrorsOfDraws<'_, M
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let (outputs, width) = (self.game.outputs(), self.outputs());
-        let mut errors = vec![0.0; batch.len() * outputs];
-        self.game.standard_errors(batch, &mut errors)?;
-        for ((row, errors), out) in
-            batch.iter().zip(errors.chunks_exact(outputs)).zip(out.chunks_exact_mut(width))
+        let mut both = vec![0.0; 2 * batch.len() * outputs];
+        self.game.values_and_errors(batch, &mut both)?;
+        for ((row, both), out) in
+            batch.iter().zip(both.chunks_exact(2 * outputs)).zip(out.chunks_exact_mut(width))
         {
             let mut rng = stream(self.seed, Purpose::Noise, coalition_unit(row));
-            for (error, noise) in errors.iter().zip(out.chunks_exact_mut(self.replicates)) {
-                for noise in noise {
-                    let standard: f64 = StandardNormal.sample(&mut rng);
-                    *noise = error * standard;
+            let (values, errors) = both.split_at(outputs);
+            for ((value, error), out) in
+                values.iter().zip(errors).zip(out.chunks_exact_mut(1 + 2 * self.pairs))
+            {
+                out[0] = *value;
+                for pair in out[1..].chunks_exact_mut(2) {
+                    let error = if rng.random() { *error } else { -error };
+                    pair.copy_from_slice(&[value + error, value - error]);
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
 use crate::error::GameError;
 use crate::game::Game;
 use crate::model::Model;
-use crate::synthetic::{Averaged, SyntheticRows, pairwise};
+use crate::synthetic::{Averaged, SyntheticRows, pairwise, weigh};
 
 /// The game of one explicand under a law of the features: the players are the features.
 ///
@@ -110,20 +110,29 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// If `out.len()` is not `batch.len() · k`, or the batch has another number of players.
     pub fn standard_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
         assert_eq!(out.len(), batch.len() * k, "room for one error per coalition and output");
         if self.law.sampling() == Sampling::Exact {
+            assert_eq!(batch.players(), self.players(), "coalitions of another game");
             out.fill(0.0);
             return Ok(());
         }
-        self.model.pieces(out, k, |(index, out)| {
+        let mut both = vec![0.0; 2 * out.len()];
+        self.values_and_errors(batch, &mut both)?;
+        for (both, out) in both.chunks_exact(2 * k).zip(out.chunks_exact_mut(k)) {
+            out.copy_from_slice(&both[k..]);
+        }
+        Ok(())
+    }
+
+    /// Writes the k values of each coalition and, after them, their k standard errors, from the same predictions.
+    pub(super) fn values_and_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let k = self.model.outputs();
+        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        self.model.pieces(out, 2 * k, |(index, out)| {
             let coalition = batch.row(index);
-            if coalition.size() == self.players() {
-                out.fill(0.0);
-                return Ok(());
-            }
             let rows = self.rows_of(coalition)?;
-            let predictions = self.model.predictions(coalition, &rows)?;
+            let mut predictions = self.model.predictions(coalition, &rows)?;
+            let (values, errors) = out.split_at_mut(k);
             if let Some(at) = predictions.iter().position(|prediction| !prediction.is_finite()) {
                 return Err(GameError::NotFinite {
                     coalition: coalition.to_coalition(),
@@ -131,7 +140,11 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
                     value: predictions[at],
                 });
             }
-            for (output, error) in out.iter_mut().enumerate() {
+            for (output, error) in errors.iter_mut().enumerate() {
+                if coalition.size() == self.players() {
+                    *error = 0.0;
+                    continue;
+                }
                 let of_output = predictions.iter().skip(output).step_by(k).copied();
                 *error = if self.law.sampling() == Sampling::Antithetic {
                     let all: Vec<f64> = of_output.collect();
@@ -141,6 +154,8 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
                     error_of_mean(&of_output.collect::<Vec<f64>>(), rows.weights())
                 };
             }
+            weigh(&mut predictions, rows.weights());
+            values.copy_from_slice(pairwise(&mut predictions, k));
             Ok(())
         })
     }

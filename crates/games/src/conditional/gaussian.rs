@@ -180,6 +180,10 @@ impl ConditionalLaw for GaussianLaw {
         self.normal.sampling()
     }
 
+    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
+        Some(Box::new(Self { normal: self.normal.with_draws(draws).ok()?, ..self.clone() }))
+    }
+
     fn given<'a>(
         &'a self,
         explicand: &'a [f64],

@@ -86,6 +86,14 @@ pub trait ConditionalLaw: Send + Sync {
         false
     }
 
+    /// The same law with `draws` rows for each coalition: those that it gives now and further ones, or the first of them.
+    ///
+    /// None where it cannot have so many, or where draws are not what its error comes from, as in laws that take the rows of the data.
+    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
+        let _ = draws;
+        None
+    }
+
     /// The rows that stand for X given `X_S = x_S`: present features are the explicand's. Not asked for the grand coalition.
     ///
     /// `explicand` has [`columns`](Self::columns) values, none infinite.

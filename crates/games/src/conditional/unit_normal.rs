@@ -74,6 +74,12 @@ impl UnitNormal {
         Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
     }
 
+    /// The same law with more or fewer draws, of which the first are the same.
+    pub(super) fn with_draws(&self, draws: usize) -> Result<Self, GameError> {
+        let law = Self::new(self.correlation.clone(), draws, self.seed)?;
+        if self.antithetic { law.antithetic() } else { Ok(law) }
+    }
+
     /// Draws in mirrored pairs.
     pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
         if self.weights.len() % 2 == 1 {
