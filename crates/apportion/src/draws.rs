@@ -176,7 +176,7 @@ impl ErrorOfDraws {
         let of_method = self.of_method.clone().unwrap_or_else(|| ErrorLaw {
             degrees_of_freedom: f64::INFINITY,
             directions: vec![1.0; outputs],
-            bounded_draws: None,
+            ..ErrorLaw::default()
         });
         let degrees = sums.iter().filter(|&&(_, all)| all > 0.0).map(|&(method, all)| {
             1.0 / ((method / all).powi(2) / of_method.degrees_of_freedom
@@ -197,6 +197,8 @@ impl ErrorOfDraws {
             directions: directions.collect(),
             // The sum of two variances is not a sample variance.
             bounded_draws: None,
+            one_draw: Vec::new(),
+            ..of_method
         })
     }
 }

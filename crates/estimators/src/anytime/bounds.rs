@@ -180,15 +180,15 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
 
 /// `E ‖φ̃ − φ‖²` of one output.
 ///
-/// The standard error of each value has one more draw in it, as any of them may have missed a swing. All of them together did not: what the
-/// values vary in sum is seen without bias. So the norm counts one more draw once, that of the value where it is largest, or a quarter of one
-/// of the size of all values; but where nothing varied, those of all.
+/// The standard error of each value has one more draw in it, as any of them may have missed a swing. Where values are means of independent
+/// draws, all of them together did not: what the values vary in sum is seen without bias. So the norm counts one more draw once, that of the
+/// value where it is largest, or a quarter of one of the size of all values; but where nothing varied, those of all.
 fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
     let of_output = |numbers: &[f64]| {
         numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
     };
     let own = of_output(variances);
-    let law = explanation.diagnostics.error_law.as_ref();
+    let law = explanation.diagnostics.error_law.as_ref().filter(|law| law.bounded_draws.is_some());
     match law.map(|law| of_output(&law.one_draw)) {
         Some(one_draw) if !one_draw.is_empty() && !explanation.diagnostics.nothing_varied => {
             let seen: f64 = own.iter().zip(&one_draw).map(|(all, size)| (all - size * size).max(0.0)).sum();
