@@ -78,7 +78,7 @@ pub(super) fn accounting(session: &Session) -> Result<Made> {
             panels: panels.map(|(one, accounting, remark)| shown(one, accounting, remark)).collect(),
             columns: 2,
             legend: legend(),
-            note: "Mean over the pairs with its 95 % interval.".to_owned(),
+            note: "Mean over the pairs with the 95 % interval of its logarithm.".to_owned(),
         }),
         tables: counts,
         claims,

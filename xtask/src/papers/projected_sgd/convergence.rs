@@ -146,7 +146,7 @@ fn legend(measured: &Measured) -> Vec<(String, Style)> {
 
 fn note(session: &Session) -> String {
     format!(
-        "Mean over {} pairs with its 95 % interval; methods with a star are not in the paper.",
+        "Mean over {} pairs with the 95 % interval of its logarithm; methods with a star are not in the paper.",
         session.runs
     )
 }
@@ -171,8 +171,9 @@ pub(super) fn panel(
     };
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
-            let half = HALF_WIDTH * mean.error;
-            (x, mean.value - half, mean.value + half)
+            // Of the logarithm, which is what the axis shows: that of the mean itself may reach zero.
+            let factor = (HALF_WIDTH * mean.error / mean.value).exp();
+            (x, mean.value / factor, mean.value * factor)
         });
         // A single pair has no interval.
         let band: Vec<_> = band.filter(|(_, low, high)| low.is_finite() && high.is_finite()).collect();

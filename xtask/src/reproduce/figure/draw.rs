@@ -21,10 +21,10 @@ const NOTE_HEIGHT: f64 = 22.0;
 const TITLE_LINE: f64 = 22.0;
 const NOTE_LINE: f64 = 15.0;
 /// About the width of a character in the title and in the note.
-const TITLE_CHARACTER: f64 = 8.0;
+const TITLE_CHARACTER: f64 = 7.2;
 const NOTE_CHARACTER: f64 = 5.2;
 /// What is said where areas are cut off.
-const BEYOND: &str = " Bands that end at an edge of a panel go on beyond it.";
+const BEYOND: &str = " Bands that end at an edge or a break go on beyond it.";
 /// How much lower labels below an axis are where some of them have raised parts, which would run into the ticks.
 const RAISED: f64 = 4.0;
 /// Half the size of the strokes where an axis is broken.
