@@ -30,8 +30,11 @@ use crate::rows::Form;
 /// `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The variances `V_i = Σ̂_ii`: n × k, row-major.
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major. Infinite or zero where a square is no number any more; the standard errors then still
+    /// are.
     pub variances: Vec<f64>,
+    /// Their square roots.
+    pub standard_errors: Vec<f64>,
     /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both traces without what a row has in
     /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 32 players
     /// from Σ̂ itself; beyond from `Σ̂ g` of 16 fixed random sign vectors g, with one of their standard errors added to tr Σ².
@@ -178,10 +181,13 @@ impl LeastSquares {
         })?;
         self.hat_values.get_or_init(|| hat_values);
         let by_player = |player: usize| variances.iter().map(move |variances| variances[player]);
+        // In units of the outputs up to here.
+        let in_units = || (0..n).flat_map(by_player).zip(self.units.iter().cycle());
         let draws = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         let degrees = covariances.iter().map(|covariance| covariance.degrees_of_freedom(draws));
         Ok(Certificate {
-            variances: (0..n).flat_map(by_player).collect(),
+            variances: in_units().map(|(variance, unit)| variance * unit * unit).collect(),
+            standard_errors: in_units().map(|(variance, unit)| variance.sqrt() * unit).collect(),
             directions: covariances.iter().map(Covariance::directions).collect(),
             degrees_of_freedom: degrees.fold(left, f64::min).max(1.0),
         })

@@ -15,7 +15,7 @@ use crate::design::Design;
 use crate::error::SolverError;
 use crate::factor::{Factor, Factorization, remove_mean};
 use crate::gram::{Groups, Kernel, centre, gram, move_origin};
-use crate::rows::{Form, Rows, Targets};
+use crate::rows::{Form, Rows, Targets, units};
 
 /// What the coefficients must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +38,8 @@ pub struct Options {
 /// # Units
 ///
 /// Coefficients, residuals and the square root of the certificate are in units of the targets; hat values, rank and condition
-/// number are dimensionless.
+/// number are dimensionless. Each output is computed in a unit of its own, a power of two: targets from 10⁻³⁰⁰ to 10³⁰⁰ give the same
+/// numbers but for their exponents.
 ///
 /// *Rows of the regression* are the rows of the design; but where both rows of a pair share their weight, and there is the constraint,
 /// or an intercept, or the centre ½, each pair is one row (of weight `2 w_k`, see [`residuals`](Self::residuals)).
@@ -54,7 +55,9 @@ pub struct LeastSquares {
     pub(crate) origin: Vec<f64>,
     /// The weight of all rows.
     pub(crate) total: f64,
-    /// Residuals of the rows as they are stored, one output after the other.
+    /// Units of the outputs.
+    pub(crate) units: Vec<f64>,
+    /// Residuals of the rows as they are stored, one output after the other, each in its unit.
     pub(crate) errors: Vec<Vec<f64>>,
     sums_of_squares: Vec<f64>,
     pub(crate) hat_values: OnceLock<Vec<f64>>,
@@ -143,18 +146,22 @@ pub fn least_squares_with(
     let factor = Factor::new(gram, rows.form == Form::Projected, rank_of_rows)?;
     let drift = rows.drift(&groups);
 
-    let mut remaining: Vec<Targets> = (0..outputs)
-        .map(|output| {
-            rows.targets(|row| targets[row * outputs + output], sums.map_or(0.0, |sums| sums[output]))
+    let units = units(targets, outputs, sums);
+    let mut remaining: Vec<Targets> = units
+        .iter()
+        .enumerate()
+        .map(|(output, unit)| {
+            let sum = sums.map_or(0.0, |sums| sums[output] / unit);
+            rows.targets(|row| targets[row * outputs + output] / unit, sum)
         })
         .collect();
     let solution = solve_and_refine(&rows, &origin, &factor, drift.as_deref(), &mut remaining);
 
     let mut coefficients = vec![0.0; n * outputs];
-    for (output, solution) in solution.chunks_exact(n).enumerate() {
-        let share = sums.map_or(0.0, |sums| sums[output] / n as f64);
+    for (output, (solution, unit)) in solution.chunks_exact(n).zip(&units).enumerate() {
+        let share = sums.map_or(0.0, |sums| sums[output] / unit / n as f64);
         for (player, value) in solution.iter().enumerate() {
-            coefficients[player * outputs + output] = value + share;
+            coefficients[player * outputs + output] = (value + share) * unit;
         }
     }
     if let Some(index) = coefficients.iter().position(|value| !value.is_finite()) {
@@ -167,17 +174,22 @@ pub fn least_squares_with(
         remaining
             .iter()
             .zip(solution.chunks_exact(n))
-            .map(|(targets, solution)| targets.offset + beyond(solution))
-            .collect()
+            .zip(&units)
+            .map(|((targets, solution), unit)| (targets.offset + beyond(solution)) * unit)
+            .collect::<Vec<f64>>()
     });
+    if let Some(output) = intercepts.iter().flatten().position(|intercept| !intercept.is_finite()) {
+        return Err(SolverError::Overflow { output });
+    }
     let (errors, sums_of_squares) = remaining
         .into_iter()
-        .map(|Targets { values: mut errors, offset, rest }| {
+        .zip(&units)
+        .map(|(Targets { values: mut errors, offset, rest }, unit)| {
             if drift.is_some() {
                 errors.iter_mut().enumerate().for_each(|(row, error)| *error += rows.sign(row) * offset);
             }
             let sum = (weighted_squares(&rows.weights, &errors) + rest) / rows.scale;
-            (errors, sum)
+            (errors, sum * unit * unit)
         })
         .unzip();
     Ok(LeastSquares {
@@ -189,6 +201,7 @@ pub fn least_squares_with(
         rows,
         origin,
         total,
+        units,
         errors,
         sums_of_squares,
         hat_values: OnceLock::new(),
@@ -342,7 +355,8 @@ impl LeastSquares {
         self.kernel
     }
 
-    /// `Σ w (β + aᵀφ − y)²` over all rows of the design, both members of pairs included: one number for each output.
+    /// `Σ w (β + aᵀφ − y)²` over all rows of the design, both members of pairs included: one number for each output. Infinite or zero where
+    /// the square of the targets is no number any more, which nothing else depends on.
     pub fn residual_sum_of_squares(&self) -> &[f64] {
         &self.sums_of_squares
     }
@@ -359,7 +373,7 @@ impl LeastSquares {
         let mut residuals = vec![0.0; self.rows() * self.outputs];
         for (output, errors) in self.errors.iter().enumerate() {
             for (row, error) in errors.iter().enumerate() {
-                residuals[row * self.outputs + output] = self.rows.sign(row) * error;
+                residuals[row * self.outputs + output] = self.rows.sign(row) * error * self.units[output];
             }
         }
         residuals

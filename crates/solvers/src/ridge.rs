@@ -12,7 +12,7 @@ use crate::error::SolverError;
 use crate::factor::Factor;
 use crate::gram::{Groups, Kernel, gram, move_origin};
 use crate::least_squares::{Constraint, check, right_hand_side, weighted_squares};
-use crate::rows::{Form, Rows, Targets};
+use crate::rows::{Form, Rows, Targets, units};
 
 /// The solution of a weighted ridge regression.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,19 +116,21 @@ pub fn ridge(
         determination: Vec::with_capacity(outputs),
         rank: factor.rank,
     };
-    for output in 0..outputs {
-        let mut remaining = rows.targets(|row| targets[row * outputs + output], 0.0);
+    for (output, unit) in units(targets, outputs, None).into_iter().enumerate() {
+        let mut remaining = rows.targets(|row| targets[row * outputs + output] / unit, 0.0);
         let all = sum_of_squares(&rows, &remaining);
         let solution = solve(&rows, &origin, &factor, drift.as_deref(), penalty, &mut remaining);
-        if solution.iter().any(|value| !value.is_finite()) {
-            return Err(SolverError::Overflow { output });
-        }
         for (player, value) in solution.iter().enumerate() {
-            fit.coefficients[player * outputs + output] = *value;
+            fit.coefficients[player * outputs + output] = value * unit;
         }
         if let (Some(intercepts), Some(centre)) = (&mut fit.intercepts, rows.intercept_at) {
             let beyond = solution.iter().zip(&origin).map(|(value, origin)| value * (centre - origin));
-            intercepts.push(remaining.offset + beyond.sum::<f64>());
+            intercepts.push((remaining.offset + beyond.sum::<f64>()) * unit);
+        }
+        let found = fit.coefficients.iter().skip(output).step_by(outputs);
+        let intercept = fit.intercepts.iter().filter_map(|intercepts| intercepts.last());
+        if !found.chain(intercept).all(|value| value.is_finite()) {
+            return Err(SolverError::Overflow { output });
         }
         // A mean of equal targets is theirs but for rounding, and so is what is left of them.
         let own = |row: &usize| targets[row * outputs + output];

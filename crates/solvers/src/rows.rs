@@ -232,7 +232,28 @@ impl Rows {
     }
 }
 
+/// Units of targets, one for each output: powers of two near the largest number, so that neither squares nor differences leave the range of
+/// numbers, and nothing but the exponent of a result depends on the scale.
+pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Vec<f64> {
+    let largest = |output: usize| {
+        let targets = targets.iter().skip(output).step_by(outputs);
+        let sum = sums.map_or(0.0, |sums| sums[output]);
+        targets.fold(sum.abs(), |largest, target| largest.max(target.abs()))
+    };
+    // Reciprocals of units are normal numbers, too.
+    let unit = |largest: f64| power_of_two_below(largest).clamp(2.0 * f64::MIN_POSITIVE, MOST_UNIT);
+    (0..outputs)
+        .map(|output| match largest(output) {
+            0.0 => 1.0,
+            largest => unit(largest),
+        })
+        .collect()
+}
+
+/// 2^1022.
+pub(crate) const MOST_UNIT: f64 = 1.0 / f64::MIN_POSITIVE;
+
 /// The largest power of two up to a positive number (of a subnormal one: the smallest normal power).
-fn power_of_two_below(value: f64) -> f64 {
+pub(crate) fn power_of_two_below(value: f64) -> f64 {
     f64::from_bits(value.max(f64::MIN_POSITIVE).to_bits() & 0xfff0_0000_0000_0000)
 }

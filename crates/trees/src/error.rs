@@ -186,6 +186,19 @@ pub enum TreeError {
         /// Which of the outputs.
         output: usize,
     },
+    /// Values, predictions or a base that are not finite.
+    #[error(
+        "{what} for output {output} of row {row} is not finite: the leaves are so large that sums or differences of them overflow, in 64 bits or \
+         in the precision of the tables; scale the model's outputs down, or take double precision"
+    )]
+    Overflow {
+        /// Which number: a value, an interaction, the prediction, the base.
+        what: &'static str,
+        /// Which of the rows.
+        row: usize,
+        /// Which of the outputs.
+        output: usize,
+    },
     /// Exact values of outputs that would take too long.
     #[error(
         "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row {row} and background row \

@@ -19,6 +19,7 @@
 use rayon::prelude::*;
 
 use crate::error::TreeError;
+use crate::oracle::check_finite;
 
 /// Pairwise interactions of some rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,12 @@ pub enum Diagonal {
 }
 
 impl Interactions {
+    /// Refuses numbers that are not finite.
+    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Result<Self, TreeError> {
+        check_finite("an interaction", &values, &base, &predictions)?;
+        Ok(Self { values, base, predictions })
+    }
+
     /// Memory for the matrices of some rows, all zero.
     ///
     /// # Errors

@@ -73,6 +73,8 @@ impl Check {
             Some((got - wanted).abs()).filter(|gap| !gap.is_nan()).unwrap_or(f64::INFINITY)
         };
         let here = gap(got, wanted);
+        // An allowance that is no number allows nothing that is none either.
+        let allowed = allowed.min(f64::MAX);
         if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.got, worst.wanted)) {
             self.worst = Some(Violation { axiom: self.axiom, output, got, wanted, allowed });
         }
@@ -88,7 +90,7 @@ fn largest(values: &[f64], outputs: usize, output: usize) -> f64 {
     values.iter().skip(output).step_by(outputs).fold(0.0, |largest, value| value.abs().max(largest))
 }
 
-/// The largest |v(S) − v(∅)| of one output.
+/// The largest |v(S) − v(∅)| of one output; the largest number where that is none.
 fn range(game: &TabulatedGame, output: usize) -> f64 {
     let table = game.values_in_order();
     let base = table[output];
@@ -97,6 +99,7 @@ fn range(game: &TabulatedGame, output: usize) -> f64 {
         .skip(output)
         .step_by(game.outputs())
         .fold(0.0, |largest, value| (value - base).abs().max(largest))
+        .min(f64::MAX)
 }
 
 /// The masks of all coalitions without the players of `excluded`.

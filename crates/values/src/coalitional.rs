@@ -66,6 +66,16 @@ pub struct GroupedValues {
     pub full: Vec<f64>,
 }
 
+impl GroupedValues {
+    /// Refuses values that are not finite.
+    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, full: Vec<f64>) -> Result<Self, ValueError> {
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(Self { values, base, full }),
+            Some(at) => Err(ValueError::Overflow { player: at / base.len(), output: at % base.len() }),
+        }
+    }
+}
+
 impl CoalitionalValue {
     /// The Owen value: Shapley at both levels.
     pub fn owen() -> Self {
@@ -195,7 +205,7 @@ impl Ends {
                 values[player * self.outputs..(player + 1) * self.outputs].copy_from_slice(of_player);
             }
         }
-        Ok(GroupedValues { values, base: self.base.clone(), full: self.full.clone() })
+        GroupedValues::new(values, self.base.clone(), self.full.clone())
     }
 }
 

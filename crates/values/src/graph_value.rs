@@ -230,7 +230,7 @@ impl GraphValue {
                 })
                 .collect(),
         };
-        Ok(GroupedValues { values, base, full })
+        GroupedValues::new(values, base, full)
     }
 
     /// Definition 2, with the coalitions of the neighbourhood `around` tried one by one.

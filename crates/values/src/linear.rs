@@ -253,11 +253,8 @@ impl LinearValue {
         let mut values = vec![0.0; self.players() * outputs];
         for (player, value) in values.chunks_exact_mut(outputs).enumerate() {
             self.add_contributions(&game, player, value)?;
-            if let Some(output) = value.iter().position(|value| !value.is_finite()) {
-                return Err(ValueError::Overflow { player, output });
-            }
         }
-        Ok(GroupedValues { values, base, full })
+        GroupedValues::new(values, base, full)
     }
 
     /// Refuses a game of another number of players.

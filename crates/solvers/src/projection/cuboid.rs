@@ -1,6 +1,6 @@
 //! Boxes.
 
-use super::{ConvexSet, check_dimensions};
+use super::{ConvexSet, check_dimensions, root_of_squares};
 use crate::error::SolverError;
 
 /// The points between a lower and an upper bound in each coordinate; bounds may be infinite.
@@ -44,7 +44,7 @@ impl ConvexSet for Cuboid {
     }
 
     fn farthest(&self, point: &[f64]) -> f64 {
-        let corner = point.iter().zip(self.lower.iter().zip(&self.upper));
-        corner.map(|(x, (lower, upper))| (x - lower).abs().max((x - upper).abs()).powi(2)).sum::<f64>().sqrt()
+        let away = |(x, (lower, upper)): (&f64, (&f64, &f64))| (x - lower).abs().max((x - upper).abs());
+        root_of_squares(|| point.iter().zip(self.lower.iter().zip(&self.upper)).map(away))
     }
 }

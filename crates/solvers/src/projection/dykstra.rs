@@ -2,6 +2,7 @@
 
 use super::{ConvexSet, Projection, Stopping, check_dimensions, check_finite, distance, dot, norm};
 use crate::error::SolverError;
+use crate::rows::{MOST_UNIT, power_of_two_below};
 
 /// The nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
@@ -115,8 +116,10 @@ fn geometric_rest(moved: f64, last: f64) -> f64 {
     }
 }
 
-/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`.
+/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. In a unit in which products are numbers.
 struct Separation {
+    /// A power of two.
+    unit: f64,
     /// `Σ_i ⟨p_i, x − y_i⟩`.
     product: f64,
     /// `‖point − x‖`.
@@ -127,19 +130,32 @@ struct Separation {
 
 impl Separation {
     fn new(corrections: &[Vec<f64>], points: &[Vec<f64>], point: &[f64], iterate: &[f64]) -> Self {
-        let pairs = corrections.iter().zip(points);
-        let product = pairs.map(|(p, y)| dot(p, iterate) - dot(p, y)).sum();
-        let corrected = corrections.iter().map(|p| norm(p)).sum();
-        Self { product, travelled: distance(point, iterate), corrected }
+        let unit =
+            power_of_two_below(norm(point).max(norm(iterate))).clamp(2.0 * f64::MIN_POSITIVE, MOST_UNIT);
+        let in_units = |numbers: &[f64]| numbers.iter().map(|number| number / unit).collect::<Vec<f64>>();
+        let iterate_in_units = in_units(iterate);
+        let product = |(p, y): (&Vec<f64>, &Vec<f64>)| {
+            let p = in_units(p);
+            dot(&p, &iterate_in_units) - dot(&p, &in_units(y))
+        };
+        let corrected = corrections.iter().map(|p| norm(p)).sum::<f64>() / unit;
+        Self {
+            unit,
+            product: corrections.iter().zip(points).map(product).sum(),
+            travelled: distance(point, iterate) / unit,
+            corrected,
+        }
     }
 
     /// Whether the iterate may be as near to the intersection as `allowed`, as far as rounding lets us see.
     fn is_within(&self, allowed: f64, rounding: f64) -> bool {
+        let (allowed, rounding) = (allowed / self.unit, rounding / self.unit);
         self.product <= self.travelled * allowed + 16.0 * self.corrected * rounding
     }
 
     /// Whether no common point lies within `distance`.
     fn proves_none_within(&self, distance: f64, rounding: f64) -> bool {
+        let (distance, rounding) = (distance / self.unit, rounding / self.unit);
         self.product > 1.001 * distance * self.travelled + 1e3 * self.corrected * rounding
     }
 }

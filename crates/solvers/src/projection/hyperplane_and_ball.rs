@@ -40,7 +40,9 @@ pub fn project_on_hyperplane_and_ball(
     point: &[f64],
 ) -> Result<Vec<f64>, SolverError> {
     let section = Section::new(plane, ball, point)?;
-    let radius = (section.gap * (section.radius + section.height)).sqrt();
+    let (sum, product) = (section.radius + section.height, section.gap * (section.radius + section.height));
+    // Where the product is no number any more, its root still is.
+    let radius = if product.is_normal() { product.sqrt() } else { section.gap.sqrt() * sum.sqrt() };
     Ok(section.at(radius))
 }
 

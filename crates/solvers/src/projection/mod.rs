@@ -96,12 +96,28 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
+    root_of_squares(|| a.iter().copied())
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    root_of_squares(|| a.iter().zip(b).map(|(x, y)| x - y))
 }
+
+/// The root of a sum of squares, where these are beyond the range of numbers, too.
+fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
+    let plain: f64 = numbers().map(|x| x * x).sum();
+    if (SMALLEST_SQUARES..f64::INFINITY).contains(&plain) {
+        return plain.sqrt();
+    }
+    let largest = numbers().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    largest * numbers().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Sums of squares below have lost digits.
+const SMALLEST_SQUARES: f64 = 1e-280;
 
 /// Refuses a vector with an entry that is not finite.
 fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {

@@ -11,6 +11,7 @@
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue, ValueError};
 
+use crate::error::TreeError;
 use crate::oracle::Attributions;
 
 /// The value φ_i\[S_j, v\]: Shapley values among the members of each group, all others absent.
@@ -19,7 +20,11 @@ pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
 }
 
 /// Two-step Shapley values of features, from those by [`members_alone`] and the Shapley values of the groups.
-pub(crate) fn two_step(partition: &Partition, alone: Attributions, groups: &Attributions) -> Attributions {
+pub(crate) fn two_step(
+    partition: &Partition,
+    alone: Attributions,
+    groups: &Attributions,
+) -> Result<Attributions, TreeError> {
     let (features, outputs) = (partition.players(), alone.base.len());
     let Attributions { mut values, base, predictions } = alone;
     let rows = values.chunks_exact_mut((features * outputs).max(1));
@@ -34,7 +39,7 @@ pub(crate) fn two_step(partition: &Partition, alone: Attributions, groups: &Attr
             }
         }
     }
-    Attributions { values, base, predictions }
+    Attributions::new(values, base, predictions)
 }
 
 #[cfg(test)]
@@ -51,7 +56,7 @@ mod tests {
             predictions: vec![13.5, 1.0],
         };
         let groups = Attributions { values: vec![7.0, 1.0, 6.0, 0.0], ..alone.clone() };
-        let got = two_step(&partition, alone.clone(), &groups);
+        let got = two_step(&partition, alone.clone(), &groups).unwrap();
         let wanted = vec![2.0, 2.5, 6.0, 0.0, 5.0, -1.5];
         assert_eq!(got, Attributions { values: wanted, ..alone });
     }

@@ -122,7 +122,7 @@ impl Mixtures<'_> {
             }
         });
         check_finite(&values, outputs, self.link)?;
-        Ok(Attributions { values, base: self.base.clone(), predictions })
+        Attributions::new(values, self.base.clone(), predictions)
     }
 
     /// Adds the values of one row.

@@ -253,6 +253,6 @@ impl<'a> LinkedOracle<'a> {
         let both: Vec<&Question> = members.iter().chain(&groups).collect();
         mixtures.check_cost(&both, rows)?;
         let alone = mixtures.answer(&members, partition.players(), rows)?;
-        Ok(two_step(partition, alone, &mixtures.answer(&groups, partition.len(), rows)?))
+        two_step(partition, alone, &mixtures.answer(&groups, partition.len(), rows)?)
     }
 }

@@ -63,7 +63,7 @@ impl InterventionalOracle<'_> {
             Precision::Single => self.explain_in::<f32>(question, rows, &kernels),
             Precision::Fixed => self.explain_in::<i64>(question, rows, &kernels),
         };
-        Ok(Attributions { values, base: self.base.clone(), predictions })
+        Attributions::new(values, self.base.clone(), predictions)
     }
 
     /// The values, with tables of numbers `N`.

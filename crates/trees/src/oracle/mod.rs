@@ -87,6 +87,37 @@ pub struct Attributions {
     pub predictions: Vec<f64>,
 }
 
+impl Attributions {
+    /// Refuses numbers that are not finite: every kernel's values come through here.
+    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Result<Self, TreeError> {
+        check_finite("a value", &values, &base, &predictions)?;
+        Ok(Self { values, base, predictions })
+    }
+}
+
+/// Refuses values of rows, called `what`, and ends that are not finite.
+pub(crate) fn check_finite(
+    what: &'static str,
+    values: &[f64],
+    base: &[f64],
+    predictions: &[f64],
+) -> Result<(), TreeError> {
+    let outputs = base.len().max(1);
+    let rows = (predictions.len() / outputs).max(1);
+    for (what, numbers, rows) in
+        [("the base", base, 1), ("the prediction", predictions, rows), (what, values, rows)]
+    {
+        if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
+            return Err(TreeError::Overflow {
+                what,
+                row: at / (numbers.len() / rows).max(1),
+                output: at % outputs,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Exact values of an ensemble against a background, for every semivalue, of features alone and in groups.
 ///
 /// ```text
@@ -333,7 +364,7 @@ impl<'a> InterventionalOracle<'a> {
     pub fn two_step_shapley(&self, partition: &Partition, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         let alone = self.coalitional_values(&members_alone()?, partition, rows)?;
         let groups = self.quotient_values(Semivalue::Shapley, partition, rows)?;
-        Ok(two_step(partition, alone, &groups))
+        two_step(partition, alone, &groups)
     }
 
     /// As [`values`](Self::values), with each tree's kernel chosen by `choose`.

@@ -37,7 +37,7 @@ impl InterventionalOracle<'_> {
         let against = self.baseline.get_or_init(|| AgainstBaseline::new(ensemble, &self.background));
         let mut values = vec![0.0; predictions.len() * ensemble.feature_count()];
         against.explain(ensemble, value, rows, &mut values);
-        Ok(Some(Attributions { values, base: self.base.clone(), predictions }))
+        Attributions::new(values, self.base.clone(), predictions).map(Some)
     }
 
     /// The plan of [`by_quadrature`](Self::by_quadrature).

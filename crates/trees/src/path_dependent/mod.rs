@@ -252,7 +252,7 @@ impl<'a> PathDependentOracle<'a> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        Ok(Attributions { values, base: self.program.base.clone(), predictions })
+        Attributions::new(values, self.program.base.clone(), predictions)
     }
 
     /// The `value` of every group of `partition` in the game among the groups, for every output and each of the rows:
@@ -296,7 +296,7 @@ impl<'a> PathDependentOracle<'a> {
     pub fn two_step_shapley(&self, partition: &Partition, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         let alone = self.coalitional_values(&members_alone()?, partition, rows)?;
         let groups = self.quotient_values(Semivalue::Shapley, partition, rows)?;
-        Ok(two_step(partition, alone, &groups))
+        two_step(partition, alone, &groups)
     }
 
     /// The values of the players for whom `program` was made.
@@ -330,7 +330,7 @@ impl<'a> PathDependentOracle<'a> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        Ok(Attributions { values, base: self.program.base.clone(), predictions })
+        Attributions::new(values, self.program.base.clone(), predictions)
     }
 
     /// The values of so many players by tables.
@@ -347,7 +347,7 @@ impl<'a> PathDependentOracle<'a> {
             (0..ensemble.feature_count()).map(|feature| players.of(feature) as u32).collect();
         let precision = self.settings.precision;
         let values = tables::values(ensemble, (&player_of, count), weights, precision, rows)?;
-        Ok(Attributions { values, base: self.program.base.clone(), predictions })
+        Attributions::new(values, self.program.base.clone(), predictions)
     }
 
     /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.

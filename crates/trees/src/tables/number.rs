@@ -47,7 +47,7 @@ impl Number for i64 {
 
     #[inline(always)]
     fn nearest(value: f64, steps: Steps) -> Self {
-        (value * steps.per_one).round_ties_even() as i64
+        (value * steps.per_one[0] * steps.per_one[1]).round_ties_even() as i64
     }
 
     #[inline(always)]
@@ -60,7 +60,8 @@ impl Number for i64 {
 /// The steps of fixed-point numbers: 2⁻⁴⁰ of a power of two that no leaf is above.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steps {
-    per_one: f64,
+    /// Steps in a unit, as a product: they may be too many for one number.
+    per_one: [f64; 2],
     /// The size of a step.
     pub(crate) size: f64,
 }
@@ -73,8 +74,12 @@ impl Steps {
 
     /// For leaves of values up to `largest`.
     pub(super) fn of(largest: f64) -> Self {
-        // The power of two from the exponent alone; the smallest and the largest have steps that are still normal numbers.
-        let exponent = ((largest.to_bits() >> 52) as i32 - 1022).clamp(-900, 900);
-        Self { per_one: 2.0_f64.powi(40 - exponent), size: 2.0_f64.powi(exponent - 40) }
+        // The power of two from the exponent alone; of half that power twice, as not every step has a reciprocal.
+        let exponent = (largest.to_bits() >> 52) as i32 - 1022 - 40;
+        let (half, rest) = (exponent / 2, exponent - exponent / 2);
+        Self {
+            per_one: [2.0_f64.powi(-half), 2.0_f64.powi(-rest)],
+            size: 2.0_f64.powi(half) * 2.0_f64.powi(rest),
+        }
     }
 }

@@ -102,7 +102,7 @@ impl InterventionalOracle<'_> {
                 .zip(alone.par_chunks(block * players * outputs))
                 .for_each_init(Vec::new, finish);
         }
-        Ok(Interactions { values, base, predictions })
+        Interactions::new(values, base, predictions)
     }
 
     /// The tables of the trees of one turn, where their kernel wants them.

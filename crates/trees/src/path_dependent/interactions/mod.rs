@@ -145,6 +145,6 @@ impl PathDependentOracle<'_> {
             ),
         }
         diagonal.complete_all(&mut values, count, outputs);
-        Ok(Interactions { values, base: self.program.base.clone(), predictions })
+        Interactions::new(values, self.program.base.clone(), predictions)
     }
 }
