@@ -161,6 +161,8 @@ pub(crate) struct Report {
     pub(crate) preset: String,
     pub(crate) seed: u64,
     pub(crate) runs: usize,
+    /// The version of the rules of the verdicts.
+    pub(crate) rules: u32,
     pub(crate) datasets: Vec<Used>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notes: Vec<String>,
@@ -207,6 +209,7 @@ impl Report {
         }
         text.push_str("## How this was made\n\n");
         let _ = writeln!(text, "- preset {}, {} runs, seed {}", self.preset, self.runs, self.seed);
+        let _ = writeln!(text, "- verdicts by version {} of the rules", self.rules);
         for used in &self.datasets {
             let _ = writeln!(text, "- {}: {} players, {} rows", used.name, used.players, used.rows);
         }
