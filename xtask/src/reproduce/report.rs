@@ -55,8 +55,9 @@ impl From<String> for Entry {
     }
 }
 impl From<f64> for Entry {
+    /// What is not a number is absent, such as the standard error of a single run.
     fn from(number: f64) -> Self {
-        Self::Number(number)
+        if number.is_nan() { Self::ABSENT } else { Self::Number(number) }
     }
 }
 impl From<usize> for Entry {
@@ -66,7 +67,7 @@ impl From<usize> for Entry {
 }
 impl From<Option<f64>> for Entry {
     fn from(number: Option<f64>) -> Self {
-        number.map_or(Self::ABSENT, Self::Number)
+        number.map_or(Self::ABSENT, Self::from)
     }
 }
 

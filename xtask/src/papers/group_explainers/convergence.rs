@@ -146,7 +146,9 @@ fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
 }
 
 fn in_words(slope: Measurement) -> String {
-    format!("{:.3} ± {:.3}", slope.value, slope.error).replace('-', "−")
+    // A single run has no standard error.
+    let error = if slope.error.is_nan() { String::new() } else { format!(" ± {:.3}", slope.error) };
+    format!("{:.3}{error}", slope.value).replace('-', "−")
 }
 
 /// Cases of slopes between limits.
