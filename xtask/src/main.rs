@@ -1,6 +1,7 @@
 //! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
 
 mod comparison;
+mod mutants;
 mod papers;
 mod reproduce;
 
@@ -19,12 +20,16 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reproduce(reproduce::cli::Reproduce),
+    Mutants(mutants::Mutants),
 }
 
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
 fn main() -> ExitCode {
-    let Command::Reproduce(arguments) = Arguments::parse().command;
-    match reproduce::run(&arguments) {
+    let done = match Arguments::parse().command {
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Mutants(arguments) => mutants::run(&arguments),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -5,7 +5,6 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{Claim, Needed};
 
 /// A level of the quantity on the x axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +27,30 @@ pub(crate) struct Point<C> {
     pub(crate) exact: bool,
     pub(crate) summary: Summary,
     pub(crate) runs: usize,
+    /// The errors run by run; NaN in a run that has none.
+    pub(crate) errors: Vec<f64>,
+}
+
+impl<C> Point<C> {
+    /// Sums up the errors of all runs. None if no run has one.
+    pub(crate) fn new(
+        panel: usize,
+        contender: C,
+        level: usize,
+        exact: bool,
+        errors: Vec<f64>,
+    ) -> Option<Self> {
+        let known: Vec<f64> = errors.iter().copied().filter(|error| !error.is_nan()).collect();
+        (!known.is_empty()).then(|| Self {
+            panel,
+            contender,
+            level,
+            exact,
+            summary: Summary::of(&known),
+            runs: known.len(),
+            errors,
+        })
+    }
 }
 
 /// All points of a figure.
@@ -223,63 +246,5 @@ impl<C: Compete> Curves<C> {
     ) -> Option<f64> {
         let of = |contender| self.point(panel, contender, level).map(|point| centre.of(&point.summary));
         Some(of(one)? / of(other)?)
-    }
-
-    /// The cases of a claim about the ratio of `one` to `other` at each of `places`.
-    pub(crate) fn ratio_cases(
-        &self,
-        places: impl IntoIterator<Item = (usize, usize)>,
-        pair: (C, C),
-        centre: Centre,
-        agrees: impl Fn(f64) -> bool,
-    ) -> Vec<(String, bool)> {
-        let cases = places.into_iter().filter_map(|place| {
-            let ratio = self.ratio(place, pair, centre)?;
-            Some((format!("{} (ratio {ratio:.2})", self.place(place.0, place.1)), agrees(ratio)))
-        });
-        cases.collect()
-    }
-
-    /// The claim that `one` is below `other` everywhere but where both are exact.
-    pub(crate) fn below(
-        &self,
-        claim: &str,
-        source: &str,
-        needed: Needed,
-        (one, other): (C, C),
-        centre: Centre,
-    ) -> Claim {
-        let case = format!(
-            "a dataset and level with m < 2^n; it agrees if the {} of {} is below that of {}",
-            centre.name(),
-            one.title(),
-            other.title()
-        );
-        let cases = self.ratio_cases(self.open_places(), (one, other), centre, |ratio| ratio < 1.0);
-        Claim::over_cases(claim, source, &case, needed, cases)
-    }
-
-    /// The claim that one of `best` has the least error everywhere but where the exact methods tie.
-    pub(crate) fn best(
-        &self,
-        claim: &str,
-        source: &str,
-        needed: Needed,
-        best: &[C],
-        centre: Centre,
-    ) -> Claim {
-        let cases = self.open_places().filter_map(|(panel, level)| {
-            let here = self.points.iter().filter(|point| point.panel == panel && point.level == level);
-            let winner =
-                here.min_by(|a, b| centre.of(&a.summary).total_cmp(&centre.of(&b.summary)))?.contender;
-            Some((format!("{} ({})", self.place(panel, level), winner.title()), best.contains(&winner)))
-        });
-        let names: Vec<&str> = best.iter().map(|contender| contender.title()).collect();
-        let case = format!(
-            "a dataset and level with m < 2^n; it agrees if {} has the least {}",
-            names.join(" or "),
-            centre.name()
-        );
-        Claim::over_cases(claim, source, &case, needed, cases)
     }
 }

@@ -6,10 +6,12 @@
 //! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and kept |
 //! | [`noise`] | noise on the value function |
 //! | [`mod@sweep`] | error against sample size, noise, or any other steps |
-//! | [`curves`] | the errors summed up: figure, data, table, claims |
+//! | [`curves`] | the errors summed up: figure, data, table |
+//! | [`claims`] | claims about them, each contender against another run by run |
 //! | [`guarantee`] | theorems about how many evaluations are enough |
 //! | [`vectors`] | norms, and sums over all coalitions |
 
+mod claims;
 mod contender;
 mod curves;
 mod experiment;
@@ -18,6 +20,7 @@ mod noise;
 mod sweep;
 mod vectors;
 
+pub(crate) use claims::{paired, picked};
 pub(crate) use contender::Compete;
 pub(crate) use curves::{Centre, Curves, Level, Look, Point};
 pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, digests};

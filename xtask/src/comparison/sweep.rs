@@ -5,7 +5,6 @@ use anyhow::Result;
 use super::curves::{Curves, Level, Point};
 use super::experiment::{Estimate, Experiment, Run, Setting};
 use super::noise::Noise;
-use crate::reproduce::statistics::Summary;
 
 /// Sample sizes as multiples of n.
 pub(crate) const MULTIPLES: [usize; 6] = [5, 10, 20, 40, 80, 160];
@@ -92,20 +91,12 @@ pub(crate) fn sweep<R: Run>(
     let mut points = Vec::new();
     for ((setting, level), estimates) in settings.iter().zip(levels).zip(experiment.estimates(&settings)?) {
         let series = &experiment.datasets[setting.dataset];
-        let mut sample = Vec::new();
+        let mut errors = Vec::new();
         for (instance, estimate) in series.instances.iter().zip(&estimates) {
-            sample.extend(metric(instance, setting.contender, estimate)?);
+            errors.push(metric(instance, setting.contender, estimate)?.unwrap_or(f64::NAN));
         }
-        if !sample.is_empty() {
-            points.push(Point {
-                panel: setting.dataset,
-                contender: setting.contender,
-                level,
-                exact: covers_all(setting.budget, series.known.players),
-                summary: Summary::of(&sample),
-                runs: sample.len(),
-            });
-        }
+        let exact = covers_all(setting.budget, series.known.players);
+        points.extend(Point::new(setting.dataset, setting.contender, level, exact, errors));
     }
     Ok(Curves {
         panels: experiment.datasets.iter().map(|series| series.known.heading()).collect(),

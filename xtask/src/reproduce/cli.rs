@@ -10,11 +10,18 @@ use super::catalogue::Paper;
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
     /// What to make: `fig2` or `table1` (of every paper), `leverage-shap/fig2`, `leverage-shap` (all of that paper), `all`
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "check", "record"])]
     pub(crate) what: Vec<String>,
     /// Print what there is, and stop
     #[arg(long)]
     pub(crate) list: bool,
+    /// Compare the verdicts with those recorded in xtask/verdicts.json, and fail on any change: quick preset, seed 0, embedded datasets
+    /// alone; of all artefacts unless some are named
+    #[arg(long, conflicts_with_all = ["record", "preset", "runs", "seed", "data"])]
+    pub(crate) check: bool,
+    /// Record the verdicts of the check in xtask/verdicts.json
+    #[arg(long, conflicts_with_all = ["preset", "runs", "seed", "data"])]
+    pub(crate) record: bool,
     /// How many runs: enough to see (quick), or as many as the papers made (paper)
     #[arg(long, value_enum, default_value_t = Preset::Quick)]
     pub(crate) preset: Preset,
@@ -30,12 +37,19 @@ pub(crate) struct Reproduce {
     /// Folder of the datasets that are not embedded; $APPORTION_DATA, data or ../shared by default
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Folder for the results; target/reproduce by default
+    /// Folder for the results; target/reproduce by default, target/check for a check
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Forget the checkpoints of earlier runs
     #[arg(long)]
     pub(crate) fresh: bool,
+}
+
+impl Reproduce {
+    /// Whether verdicts are compared or recorded, which are those of the embedded datasets.
+    pub(crate) fn is_gate(&self) -> bool {
+        self.check || self.record
+    }
 }
 
 /// How many runs.

@@ -428,6 +428,11 @@ impl Library {
         Ok(Self { folder, read: Mutex::default() })
     }
 
+    /// The embedded datasets alone.
+    pub(crate) fn embedded() -> Self {
+        Self { folder: None, read: Mutex::default() }
+    }
+
     /// The dataset, or none if it is not there.
     ///
     /// # Errors

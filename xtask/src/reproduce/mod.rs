@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`cli`] | the command line |
+//! | [`check`] | verdicts against those recorded |
 //! | [`catalogue`] | what there is: papers and their artefacts, found by name |
 //! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
 //! | [`datasets`] | the datasets, embedded or found |
@@ -14,6 +15,7 @@
 //! The papers themselves are in [`crate::papers`]. To add one: a folder there, a [`catalogue::Paper`], a line in [`crate::papers::ALL`].
 
 pub(crate) mod catalogue;
+mod check;
 pub(crate) mod cli;
 pub(crate) mod datasets;
 pub(crate) mod explicand;
@@ -28,15 +30,16 @@ pub(crate) mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::papers;
 use catalogue::{Artefact, Made, Paper};
+use check::Record;
 use cli::Reproduce;
 use datasets::known;
 use report::{Report, Skipped, Used};
 use session::Session;
-use verdict::Verdict;
+use verdict::{RULES, Verdict};
 
 /// A mistake in what was asked for: exit status 2.
 #[derive(Debug)]
@@ -56,7 +59,12 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
         print!("{}", catalogue::list(papers::ALL));
         return Ok(());
     }
-    let selected = catalogue::select(papers::ALL, &arguments.what)?;
+    if arguments.is_gate() && cfg!(feature = "onnx") {
+        bail!(Usage("verdicts are recorded for builds without the feature onnx".to_owned()));
+    }
+    let all = ["all".to_owned()];
+    let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
+    let selected = catalogue::select(papers::ALL, what)?;
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -64,20 +72,28 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
             .context("cannot start the threads")?;
     }
     let workspace = workspace();
-    let out = arguments.out.clone().unwrap_or_else(|| workspace.join("target/reproduce"));
+    let out = arguments.out.clone().unwrap_or_else(|| {
+        workspace.join(if arguments.is_gate() { "target/check" } else { "target/reproduce" })
+    });
+    let mut found = Record::new();
     for (paper, artefacts) in selected {
         let session = Session::new(arguments, paper, &workspace, &out)?;
         let mut reports = Vec::new();
         for artefact in &artefacts {
             let report = make(paper, artefact, &session, &out)
                 .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
+            found.add(format!("{}/{}", paper.name, artefact.name), &report)?;
             reports.push(report);
         }
         if artefacts.len() == paper.artefacts.len() {
             report::write_summary(&reports, paper.citation, &out.join(paper.name))?;
         }
     }
-    Ok(())
+    match arguments {
+        Reproduce { record: true, .. } => check::record(found, &workspace),
+        Reproduce { check: true, .. } => check::check(&found, &workspace),
+        _ => Ok(()),
+    }
 }
 
 /// Makes one artefact and says in a line what came of it.
@@ -124,6 +140,7 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
         preset: session.preset.name().to_owned(),
         seed: session.seed,
         runs: session.runs,
+        rules: RULES,
         datasets,
         skipped,
         notes,
@@ -134,8 +151,7 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
 
 /// `3 claims: 2 hold, 1 holds partly`.
 fn verdicts(report: &Report) -> String {
-    let kinds = [Verdict::Holds, Verdict::HoldsPartly, Verdict::DoesNotHold, Verdict::NotTested];
-    let counts: Vec<String> = kinds
+    let counts: Vec<String> = Verdict::ALL
         .into_iter()
         .map(|kind| (kind, report.claims.iter().filter(|claim| claim.verdict == kind).count()))
         .filter(|(_, count)| *count > 0)
@@ -145,7 +161,7 @@ fn verdicts(report: &Report) -> String {
 }
 
 /// The root of the workspace that this program was built in.
-fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
 }

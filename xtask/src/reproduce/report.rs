@@ -55,8 +55,9 @@ impl From<String> for Entry {
     }
 }
 impl From<f64> for Entry {
+    /// What is not a number is absent, such as the standard error of a single run.
     fn from(number: f64) -> Self {
-        Self::Number(number)
+        if number.is_nan() { Self::ABSENT } else { Self::Number(number) }
     }
 }
 impl From<usize> for Entry {
@@ -66,7 +67,7 @@ impl From<usize> for Entry {
 }
 impl From<Option<f64>> for Entry {
     fn from(number: Option<f64>) -> Self {
-        number.map_or(Self::ABSENT, Self::Number)
+        number.map_or(Self::ABSENT, Self::from)
     }
 }
 
@@ -161,6 +162,8 @@ pub(crate) struct Report {
     pub(crate) preset: String,
     pub(crate) seed: u64,
     pub(crate) runs: usize,
+    /// The version of the rules of the verdicts.
+    pub(crate) rules: u32,
     pub(crate) datasets: Vec<Used>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notes: Vec<String>,
@@ -207,6 +210,7 @@ impl Report {
         }
         text.push_str("## How this was made\n\n");
         let _ = writeln!(text, "- preset {}, {} runs, seed {}", self.preset, self.runs, self.seed);
+        let _ = writeln!(text, "- verdicts by version {} of the rules", self.rules);
         for used in &self.datasets {
             let _ = writeln!(text, "- {}: {} players, {} rows", used.name, used.players, used.rows);
         }

@@ -35,7 +35,11 @@ impl Session {
             preset: arguments.preset,
             runs: arguments.runs.map_or(arguments.preset.runs(paper), usize::from),
             seed: arguments.seed,
-            library: Library::new(arguments.data.as_deref(), workspace)?,
+            library: if arguments.is_gate() {
+                Library::embedded()
+            } else {
+                Library::new(arguments.data.as_deref(), workspace)?
+            },
             store: Store::open(
                 &out.join("checkpoints").join(format!("{}.jsonl", paper.name)),
                 arguments.fresh,

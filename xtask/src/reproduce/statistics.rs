@@ -78,11 +78,6 @@ impl Measurement {
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, error: self.error * factor.abs() }
     }
-
-    /// Whether `wanted` is within so many standard errors.
-    pub(crate) fn agrees_with(self, wanted: f64, standard_errors: f64) -> bool {
-        (self.value - wanted).abs() <= standard_errors * self.error
-    }
 }
 
 /// The slope of the least-squares line through `(log x, log y)`, with its standard error from those of the independent y.
@@ -102,7 +97,6 @@ mod tests {
     fn the_standard_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() {
         let mean = Measurement::mean(&[1.0, 2.0, 3.0, 6.0]);
         assert!((mean.value - 3.0).abs() < 1e-15 && (mean.error - (14.0f64 / 12.0).sqrt()).abs() < 1e-15);
-        assert!(mean.agrees_with(1.0, 2.0) && !mean.agrees_with(0.0, 2.0));
     }
 
     #[test]

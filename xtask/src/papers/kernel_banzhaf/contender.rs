@@ -36,6 +36,18 @@ impl Contender {
         Self::OptimizedKernelShap,
     ];
 
+    /// Those that the paper compares, MC by both ways of counting: its claims speak of no others.
+    pub(crate) const OF_PAPER: [Self; 8] = [
+        Self::KernelBanzhaf,
+        Self::KernelBanzhafUnpaired,
+        Self::KernelBanzhafWithoutReplacement,
+        Self::MonteCarlo,
+        Self::MonteCarloTwice,
+        Self::Msr,
+        Self::LeverageShap,
+        Self::OptimizedKernelShap,
+    ];
+
     /// The estimators of Banzhaf values, at equal evaluations.
     pub(crate) const BANZHAF: [Self; 4] =
         [Self::KernelBanzhaf, Self::KernelBanzhafUnpaired, Self::MonteCarlo, Self::Msr];

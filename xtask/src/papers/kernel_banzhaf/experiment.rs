@@ -8,6 +8,7 @@ use super::linear::relative_objective_error;
 use crate::comparison::{self, Estimate, Series, Step, relative_error, squared_distance};
 use crate::reproduce::datasets::{Known, known};
 use crate::reproduce::session::Session;
+use crate::reproduce::verdict::Claim;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
@@ -89,6 +90,28 @@ pub(crate) fn experiment_over(session: &Session, wanted: impl Fn(&Known) -> bool
     }
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
+}
+
+/// The claims about the paper's datasets and estimators. Where none of its datasets is there they are not tested, and are judged on those
+/// that stand in for them, as claims of this project.
+pub(crate) fn judged(
+    experiment: &Experiment<'_>,
+    curves: &Curves,
+    judge: impl Fn(&Curves) -> Vec<Claim>,
+) -> Vec<Claim> {
+    let only = |names: &[&str]| {
+        curves.only(|panel| names.contains(&experiment.datasets[panel].known.name), &Contender::OF_PAPER)
+    };
+    let mut claims = judge(&only(&DATASETS));
+    if stands_in(experiment) {
+        claims.extend(judge(&only(&STAND_INS)).into_iter().map(Claim::on_stand_ins));
+    }
+    claims
+}
+
+/// Whether the paper has the dataset of this name.
+pub(crate) fn is_of_paper(name: &str) -> bool {
+    DATASETS.contains(&name)
 }
 
 /// Whether the datasets stand in for those of the paper.

@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
-use super::experiment::{Curves, Metric, curves, datasets, experiment_over};
+use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged};
 use super::notes;
 use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Claim, Needed};
 
 /// The most players for which the sample sizes go up to 2^n.
 const ENUMERABLE: usize = 16;
@@ -52,12 +52,10 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let mut made = up_to_all
         .made(columns, &look, "Median of ‖φ̃ − φ‖² by sample size, n ≤ 16")
         .followed_by(sparse.made(columns, &multiples, "Median of ‖φ̃ − φ‖² by sample size, n > 16"));
-    made.claims = vec![
-        nothing_until_all(&up_to_all),
-        alike_where_sparse(&sparse),
-        exact_at_all(&up_to_all),
-        target(&up_to_all),
-    ];
+    made.claims = judged(&narrow, &up_to_all, |curves| {
+        vec![nothing_until_all(curves), exact_at_all(curves), target(curves)]
+    });
+    made.claims.extend(judged(&wide, &sparse, |curves| vec![alike_where_sparse(curves)]));
     made.notes = notes(&narrow);
     made.notes.push(
         "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
@@ -79,12 +77,17 @@ fn by_share() -> Vec<Step> {
 }
 
 fn nothing_until_all(curves: &Curves) -> Claim {
+    let cases = curves.cases(curves.open_places(), PAIR, Centre::Median, |place| {
+        curves.is_below(place, PAIR, 0.8).opposite()
+    });
     Claim::over_cases(
         "sampling without replacement does not improve the error while m < 2^n",
         "section 3.2; appendix G; figure 10",
-        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the median without replacement is at least 0.8 of that with",
+        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at least 0.8 of that with in the \
+         same run",
+        By::SignedRanks,
         Needed::All,
-        curves.ratio_cases(curves.open_places(), PAIR, Centre::Median, |ratio| ratio >= 0.8),
+        cases,
     )
 }
 
@@ -92,11 +95,10 @@ fn alike_where_sparse(curves: &Curves) -> Claim {
     Claim::over_cases(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
-        "a dataset with n > 16 and a sample size; it agrees if the medians are within a factor of 1.5",
+        "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a factor of 1.5",
+        By::SignedRanks,
         Needed::Most,
-        curves.ratio_cases(curves.open_places(), PAIR, Centre::Median, |ratio| {
-            (2.0 / 3.0..=1.5).contains(&ratio)
-        }),
+        curves.alike_cases(curves.open_places(), PAIR, Centre::Median, 1.5),
     )
 }
 
@@ -104,33 +106,25 @@ fn exact_at_all(curves: &Curves) -> Claim {
     let exact = curves.points.iter().filter(|point| point.exact && point.contender == PAIR.0);
     let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR, Centre::Median));
     let largest = ratios.reduce(f64::max);
-    Claim {
-        claim: "without replacement the error falls sharply where m reaches 2^n, as all coalitions are sampled".to_owned(),
-        source: "caption of figure 10".to_owned(),
-        rule: "holds if, on every dataset with n ≤ 16, the median at m ≥ 2^n is below 1e-15 of that with replacement".to_owned(),
-        verdict: largest.map_or(Verdict::NotTested, |largest| Verdict::of_truth(largest < 1e-15)),
-        evidence: largest.map_or("no such dataset".to_owned(), |l| format!("largest such ratio {}", significant(l))),
-    }
+    Claim::fact(
+        "without replacement the error falls sharply where m reaches 2^n, as all coalitions are sampled",
+        "caption of figure 10",
+        "on every dataset with n ≤ 16, the median at m ≥ 2^n is below 1e-15 of that with replacement",
+        largest.map(|largest| largest < 1e-15),
+        largest.map_or("no such dataset".to_owned(), |l| format!("largest such ratio {}", significant(l))),
+    )
 }
 
 /// The target that sampling without replacement is twice as good at m = 0.6 · 2^n.
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);
-    let mut claim = Claim::over_cases(
+    Claim::over_cases(
         "without replacement the error is at most half of that with, at m = 0.6 · 2^n",
         "target of this project",
-        "a dataset with n ≤ 16; it agrees if the ratio of medians is at most 0.5",
+        "a dataset with n ≤ 16; it agrees if the ratio in the same run is at most 0.5",
+        By::SignedRanks,
         Needed::All,
-        curves.ratio_cases(places, PAIR, Centre::Median, |ratio| ratio <= 0.5),
-    );
-    let places = curves.open_places().filter(|place| Some(place.1) == level);
-    let ratios: Vec<String> = places
-        .filter_map(|place| {
-            let ratio = curves.ratio(place, PAIR, Centre::Median)?;
-            Some(format!("{} {ratio:.3}", curves.panels[place.0]))
-        })
-        .collect();
-    claim.evidence = format!("{}; ratios: {}", claim.evidence, ratios.join(", "));
-    claim
+        curves.below_cases(places, PAIR, Centre::Median, 0.5),
+    )
 }

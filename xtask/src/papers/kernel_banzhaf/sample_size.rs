@@ -6,13 +6,14 @@ use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, MonteCarloTwice, Msr,
     OptimizedKernelShap,
 };
-use super::experiment::{Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment};
+use super::experiment::{Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged};
 use super::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, Look, MULTIPLES, by_sample_size};
+use crate::comparison::{Centre, Compete, Look, MULTIPLES, by_sample_size, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::statistics::Summary;
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
 /// Sample sizes, as multiples of n, from which on they have "increased".
 const GROWN: usize = 40;
@@ -32,7 +33,12 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     };
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.push(ratios(&curves));
-    let mut claims = beats_the_others(&curves, "section 4.1; caption of figure 2");
+    let claims = judged(&experiment, &curves, |curves| claims(&experiment, curves));
+    Ok(Made { claims, notes: notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
+}
+
+fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
+    let mut claims = beats_the_others(curves, "section 4.1; caption of figure 2");
     claims.push(curves.below(
         "Kernel Banzhaf outperforms MC even where MC is given twice the evaluations, as in the paper's code",
         "section 4.1, as plotted",
@@ -40,12 +46,12 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
         (KernelBanzhaf, MonteCarloTwice),
         Centre::Median,
     ));
-    claims.push(pairs_help(&curves));
-    claims.push(errors_decrease(&curves));
-    claims.extend([MonteCarloTwice, MonteCarlo].map(|mc| msr_is_worse(&experiment, &curves, mc)));
-    claims.push(margin(&curves, Msr, 5.0));
-    claims.push(margin(&curves, MonteCarlo, 2.0));
-    Ok(Made { claims, notes: notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
+    claims.push(pairs_help(curves));
+    claims.push(errors_decrease(curves));
+    claims.extend([MonteCarloTwice, MonteCarlo].map(|mc| msr_is_worse(experiment, curves, mc)));
+    claims.push(margin(curves, Msr, 5.0));
+    claims.push(margin(curves, MonteCarlo, 2.0));
+    claims
 }
 
 /// The claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
@@ -71,24 +77,23 @@ pub(super) fn pairs_help(curves: &Curves) -> Claim {
 }
 
 fn errors_decrease(curves: &Curves) -> Claim {
-    let median = |panel, contender, level| curves.point(panel, contender, level).map(|p| p.summary.median);
     let mut cases = Vec::new();
     for (panel, level) in curves.open_places().filter(|place| place.1 > 0) {
         for contender in curves.contenders() {
             if let (Some(before), Some(here)) =
-                (median(panel, contender, level - 1), median(panel, contender, level))
+                (curves.point(panel, contender, level - 1), curves.point(panel, contender, level))
             {
-                cases.push((
-                    format!("{}, {} (×{:.2})", curves.place(panel, level), contender.title(), here / before),
-                    here < before,
-                ));
+                let growth = here.summary.median / before.summary.median;
+                let name = format!("{}, {} (×{growth:.2})", curves.place(panel, level), contender.title());
+                cases.push(Case::new(name, Test::ratio_below(&here.errors, &before.errors, 1.0)));
             }
         }
     }
     Claim::over_cases(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
-        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the median falls",
+        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same run",
+        By::SignedRanks,
         Needed::Most,
         cases,
     )
@@ -106,11 +111,12 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
         ),
         "section 4.1",
         &format!(
-            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if the median of MSR is above that of {}",
+            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
             mc.title()
         ),
+        By::SignedRanks,
         Needed::All,
-        curves.ratio_cases(places, (Msr, mc), Centre::Median, |ratio| ratio > 1.0),
+        curves.below_cases(places, (mc, Msr), Centre::Median, 1.0),
     )
 }
 
@@ -122,22 +128,19 @@ fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
 /// The target that Kernel Banzhaf's error is at most that of `rival` over `factor`, at m = 20n.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
-    let cases = curves.ratio_cases(at_multiple(curves), pair, Centre::Median, |ratio| ratio <= 1.0 / factor);
-    let largest = at_multiple(curves).filter_map(|place| curves.ratio(place, pair, Centre::Median));
-    let mut claim = Claim::over_cases(
+    Claim::over_cases(
         &format!(
             "Kernel Banzhaf's error at m = {MULTIPLE}n is at most 1/{factor} of that of {}",
             rival.title()
         ),
         "target of this project",
-        &format!("a dataset with {MULTIPLE}n < 2^n; it agrees if the ratio of medians is at most 1/{factor}"),
+        &format!(
+            "a dataset with {MULTIPLE}n < 2^n; it agrees if the ratio in the same run is at most 1/{factor}"
+        ),
+        By::SignedRanks,
         Needed::All,
-        cases,
-    );
-    if let Some(largest) = largest.reduce(f64::max) {
-        claim.evidence = format!("{}; largest ratio {largest:.3}", claim.evidence);
-    }
-    claim
+        curves.below_cases(at_multiple(curves), pair, Centre::Median, 1.0 / factor),
+    )
 }
 
 /// Kernel Banzhaf's median over those of the others, at m = 20n.
@@ -168,63 +171,83 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         columns: 4,
     };
     let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
-    let claims = vec![
-        ordered_for_many(&experiment, &curves),
-        difference_grows(&experiment, &curves),
-        without_replacement_wins_small(&curves),
-        narrower_bands(&experiment, &curves),
-    ];
+    let claims = judged(&experiment, &curves, |curves| {
+        vec![
+            ordered_for_many(&experiment, curves),
+            difference_grows(&experiment, curves),
+            without_replacement_wins_small(curves),
+            narrower_bands(&experiment, curves),
+        ]
+    });
     Ok(Made { claims, notes: shapley_notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
 }
 
 /// Kernel Banzhaf, then Leverage SHAP, then Optimized Kernel SHAP.
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
-    let median = |(panel, level), contender| {
-        curves.point(panel, contender, level).map_or(f64::NAN, |point| point.summary.median)
-    };
     let cases = places.map(|place| {
-        let [banzhaf, leverage, optimized] = Contender::REGRESSIONS.map(|contender| median(place, contender));
+        let ratio = |pair| curves.ratio(place, pair, Centre::Median).unwrap_or(f64::NAN);
         let name = format!(
             "{} ({:.2} : 1 : {:.2})",
             curves.place(place.0, place.1),
-            banzhaf / leverage,
-            optimized / leverage
+            ratio((KernelBanzhaf, LeverageShap)),
+            ratio((OptimizedKernelShap, LeverageShap))
         );
-        (name, banzhaf < leverage && leverage < optimized)
+        let ascending =
+            Contender::REGRESSIONS.windows(2).map(|pair| curves.is_below(place, (pair[0], pair[1]), 1.0));
+        Case::new(name, Test::all(ascending))
     });
     Claim::over_cases(
         "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized Kernel SHAP",
         "section 4.2; appendix F",
         &format!(
-            "a dataset with n ≥ {MANY} and a sample size; it agrees if the medians ascend in that order"
+            "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in the same run"
         ),
+        By::SignedRanks,
         Needed::All,
         cases,
     )
 }
 
+/// Leverage SHAP's error over Kernel Banzhaf's, run by run.
+fn differences(curves: &Curves, place: (usize, usize)) -> Vec<f64> {
+    let (leverage, banzhaf) = curves.paired(place, (LeverageShap, KernelBanzhaf));
+    leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()
+}
+
 fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let level = MULTIPLES.iter().position(|&multiple| multiple == MULTIPLE).unwrap_or_default();
-    let mut ratios: Vec<(usize, f64)> = curves
-        .open_places()
-        .filter(|place| place.1 == level)
-        .filter_map(|place| {
-            let ratio = curves.ratio(place, (LeverageShap, KernelBanzhaf), Centre::Median)?;
-            Some((experiment.players(place.0), ratio))
-        })
-        .collect();
-    ratios.sort_by_key(|ratio| ratio.0);
-    let pairs = ratios.iter().enumerate().flat_map(|(i, a)| ratios[i + 1..].iter().map(move |b| (a, b)));
-    let cases = pairs
-        .filter(|(a, b)| a.0 < b.0)
-        .map(|(a, b)| (format!("n = {} ({:.2}) and {} ({:.2})", a.0, a.1, b.0, b.1), a.1 < b.1));
+    let mut places: Vec<(usize, usize)> = curves.open_places().filter(|place| place.1 == level).collect();
+    places.sort_by_key(|place| experiment.players(place.0));
+    let mut cases = Vec::new();
+    for (at, &narrow) in places.iter().enumerate() {
+        for &wide in &places[at + 1..] {
+            let [n, more] = [narrow, wide].map(|place| experiment.players(place.0));
+            if n == more {
+                continue;
+            }
+            let [one, other] = [narrow, wide].map(|place| differences(curves, place));
+            let medians =
+                |runs: &[usize]| [&one, &other].map(|ratios| Summary::of(&picked(ratios, runs)).median);
+            let runs = one.len().min(other.len());
+            let each: Vec<usize> = (0..runs).collect();
+            let [first, second] = medians(&each);
+            let resamples = Resamples::of(runs, |runs| {
+                let [first, second] = medians(runs);
+                first / second
+            });
+            let name = format!("n = {n} ({first:.2}) and {more} ({second:.2})");
+            cases.push(Case::new(name, resamples.below(1.0)));
+        }
+    }
     Claim::over_cases(
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
-            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if Leverage SHAP's median over Kernel Banzhaf's is larger on the wider one"
+            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error over Kernel Banzhaf's in the \
+             same run is larger on the wider one"
         ),
+        By::Resampling,
         Needed::Most,
         cases,
     )
@@ -234,36 +257,27 @@ fn without_replacement_wins_small(curves: &Curves) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.open_places().filter(|place| Some(place.0) == narrowest);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
-        let cases = curves.ratio_cases(places(), (shap, KernelBanzhaf), Centre::Median, |ratio| ratio < 1.0);
-        cases.into_iter().map(move |(name, agrees)| (format!("{}, {name}", shap.title()), agrees))
+        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), Centre::Median, 1.0);
+        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
     });
     Claim::over_cases(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
         "section 4.2",
-        "a sample size with m < 2^n on the narrowest dataset, and an estimator of Shapley values; it agrees if its median is below \
-         that of Kernel Banzhaf",
+        "a sample size with m < 2^n on the narrowest dataset, and an estimator of Shapley values; it agrees if it is below Kernel Banzhaf in \
+         the same run",
+        By::SignedRanks,
         Needed::Most,
         cases,
     )
 }
 
 fn narrower_bands(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
-    let width = |(panel, level): (usize, usize), contender| {
-        curves.point(panel, contender, level).map(|point| point.summary.third / point.summary.first)
-    };
-    let mut cases = Vec::new();
-    for place in curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY) {
-        for shap in [LeverageShap, OptimizedKernelShap] {
-            if let (Some(banzhaf), Some(other)) = (width(place, KernelBanzhaf), width(place, shap)) {
-                let name = format!(
-                    "{}, {} ({banzhaf:.1} to {other:.1})",
-                    curves.place(place.0, place.1),
-                    shap.title()
-                );
-                cases.push((name, banzhaf < other));
-            }
-        }
-    }
+    let width: fn(&Summary) -> f64 = |summary| summary.third / summary.first;
+    let places = || curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY);
+    let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
+        let cases = curves.summary_cases(places(), (KernelBanzhaf, shap), [width; 2], 1.0);
+        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
+    });
     Claim::over_cases(
         "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the estimators of Shapley values",
         "appendix F",
@@ -271,6 +285,7 @@ fn narrower_bands(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
             "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it agrees if the third quartile \
              over the first is smaller for Kernel Banzhaf"
         ),
+        By::Resampling,
         Needed::Most,
         cases,
     )

@@ -6,20 +6,20 @@ use cpu_time::ThreadTime;
 use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr,
 };
-use super::experiment::{Curves, Experiment, datasets, experiment};
+use super::experiment::{Curves, Experiment, datasets, experiment, judged};
 use super::instance::Instance;
 use super::notes;
 use crate::comparison::{Centre, Compete, Look, Point, Run, Step, by_sample_size, covers_all};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Explicands that are timed.
-const EXPLICANDS: usize = 3;
+const EXPLICANDS: usize = 12;
 
 /// Times that each is timed; the least counts, the others were disturbed.
-const REPETITIONS: usize = 3;
+const REPETITIONS: usize = 2;
 
 /// What an estimate costs.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,15 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let mut made = times.made(columns, &look, "Median CPU time in seconds by sample size");
     made.tables
         .extend(evaluations.made(columns, &look, "Median number of evaluations by sample size").tables);
-    made.claims = claims(&times, &evaluations);
+    made.claims = judged(&experiment, &times, claims_of_times).into_iter().map(Claim::of_times).collect();
+    made.claims.extend(judged(&experiment, &evaluations, |evaluations| {
+        vec![twice(
+            evaluations,
+            MonteCarloTwice,
+            "number of evaluations",
+            "2m evaluations, as in the paper's code",
+        )]
+    }));
     made.notes = notes(&experiment);
     made.notes.push(format!(
         "times depend on the machine, and are measured anew each time: CPU time of one thread, whatever --threads says, evaluations of \
@@ -80,16 +88,12 @@ fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
                 let costs: Vec<Cost> = explicands
                     .map(|instance| one_thread.install(|| cost(instance, contender, budget)))
                     .collect::<Result<_>>()?;
-                let point = |of: fn(&Cost) -> f64| Point {
-                    panel,
-                    contender,
-                    level,
-                    exact: covers_all(budget, players),
-                    summary: Summary::of(&costs.iter().map(of).collect::<Vec<_>>()),
-                    runs: costs.len(),
+                let point = |of: fn(&Cost) -> f64| {
+                    let costs = costs.iter().map(of).collect();
+                    Point::new(panel, contender, level, covers_all(budget, players), costs)
                 };
-                times.points.push(point(|cost| cost.seconds));
-                evaluations.points.push(point(|cost| cost.evaluations));
+                times.points.extend(point(|cost| cost.seconds));
+                evaluations.points.extend(point(|cost| cost.evaluations));
             }
         }
     }
@@ -110,58 +114,48 @@ fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost
     Ok(least)
 }
 
-/// All places, whether m covers all coalitions or not.
-fn places(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
-    let levels = curves.levels.len();
-    (0..curves.panels.len()).flat_map(move |panel| (0..levels).map(move |level| (panel, level)))
-}
-
-fn claims(times: &Curves, evaluations: &Curves) -> Vec<Claim> {
+fn claims_of_times(times: &Curves) -> Vec<Claim> {
     let comparable = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
-        let cases = times.ratio_cases(places(times), (other, KernelBanzhaf), Centre::Median, |ratio| {
-            (2.0 / 3.0..=1.5).contains(&ratio)
-        });
-        cases.into_iter().map(move |(name, agrees)| (format!("{}, {name}", other.title()), agrees))
+        let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), Centre::Median, 1.5);
+        cases.into_iter().map(move |case| Case { name: format!("{}, {}", other.title(), case.name), ..case })
     });
     vec![
         Claim::over_cases(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
             "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is within a factor of 1.5 of that \
-             of Kernel Banzhaf",
+             of Kernel Banzhaf for the same explicand",
+            By::SignedRanks,
             Needed::Most,
             comparable,
         ),
         twice(times, MonteCarloTwice, "time", "2m evaluations, as in the paper's code"),
         twice(times, MonteCarlo, "time", "equal evaluations"),
-        twice(
-            evaluations,
-            MonteCarloTwice,
-            "number of evaluations",
-            "2m evaluations, as in the paper's code",
-        ),
     ]
 }
 
 /// The claim that MC takes twice of what `costs` counts.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
-    let cases = costs.ratio_cases(places(costs), pair, Centre::Median, |ratio| (1.6..=2.5).contains(&ratio));
-    let mut claim = Claim::over_cases(
+    let cases = costs.cases(costs.places(), pair, Centre::Median, |place| {
+        let below = |factor| costs.is_below(place, pair, factor);
+        Test::all([below(2.5), below(1.6).opposite()])
+    });
+    let claim = Claim::over_cases(
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(
-            "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel Banzhaf",
+            "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel Banzhaf for the same explicand",
             mc.title()
         ),
+        By::SignedRanks,
         Needed::Most,
         cases,
     );
     let ratios: Vec<f64> =
-        places(costs).filter_map(|place| costs.ratio(place, pair, Centre::Median)).collect();
-    if !ratios.is_empty() {
-        claim.evidence =
-            format!("median ratio {:.2} (paper: about 2); {}", Summary::of(&ratios).median, claim.evidence);
+        costs.places().into_iter().filter_map(|place| costs.ratio(place, pair, Centre::Median)).collect();
+    if ratios.is_empty() {
+        return claim;
     }
-    claim
+    claim.and(&format!("median ratio {:.2} (paper: about 2)", Summary::of(&ratios).median))
 }

@@ -14,7 +14,7 @@ use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, 
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Players on lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
@@ -258,17 +258,12 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     let judge = |claim: &str, source: &str, rule: &str, cases: Vec<(String, bool)>| {
         let against: Vec<&str> = cases.iter().filter(|case| !case.1).map(|case| case.0.as_str()).collect();
         let agree: Vec<&str> = cases.iter().filter(|case| case.1).map(|case| case.0.as_str()).collect();
-        Claim {
-            claim: claim.to_owned(),
-            source: source.to_owned(),
-            rule: rule.to_owned(),
-            verdict: Verdict::of_truth(against.is_empty()),
-            evidence: match (agree.is_empty(), against.is_empty()) {
-                (_, true) => agree.join("; "),
-                (true, false) => format!("against: {}", against.join("; ")),
-                (false, false) => format!("{}; against: {}", agree.join("; "), against.join("; ")),
-            },
-        }
+        let evidence = match (agree.is_empty(), against.is_empty()) {
+            (_, true) => agree.join("; "),
+            (true, false) => format!("against: {}", against.join("; ")),
+            (false, false) => format!("{}; against: {}", agree.join("; "), against.join("; ")),
+        };
+        Claim::fact(claim, source, rule, Some(against.is_empty()), evidence)
     };
     let of = |kind: Kind, is_grid: bool| {
         all.iter().filter(move |series| series.kind == kind && series.is_grid == is_grid)
@@ -291,31 +286,32 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             (name, found.is_some_and(|found| found <= bound))
         })
         .collect();
-    let linear: Vec<_> = all.iter().map(|series| (series.name(), series.per_player().is_some())).collect();
+    let linear =
+        all.iter().map(|series| Case::new(series.name(), Test::certain(series.per_player().is_some())));
     vec![
         judge(
             "L-Shapley on a line takes 2^(2k) d evaluations",
             "section 3.1",
-            "holds if each further player adds exactly so many, k = 1 to 4",
+            "each further player adds exactly so many, k = 1 to 4",
             of(Kind::Local, false).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
             "C-Shapley on a line takes O(k² d) evaluations",
             "section 3.2",
-            "holds if each further player adds at most (k + 1)², k = 1 to 4",
+            "each further player adds at most (k + 1)², k = 1 to 4",
             quadratic,
         ),
         judge(
             "L-Shapley on a grid takes 2^(4k²) d evaluations",
             "section 3.1",
-            "holds if each further player adds exactly so many, k = 1 and 2",
+            "each further player adds exactly so many, k = 1 and 2",
             of(Kind::Local, true).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
             "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is another one moved; on a grid these are \
              less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it and not in the one before",
             "this project, in place of section 3.1",
-            "holds if each further player adds exactly so many, on lines and grids, and on grids less than the difference",
+            "each further player adds exactly so many, on lines and grids, and on grids less than the difference",
             [false, true]
                 .into_iter()
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
@@ -333,6 +329,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
             "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
+            By::Nothing,
             Needed::All,
             linear,
         ),

@@ -6,13 +6,13 @@ use apportion::media::{Image, Reference, masked_picture};
 use super::masking::{Measured, SHOWN, around_active, count, measure, ranked, scores};
 use super::method::Method;
 use super::subject::{DIGITS, Found, Shown, Subject, images};
-use super::verdicts::{Comparison, ahead_by, not_tested};
+use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
 use crate::reproduce::report::Table;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::Claim;
+use crate::reproduce::verdict::{Case, Claim};
 
 /// The rows below the originals.
 const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
@@ -62,7 +62,7 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
             data: data_table(),
             figure: None,
             tables: Vec::new(),
-            claims: vec![not_tested(
+            claims: vec![Claim::not_tested(
                 claim,
                 "section 5.2; figure 5",
                 "the photographs or the network are not there",
@@ -78,7 +78,7 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
         data,
         figure: Some(figure),
         tables: Vec::new(),
-        claims: vec![not_tested(claim, "section 5.2; figure 5", nobody)],
+        claims: vec![Claim::not_tested(claim, "section 5.2; figure 5", nobody)],
         notes: notes(&found),
         datasets: Vec::new(),
     })
@@ -192,15 +192,12 @@ fn near(measured: &Measured<'_>, method: Method, at: usize) -> Vec<f64> {
 fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
     let own = near(measured, Method::CShapley, at);
     let rivals = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
-    let comparisons: Vec<Comparison> = rivals
+    let cases: Vec<Case> = rivals
         .into_iter()
         .map(|rival| {
             let advantages: Vec<f64> =
                 own.iter().zip(near(measured, rival, at)).map(|(own, other)| own - other).collect();
-            Comparison::new(
-                format!("{}: C-Shapley than {}", measured.subject.name, rival.title()),
-                &advantages,
-            )
+            advantage(&format!("{}: C-Shapley than {}", measured.subject.name, rival.title()), &advantages)
         })
         .collect();
     ahead_by(
@@ -208,9 +205,9 @@ fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
             "the pixels picked by C-Shapley concentrate around and inside the digits ({percent} % masked)"
         ),
         "section 5.2; figure 4",
-        "by the share of the masked pixels that are activated (at least half white) or touch one that is, sample by sample; better and worse are means \
-         of the differences of more than two standard errors",
-        &comparisons,
+        "a data set and another method; it agrees if the share of the masked pixels that are activated (at least half white) or touch one that is is \
+         higher on the same sample",
+        cases,
     )
 }
 

@@ -8,14 +8,14 @@ use apportion::media::{Outputs, Score, ScoredGame, Text};
 use super::masking::ranked;
 use super::method::{Method, Scores, exact};
 use super::subject::{Found, Sample, Shown, Subject, texts};
-use super::verdicts::{Comparison, ahead_by};
+use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// The methods of the table, beside exact Shapley values.
 const METHODS: [Method; 4] = [Method::CShapley, Method::LShapley, Method::KernelShap, Method::SampleShapley];
@@ -159,7 +159,7 @@ impl Explained<'_> {
 }
 
 fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
-    let comparisons = |measure: fn(&Row) -> &[f64], sign: f64| -> Vec<Comparison> {
+    let comparisons = |measure: fn(&Row) -> &[f64], sign: f64| -> Vec<Case> {
         let of_subject = |explained: &Explained<'_>| {
             let mut found = Vec::new();
             for own in [Method::LShapley, Method::CShapley] {
@@ -176,14 +176,14 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
                         own.method.title(),
                         rival.method.title()
                     );
-                    found.push(Comparison::new(of, &advantages));
+                    found.push(advantage(&of, &advantages));
                 }
             }
             found
         };
         all.iter().flat_map(of_subject).collect()
     };
-    let weight: Vec<(String, bool)> = all
+    let weight: Vec<Case> = all
         .iter()
         .map(|explained| {
             let size = |player: usize| explained.exact.values[player].abs();
@@ -196,10 +196,10 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
                 significant(not),
                 significant(mean)
             );
-            (name, not > mean)
+            Case::new(name, Test::certain(not > mean))
         })
         .collect();
-    let isolated: Vec<(String, bool)> = all
+    let isolated: Vec<Case> = all
         .iter()
         .map(|explained| {
             let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
@@ -211,13 +211,14 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
                 significant(not),
                 significant(largest)
             );
-            (name, not.abs() <= 0.25 * largest)
+            Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
         })
         .collect();
     let mut weight = Claim::over_cases(
         "the word \"not\" is attributed a significant weight",
         "section 2.2",
         "a model under which the exact Shapley value of \"not\" is larger in size than the mean of all words",
+        By::Nothing,
         Needed::All,
         weight,
     );
@@ -225,6 +226,7 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
         "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
+        By::Nothing,
         Needed::All,
         isolated,
     );
@@ -251,19 +253,17 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "by the relative ℓ2 distance to the exact values, of methods that draw the mean over {DRAWS} runs; better and worse by more than two \
-                      standard errors of it"
+                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is lower, of methods that draw the mean over {DRAWS} runs"
             ),
-            &comparisons(|row| &row.errors, 1.0),
+            comparisons(|row| &row.errors, 1.0),
         ),
         ahead_by(
             "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "by Spearman's rank correlation with the exact values, of methods that draw the mean over {DRAWS} runs; better and worse by more \
-                      than two standard errors of it"
+                "a model, a method and another; it agrees if Spearman's rank correlation with the exact values is higher, of methods that draw the mean over {DRAWS} runs"
             ),
-            &comparisons(|row| &row.correlations, -1.0),
+            comparisons(|row| &row.correlations, -1.0),
         ),
     ]
 }

@@ -7,7 +7,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Verdict};
+use crate::reproduce::verdict::Claim;
 
 /// Rows and columns of the grid.
 const SIDE: usize = 7;
@@ -143,32 +143,28 @@ fn claims(facts: &Facts) -> Vec<Claim> {
         facts.distances[node] == row.abs_diff(TARGET / SIDE) + column.abs_diff(TARGET % SIDE)
     });
     let [disconnected, connected] = &facts.subsets;
-    let claim = |claim: &str, source: &str, rule: &str, holds: bool, evidence: String| Claim {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        rule: rule.to_owned(),
-        verdict: Verdict::of_truth(holds),
-        evidence,
+    let claim = |claim: &str, source: &str, rule: &str, holds: bool, evidence: String| {
+        Claim::fact(claim, source, rule, Some(holds), evidence)
     };
     vec![
         claim(
             "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; distances are Manhattan distances",
             "caption of figure 1; equations 3 and 4",
-            "holds if the shaded nodes are those whose rows and columns are together at most 2 away",
+            "the shaded nodes are those whose rows and columns are together at most 2 away",
             manhattan && by_distance == facts.neighbourhood,
             format!("{} nodes, 2k² + 2k + 1 = 13", facts.neighbourhood.len()),
         ),
         claim(
             "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in C-Shapley",
             "caption of figure 1; definitions 1 and 2",
-            "holds if it is a subset with the target that the graph calls not connected",
+            "it is a subset with the target that the graph calls not connected",
             disconnected.is_inside && !disconnected.is_connected,
             format!("{} nodes; connected: {}", disconnected.nodes.len(), disconnected.is_connected),
         ),
         claim(
             "(c) is a connected subset of the neighbourhood, summed over in both",
             "caption of figure 1; definitions 1 and 2",
-            "holds if it is a subset with the target that the graph calls connected",
+            "it is a subset with the target that the graph calls connected",
             connected.is_inside && connected.is_connected,
             format!("{} nodes; connected: {}", connected.nodes.len(), connected.is_connected),
         ),

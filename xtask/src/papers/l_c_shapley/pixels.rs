@@ -58,7 +58,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     let mut paper = ahead(
         "C-Shapley consistently outperforms the other methods on MNIST and CIFAR-10",
         "section 5.2; figure 3",
-        &of(&["mnist38", "cifar_deer_horse"]),
+        of(&["mnist38", "cifar_deer_horse"]),
     );
     if !found.skipped.is_empty() {
         paper.evidence = format!("{}; {}", paper.evidence, found.skipped.join("; "));
@@ -68,7 +68,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
         ahead(
             "C-Shapley outperforms the other methods on digits of 8 × 8 pixels, too",
             "this project, beside section 5.2",
-            &of(&[DIGITS]),
+            of(&[DIGITS]),
         ),
     ]
 }

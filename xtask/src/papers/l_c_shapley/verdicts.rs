@@ -4,179 +4,59 @@ use super::masking::{Curve, Measured};
 use super::method::Method;
 use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{Claim, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Fewer samples decide nothing.
-const FEWEST: usize = 5;
-
-/// What is said of two methods.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
-    Better,
-    /// Within two standard errors, or of too few samples.
-    Undecided,
-    Worse,
-}
-
-/// One method against another.
-#[derive(Debug, Clone)]
-pub(super) struct Comparison {
-    /// What is compared.
-    pub(super) of: String,
-    /// By how much it is better, its mean over the samples.
-    pub(super) advantage: Measurement,
-    pub(super) said: Said,
-}
-
-impl Comparison {
-    /// By the advantages on all samples.
-    pub(super) fn new(of: String, advantages: &[f64]) -> Self {
-        let advantage = Measurement::mean(advantages);
-        let said = if advantages.len() < FEWEST || advantage.value.abs() <= 2.0 * advantage.error {
-            Said::Undecided
-        } else if advantage.value > 0.0 {
-            Said::Better
-        } else {
-            Said::Worse
-        };
-        Self { of, advantage, said }
-    }
-
-    fn words(&self) -> String {
-        let said = match self.said {
-            Said::Better => "better",
-            Said::Undecided => "undecided",
-            Said::Worse => "worse",
-        };
-        let error = if self.advantage.error.is_finite() {
-            format!(" ± {}", significant(self.advantage.error))
-        } else {
-            String::new()
-        };
-        format!("{} by {}{error} ({said})", self.of, significant(self.advantage.value))
-    }
+/// A case of one method ahead of another, `of` which it says, by how much on each sample.
+pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
+    let mean = Measurement::mean(advantages);
+    let name = format!("{of} by {} ± {}", significant(mean.value), significant(mean.error));
+    Case::new(name, Test::mean_below(advantages, 0.0).opposite())
 }
 
 /// A method against rivals by the areas of their curves; lower log-odds are better.
-pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method]) -> Vec<Comparison> {
+pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method]) -> Vec<Case> {
     let Some(own) = measured.curve(method) else { return Vec::new() };
     let areas = own.areas();
     let against = |rival: &Curve| {
         let advantages: Vec<f64> = areas.iter().zip(rival.areas()).map(|(own, other)| other - own).collect();
         let of = format!("{}: {} than {}", measured.subject.name, method.title(), rival.method.title());
-        Comparison::new(of, &advantages)
+        advantage(&of, &advantages)
     };
     rivals.iter().filter_map(|&rival| measured.curve(rival)).map(against).collect()
 }
 
-const AREAS: &str = "by the change of log-odds, averaged over all shares masked, sample by sample; better and worse are means of the differences \
-                     of more than two standard errors";
-
-fn evidence(comparisons: &[Comparison]) -> String {
-    comparisons.iter().map(Comparison::words).collect::<Vec<_>>().join("; ")
-}
-
-fn number(comparisons: &[Comparison], said: Said) -> usize {
-    comparisons.iter().filter(|comparison| comparison.said == said).count()
-}
+const AREAS: &str = "a data set, a method and another; it agrees if the change of log-odds, averaged over all shares masked, is lower on the same \
+                     sample";
 
 /// A claim that a method is ahead of others.
-pub(super) fn ahead(claim: &str, source: &str, comparisons: &[Comparison]) -> Claim {
-    ahead_by(claim, source, AREAS, comparisons)
+pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
+    ahead_by(claim, source, AREAS, cases)
 }
 
 /// The same by another measure.
-pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, comparisons: &[Comparison]) -> Claim {
-    let (better, worse) = (number(comparisons, Said::Better), number(comparisons, Said::Worse));
-    let verdict = match (better, worse, comparisons.len()) {
-        (0, 0, _) => Verdict::NotTested,
-        (better, _, all) if better == all => Verdict::Holds,
-        (_, 0, _) => Verdict::HoldsPartly,
-        (better, _, all) if 2 * better > all => Verdict::HoldsPartly,
-        _ => Verdict::DoesNotHold,
-    };
-    Claim {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        rule: format!(
-            "{measure}; holds: better than all; partly: worse than none, or better than more than half; not tested: all undecided"
-        ),
-        verdict,
-        evidence: if comparisons.is_empty() { "not there".to_owned() } else { evidence(comparisons) },
-    }
+pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, cases: Vec<Case>) -> Claim {
+    Claim::over_cases(claim, source, measure, By::StandardError, Needed::All, cases)
 }
 
 /// A claim that a method is not behind others.
-pub(super) fn not_behind(claim: &str, source: &str, comparisons: &[Comparison]) -> Claim {
-    let (better, worse) = (number(comparisons, Said::Better), number(comparisons, Said::Worse));
-    let verdict = match (better, worse, comparisons.len()) {
-        (0, 0, _) => Verdict::NotTested,
-        (_, 0, _) => Verdict::Holds,
-        (_, worse, all) if 2 * worse < all => Verdict::HoldsPartly,
-        _ => Verdict::DoesNotHold,
-    };
-    let against: Vec<Comparison> =
-        comparisons.iter().filter(|comparison| comparison.said == Said::Worse).cloned().collect();
-    let undecided = comparisons.len() - better - worse;
-    let mut text = format!("{better} better, {undecided} undecided, {worse} worse");
-    if !against.is_empty() {
-        text.push_str(&format!(": {}", evidence(&against)));
-    }
-    Claim {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        rule: format!(
-            "{AREAS}; holds: worse than none; partly: worse than less than half; not tested: all undecided"
-        ),
-        verdict,
-        evidence: text,
-    }
-}
-
-/// A claim about something that is not there.
-pub(super) fn not_tested(claim: &str, source: &str, why: &str) -> Claim {
-    Claim {
-        claim: claim.to_owned(),
-        source: source.to_owned(),
-        rule: "none".to_owned(),
-        verdict: Verdict::NotTested,
-        evidence: why.to_owned(),
-    }
+pub(super) fn not_behind(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
+    Claim::over_cases(claim, source, AREAS, By::StandardError, Needed::NotBehind, cases)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn comparison(advantages: &[f64]) -> Comparison {
-        Comparison::new("a than b".to_owned(), advantages)
-    }
+    use crate::reproduce::verdict::Verdict;
 
     #[test]
-    fn what_is_within_two_standard_errors_is_undecided() {
-        assert_eq!(comparison(&[1.0, 1.1, 0.9, 1.0, 1.2]).said, Said::Better);
-        assert_eq!(comparison(&[-1.0, -1.1, -0.9, -1.0, -1.2]).said, Said::Worse);
-        assert_eq!(comparison(&[1.0, -1.0, 2.0, -1.5, 0.5]).said, Said::Undecided);
-        assert_eq!(comparison(&[1.0; 4]).said, Said::Undecided, "four are too few");
-        assert_eq!(comparison(&[0.0; 9]).said, Said::Undecided, "nothing differs");
-    }
-
-    #[test]
-    fn verdicts_follow_their_rules() {
-        let [better, undecided, worse] =
-            [[1.0, 1.1, 1.0, 0.9, 1.0], [0.0; 5], [-1.0, -1.1, -1.0, -0.9, -1.0]]
-                .map(|sample| comparison(&sample));
-        let both = |which: &[&Comparison]| {
-            let comparisons: Vec<Comparison> = which.iter().map(|&one| one.clone()).collect();
-            (ahead("", "", &comparisons).verdict, not_behind("", "", &comparisons).verdict)
-        };
-        use Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested};
-        assert_eq!(both(&[]), (NotTested, NotTested));
-        assert_eq!(both(&[&undecided]), (NotTested, NotTested));
-        assert_eq!(both(&[&better, &better]), (Holds, Holds));
-        assert_eq!(both(&[&better, &undecided]), (HoldsPartly, Holds));
-        assert_eq!(both(&[&better, &better, &worse]), (HoldsPartly, HoldsPartly));
-        assert_eq!(both(&[&better, &worse]), (DoesNotHold, DoesNotHold));
-        assert_eq!(both(&[&undecided, &undecided, &worse]), (DoesNotHold, HoldsPartly));
+    fn a_method_is_ahead_where_its_advantage_is_many_standard_errors() {
+        let verdict = |advantages: &[f64]| ahead("", "", vec![advantage("a than b", advantages)]).verdict;
+        let good: Vec<f64> = (0..12).map(|sample| 1.0 + 0.1 * f64::from(sample % 3)).collect();
+        let bad: Vec<f64> = good.iter().map(|value| -value).collect();
+        let mixed: Vec<f64> = (0..12).map(|sample| f64::from(sample % 3) - 1.0).collect();
+        assert_eq!(verdict(&good), Verdict::Holds);
+        assert_eq!(verdict(&bad), Verdict::DoesNotHold);
+        assert_eq!(verdict(&mixed), Verdict::Undecided);
+        assert_eq!(verdict(&good[..4]), Verdict::NotTested, "four are too few");
     }
 }

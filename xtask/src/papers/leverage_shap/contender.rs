@@ -26,6 +26,17 @@ impl Contender {
     /// The three of the main figures.
     pub(crate) const MAIN: [Self; 3] = [Self::KernelShap, Self::OptimizedKernelShap, Self::LeverageShap];
 
+    /// Those that the paper compares: its claims speak of no others.
+    pub(crate) const OF_PAPER: [Self; 7] = [
+        Self::KernelShap,
+        Self::OptimizedKernelShap,
+        Self::LeverageShap,
+        Self::KernelShapPaired,
+        Self::LeverageShapUnpaired,
+        Self::LeverageShapWithReplacement,
+        Self::PermutationShap,
+    ];
+
     /// With the ablations.
     pub(crate) const ALL: [Self; 7] = [
         Self::KernelShap,

@@ -1,8 +1,9 @@
 //! Figure 2: the distribution of the sizes of sampled sets.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use apportion::estimators::Pairing;
 use apportion::samplers::{Sampler, SizeLaw, WithReplacement};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::contender::Contender;
 use crate::comparison::Compete;
@@ -11,7 +12,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 const PLAYERS: [usize; 3] = [10, 100, 1000];
 
@@ -58,7 +59,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 colour: style.colour,
                 points: sizes.clone().map(|size| (size as f64, law.probability(size))).collect(),
             });
-            let deviation = chi_squared_deviation(&counts, &law, draws);
+            let fit = chi_squared(&counts, &law, draws);
             let ratio = law.probability(1) / law.probability(players / 2);
             table.push(vec![
                 players.into(),
@@ -66,9 +67,19 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 law.probability(1).into(),
                 law.probability(players / 2).into(),
                 ratio.into(),
-                deviation.into(),
+                fit.deviation().into(),
             ]);
-            agrees.push((format!("n = {players}, {name} (deviation {deviation:.1})"), deviation.abs() < 4.0));
+            let other =
+                if name == "kernel" { SizeLaw::leverage(players)? } else { SizeLaw::kernel(players)? };
+            let rival = chi_squared(&counts, &other, draws);
+            agrees.push(Case::new(
+                format!(
+                    "n = {players}, {name} (deviation {:.1}, from the other law {:.1})",
+                    fit.deviation(),
+                    rival.deviation()
+                ),
+                Test::of_chances(rival.chance()?, fit.chance()?, draws),
+            ));
             ratios.push((name, players, ratio));
         }
         panels.push(Panel {
@@ -101,7 +112,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     })
 }
 
-fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<(String, bool)>) -> Vec<Claim> {
+fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
     let said = |law: &str| {
         let of_law = ratios.iter().filter(|(name, ..)| *name == law);
         of_law
@@ -110,35 +121,54 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<(String, bool)>) -> Vec<Cla
             .join(", ")
     };
     let all = |law: &str, test: fn(f64) -> bool| {
-        Verdict::of_truth(ratios.iter().filter(|(name, ..)| *name == law).all(|&(_, _, ratio)| test(ratio)))
+        ratios.iter().filter(|(name, ..)| *name == law).all(|&(_, _, ratio)| test(ratio))
     };
     vec![
-        Claim {
-            claim: "the leverage score distribution places equal total weight on each subset size".to_owned(),
-            source: "caption of figure 2".to_owned(),
-            rule: "holds if P(1) / P(n/2) is 1 up to rounding for every n".to_owned(),
-            verdict: all("leverage", |ratio| (ratio - 1.0).abs() < 1e-9),
-            evidence: format!("P(1) / P(n/2) = {}", said("leverage")),
-        },
-        Claim {
-            claim: "Kernel SHAP over-weights small and large subsets".to_owned(),
-            source: "caption of figure 2".to_owned(),
-            rule: "holds if P(1) / P(n/2) exceeds 1 for every n".to_owned(),
-            verdict: all("kernel", |ratio| ratio > 1.0),
-            evidence: format!("P(1) / P(n/2) = {}", said("kernel")),
-        },
+        Claim::fact(
+            "the leverage score distribution places equal total weight on each subset size",
+            "caption of figure 2",
+            "P(1) / P(n/2) is 1 up to rounding for every n",
+            Some(all("leverage", |ratio| (ratio - 1.0).abs() < 1e-9)),
+            format!("P(1) / P(n/2) = {}", said("leverage")),
+        ),
+        Claim::fact(
+            "Kernel SHAP over-weights small and large subsets",
+            "caption of figure 2",
+            "P(1) / P(n/2) exceeds 1 for every n",
+            Some(all("kernel", |ratio| ratio > 1.0)),
+            format!("P(1) / P(n/2) = {}", said("kernel")),
+        ),
         Claim::over_cases(
             "our samplers draw from these laws",
             "this project",
-            "an n and a law; it agrees if the χ² statistic of the draws is within 4 standard deviations of its mean",
+            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule this one out",
+            By::Fit,
             Needed::All,
             agrees,
         ),
     ]
 }
 
-/// `(χ² − df) / √(2 df)` of the counts of sizes 1..n−1. Sizes expected less than 5 times are put together with their neighbours.
-fn chi_squared_deviation(counts: &[usize], law: &SizeLaw, draws: usize) -> f64 {
+/// How far draws are from a law.
+struct Fit {
+    statistic: f64,
+    freedom: f64,
+}
+
+impl Fit {
+    /// `(χ² − df) / √(2 df)`.
+    fn deviation(&self) -> f64 {
+        (self.statistic - self.freedom) / (2.0 * self.freedom).sqrt()
+    }
+
+    /// The chance of draws from the law that are as far from it.
+    fn chance(&self) -> Result<f64> {
+        Ok(ChiSquared::new(self.freedom).context("the law of χ²")?.sf(self.statistic))
+    }
+}
+
+/// χ² of the counts of sizes 1..n−1. Sizes expected less than 5 times are put together with their neighbours.
+fn chi_squared(counts: &[usize], law: &SizeLaw, draws: usize) -> Fit {
     let (mut statistic, mut cells) = (0.0, 0usize);
     let (mut expected, mut drawn) = (0.0, 0.0);
     let last = counts.len() - 2;
@@ -154,6 +184,5 @@ fn chi_squared_deviation(counts: &[usize], law: &SizeLaw, draws: usize) -> f64 {
             (expected, drawn) = (0.0, 0.0);
         }
     }
-    let freedom = cells.saturating_sub(1).max(1) as f64;
-    (statistic - freedom) / (2.0 * freedom).sqrt()
+    Fit { statistic, freedom: cells.saturating_sub(1).max(1) as f64 }
 }

@@ -4,7 +4,9 @@ use anyhow::Result;
 
 use super::contender::Contender;
 use super::instance::Instance;
+use super::printed;
 use crate::comparison::{self, Estimate, Noise, Series, Step};
+use crate::reproduce::datasets::Known;
 use crate::reproduce::session::Session;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
@@ -55,6 +57,16 @@ pub(crate) fn by_noise(
     metric: Metric,
 ) -> Result<Curves> {
     sweep(experiment, contenders, metric, &comparison::by_noise(TABLE_MULTIPLE, Noise::absolute))
+}
+
+/// The curves that the paper's claims speak of: its datasets and estimators alone.
+pub(crate) fn of_paper(experiment: &Experiment<'_>, curves: &Curves) -> Curves {
+    curves.only(|panel| is_of_paper(experiment.datasets[panel].known), &Contender::OF_PAPER)
+}
+
+/// Whether the paper has the dataset.
+pub(crate) fn is_of_paper(known: &Known) -> bool {
+    printed::column(known.name).is_some()
 }
 
 fn sweep(

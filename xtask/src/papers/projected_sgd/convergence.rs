@@ -3,9 +3,7 @@
 use anyhow::Result;
 
 use super::method::{Accounting, Method};
-use super::runs::{
-    Compared, Comparison, Curve, FEWEST_PAIRS, HIGH, LOW, Measured, Setting, compare, judge, measure, passes,
-};
+use super::runs::{Curve, HIGH, LOW, Measured, Setting, is_below, judge, measure, passes};
 use super::task::{Pairs, Task};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
@@ -13,7 +11,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
@@ -193,25 +191,26 @@ pub(super) fn panel(
     }
 }
 
-/// Of two methods at each budget, by any accounting, on all pairs.
-fn comparisons<'a>(
-    measured: &'a Measured,
-    method: Method,
-    with: Method,
-    accounting: Accounting,
-) -> impl Iterator<Item = Compared> + 'a {
+/// The cases of one method below another at each of its budgets, by any accounting.
+fn cases(measured: &Measured, method: Method, with: Method, accounting: Accounting) -> Vec<Case> {
     let noise = ABOVE_NOISE * measured.noise();
-    let curves = measured.curve(method).zip(measured.curve(with));
-    curves.into_iter().flat_map(move |(curve, other)| {
-        curve.passes.iter().enumerate().filter_map(move |(level, &passes)| {
-            let cost = accounting.cost(method, curve.players, passes) as f64;
-            let (errors, others) = (&curve.errors[level], other.at(accounting, cost)?);
-            let evident = [errors, &others]
-                .iter()
-                .all(|errors| !errors.is_empty() && Measurement::mean(errors).value > noise);
-            evident.then(|| compare(errors, &others))
-        })
-    })
+    let Some((curve, other)) = measured.curve(method).zip(measured.curve(with)) else { return Vec::new() };
+    let case = |(level, &passes): (usize, &usize)| {
+        let cost = accounting.cost(method, curve.players, passes) as f64;
+        let (errors, others) = (&curve.errors[level], other.at(accounting, cost)?);
+        let evident = [errors, &others]
+            .iter()
+            .all(|errors| !errors.is_empty() && Measurement::mean(errors).value > noise);
+        let ratio = Measurement::mean(errors).value / Measurement::mean(&others).value;
+        let name = format!(
+            "{}, {} against {}, T = {passes} (ratio {ratio:.2})",
+            measured.setting.task.title(),
+            method.title(),
+            with.title()
+        );
+        evident.then(|| Case::new(name, is_below(errors, &others)))
+    };
+    curve.passes.iter().enumerate().filter_map(case).collect()
 }
 
 /// The claim that some methods have lower errors than others at every budget.
@@ -233,38 +232,41 @@ pub(super) fn claim_of_comparisons(
     others: &[Method],
     accounting: Accounting,
 ) -> Claim {
-    let mut cases = Vec::new();
+    let mut all = Vec::new();
     for one in measured {
         for &method in methods {
-            for &other in others {
-                let of =
-                    format!("{}, {} against {}", one.setting.task.title(), method.title(), other.title());
-                let compared = comparisons(one, method, other, accounting);
-                cases.extend(compared.map(|compared| Comparison { of: of.clone(), compared }));
-            }
+            all.extend(others.iter().flat_map(|&other| cases(one, method, other, accounting)));
         }
     }
-    judge(claim, source, "a proposed method on a task", &cases)
+    judge(claim, source, "a proposed method on a task", all)
 }
+
+/// What counts as no more than another error.
+const NO_MORE: f64 = 1.25;
 
 /// Section 3: half the evaluations of classical Monte Carlo do.
 fn halves(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
+    for one in measured {
         let Some((curve, classical)) = one.curve(Method::Optimized).zip(one.curve(Method::Classical)) else {
             continue;
         };
         for level in 0..curve.passes.len().saturating_sub(1) {
-            let compared = compare(&curve.errors[level], &classical.errors[level + 1]);
-            let name = format!("{}, T = {}", one.setting.task.title(), curve.passes[level]);
-            cases.push((name, compared != Compared::Higher));
+            let (errors, others) = (&curve.errors[level], &classical.errors[level + 1]);
+            let ratio = Measurement::mean(errors).value / Measurement::mean(others).value;
+            let name =
+                format!("{}, T = {} (ratio {ratio:.2})", one.setting.task.title(), curve.passes[level]);
+            cases.push(Case::new(name, Test::ratio_below(errors, others, NO_MORE)));
         }
     }
     Claim::over_cases(
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
-        "a task and a number T of orders; it agrees if the mean error of optimized Monte Carlo is not above that of the classical at twice the \
-         budget by more than two standard errors of the difference",
+        &format!(
+            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below {NO_MORE} times that of the classical at twice \
+             the budget on the same pair"
+        ),
+        By::SignedRanks,
         Needed::Most,
         cases,
     )
@@ -272,21 +274,30 @@ fn halves(measured: &[Measured]) -> Claim {
 
 /// Whether the truth of the paper is good enough for its figure.
 fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
-    let methods = own_methods(measured);
-    let least = methods
-        .iter()
-        .filter_map(|&method| measured.curve(method))
-        .flat_map(|curve| (0..curve.passes.len()).filter_map(|level| curve.mean(level)))
-        .map(|mean| mean.value)
-        .fold(f64::INFINITY, f64::min);
-    Claim {
-        claim: format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
-        source: "section 5.2, figure 3".to_owned(),
-        rule: "holds if their squared error is below a tenth of all mean errors of the paper's methods"
-            .to_owned(),
-        verdict: Verdict::of_truth(of_paper < 0.1 * least),
-        evidence: format!("{} against {} and more", significant(of_paper), significant(least)),
-    }
+    let of_pairs = |method: Method| {
+        let curve = measured.curve(method).filter(|_| method.is_of_paper())?;
+        let levels = (0..curve.passes.len()).filter(|&level| curve.mean(level).is_some());
+        let cases = levels.map(move |level| {
+            let errors = &curve.errors[level];
+            let name = format!(
+                "{}, T = {} ({})",
+                method.title(),
+                curve.passes[level],
+                significant(Measurement::mean(errors).value)
+            );
+            Case::new(name, Test::mean_below(errors, 10.0 * of_paper).opposite())
+        });
+        Some(cases)
+    };
+    Claim::over_cases(
+        &format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
+        "section 5.2, figure 3",
+        "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times the squared error of that truth",
+        By::StandardError,
+        Needed::All,
+        own_methods(measured).into_iter().filter_map(of_pairs).flatten(),
+    )
+    .and(&format!("squared error of that truth {}", significant(of_paper)))
 }
 
 fn errors(measured: &[Measured]) -> Table {

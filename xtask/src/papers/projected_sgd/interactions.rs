@@ -5,7 +5,7 @@ use anyhow::Result;
 use apportion::games::TabulatedGame;
 
 use super::method::Method;
-use super::runs::{Comparison, LOW, Measured, Setting, compare, judge, measure};
+use super::runs::{LOW, Measured, Setting, is_below, judge, measure};
 use super::task::{PairGame, Pairs, Task};
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
@@ -13,7 +13,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::Claim;
+use crate::reproduce::verdict::{Case, Claim};
 
 /// Orders T whose evaluations each method may use.
 const PASSES: [usize; 3] = [16, 64, 256];
@@ -109,43 +109,41 @@ fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
         .collect()
 }
 
-/// Each gradient against optimized Monte Carlo at every budget; turned around, optimized Monte Carlo against each gradient.
-fn cases(point: &Point, turned: bool) -> Vec<Comparison> {
+/// Each gradient below optimized Monte Carlo at every budget; turned around, optimized Monte Carlo below each gradient.
+fn cases(point: &Point, is_turned: bool) -> Vec<Case> {
     let measured = &point.measured;
     let Some(own) = measured.curve(Method::Optimized) else { return Vec::new() };
     let gradients = Method::gradients(LOW).into_iter().filter_map(|method| measured.curve(method));
     gradients
         .flat_map(|curve| {
             (0..PASSES.len()).map(|level| {
-                let (errors, others) = (&curve.errors[level], &own.errors[level]);
-                let compared = if turned { compare(others, errors) } else { compare(errors, others) };
-                Comparison { of: curve.method.title(), compared }
+                let below = is_below(&curve.errors[level], &own.errors[level]);
+                let name = format!("{}, T = {}", curve.method.title(), PASSES[level]);
+                Case::new(name, if is_turned { below.opposite() } else { below })
             })
         })
         .collect()
 }
 
 fn weak(points: &[Point]) -> Claim {
-    let mut claim = judge(
+    judge(
         "when features interact less, Monte Carlo methods are better suited",
         "section 6",
         "optimized Monte Carlo against a gradient on the game nearest to additive",
-        &cases(&points[0], true),
-    );
-    claim.evidence.push_str(&format!("; share of interactions {}", significant(points[0].share)));
-    claim
+        cases(&points[0], true),
+    )
+    .and(&format!("share of interactions {}", significant(points[0].share)))
 }
 
 fn strong(points: &[Point]) -> Claim {
     let last = &points[points.len() - 1];
-    let mut claim = judge(
+    judge(
         "when the output depends more strongly on associations of attributes, gradients offer interesting results",
         "section 6",
         "a gradient against optimized Monte Carlo in classification",
-        &cases(last, false),
-    );
-    claim.evidence.push_str(&format!("; share of interactions {}", significant(last.share)));
-    claim
+        cases(last, false),
+    )
+    .and(&format!("share of interactions {}", significant(last.share)))
 }
 
 fn table(caption: &str, points: &[Point]) -> Table {

@@ -34,7 +34,7 @@ pub(crate) const PAPER: Paper = Paper {
     citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance, \
                CD-MAKE 2020",
     runs: 50,
-    quick_runs: 10,
+    quick_runs: 20,
     artefacts: &[
         Artefact {
             name: "fig1",

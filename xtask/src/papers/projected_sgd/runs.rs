@@ -13,7 +13,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
 pub(super) const PROTOCOL: u32 = 1;
@@ -228,113 +228,36 @@ fn errors(cell: &ErrorsCell<'_>) -> Result<Errors> {
     Ok(found)
 }
 
-/// Whether one method's errors are below another's on the same pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compared {
-    Lower,
-    /// The means differ by less than two standard errors of the difference.
-    Alike,
-    Higher,
+/// That the mean over the pairs of one method's errors is below that of another's, by the differences pair by pair.
+pub(super) fn is_below(errors: &[f64], others: &[f64]) -> Test {
+    let differences: Vec<f64> = errors.iter().zip(others).map(|(error, other)| error - other).collect();
+    Test::mean_below(&differences, 0.0)
 }
 
-/// Fewer pairs decide nothing: their standard errors are too uncertain.
-pub(super) const FEWEST_PAIRS: usize = 5;
-
-/// Compares the means over the pairs by the differences pair by pair.
-pub(super) fn compare(errors: &[f64], with: &[f64]) -> Compared {
-    if errors.len().min(with.len()) < FEWEST_PAIRS {
-        return Compared::Alike;
-    }
-    let differences: Vec<f64> = errors.iter().zip(with).map(|(error, other)| error - other).collect();
-    let mean = Measurement::mean(&differences);
-    if mean.value < -2.0 * mean.error {
-        Compared::Lower
-    } else if mean.value > 2.0 * mean.error {
-        Compared::Higher
-    } else {
-        Compared::Alike
-    }
-}
-
-/// A comparison of two methods at one budget.
-pub(super) struct Comparison {
-    /// What is to hold as a whole: a method on a task.
-    pub(super) of: String,
-    pub(super) compared: Compared,
-}
-
-/// A claim that errors are below others for all of what `case` names, each compared at many budgets.
-pub(super) fn judge(claim: &str, source: &str, case: &str, comparisons: &[Comparison]) -> Claim {
-    let mut groups: Vec<(&str, [usize; 3])> = Vec::new();
-    for comparison in comparisons {
-        if groups.last().is_none_or(|group| group.0 != comparison.of) {
-            groups.push((&comparison.of, [0; 3]));
-        }
-        if let Some((_, counts)) = groups.last_mut() {
-            counts[match comparison.compared {
-                Compared::Lower => 0,
-                Compared::Higher => 1,
-                Compared::Alike => 2,
-            }] += 1;
-        }
-    }
-    let cases = groups.iter().map(|(of, [lower, higher, alike])| {
-        let name = format!("{of} (lower at {lower} budgets, higher at {higher}, undecided at {alike})");
-        (name, *higher == 0 && lower >= alike)
-    });
-    let case = format!(
-        "{case}; it agrees if the mean over the pairs of the difference of errors is below zero by more than two standard errors at half of the \
-         budgets or more, and above zero by more than two at none; not tested if neither more than half agree \
-         nor any comparison says the opposite"
-    );
-    let mut claim = Claim::over_cases(claim, source, &case, Needed::All, cases);
-    let total = |which: usize| groups.iter().map(|(_, counts)| counts[which]).sum::<usize>();
-    // Too few pairs to tell are no evidence against a claim.
-    if claim.verdict == Verdict::DoesNotHold && total(1) == 0 {
-        claim.verdict = Verdict::NotTested;
-    }
-    claim.evidence.push_str(&format!(
-        "; of all comparisons {} lower, {} higher, {} undecided",
-        total(0),
-        total(1),
-        total(2)
-    ));
-    claim
+/// A claim that errors are below others, for all of what `case` names at every budget.
+pub(super) fn judge(claim: &str, source: &str, case: &str, cases: Vec<Case>) -> Claim {
+    let case = format!("{case} at a budget; it agrees if the squared error is lower on the same pair");
+    Claim::over_cases(claim, source, &case, By::StandardError, Needed::All, cases)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::verdict::Verdict;
 
     #[test]
-    fn what_is_within_two_standard_errors_is_undecided() {
-        assert_eq!(compare(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 3.1, 3.9, 5.0, 6.1]), Compared::Lower);
-        assert_eq!(compare(&[2.0, 3.1, 3.9, 5.0, 6.1], &[1.0, 2.0, 3.0, 4.0, 5.0]), Compared::Higher);
-        assert_eq!(compare(&[1.0, 3.0, 3.0, 1.0, 3.0], &[2.0, 2.0, 3.0, 2.0, 2.0]), Compared::Alike);
-        // Four pairs are too few.
-        assert_eq!(compare(&[1.0; 4], &[2.0; 4]), Compared::Alike);
-    }
-
-    #[test]
-    fn a_claim_is_about_every_method_on_every_task() {
-        let verdict = |groups: &[&[Compared]]| {
-            let comparisons: Vec<Comparison> = groups
-                .iter()
-                .enumerate()
-                .flat_map(|(of, group)| {
-                    group.iter().map(move |&compared| Comparison { of: of.to_string(), compared })
-                })
-                .collect();
-            judge("", "", "", &comparisons).verdict
+    fn errors_are_compared_pair_by_pair() {
+        let errors: Vec<f64> = (0..12).map(|pair| f64::from(pair * 7 % 12)).collect();
+        let shifted = |by: f64| -> Vec<f64> {
+            errors.iter().enumerate().map(|(pair, error)| error + by + 0.01 * (pair % 3) as f64).collect()
         };
-        use Compared::{Alike, Higher, Lower};
-        assert_eq!(verdict(&[]), Verdict::NotTested);
-        assert_eq!(verdict(&[&[Alike, Alike], &[Alike]]), Verdict::NotTested);
-        assert_eq!(verdict(&[&[Lower, Alike], &[Lower]]), Verdict::Holds);
-        assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Alike, Alike]]), Verdict::HoldsPartly);
-        assert_eq!(verdict(&[&[Lower], &[Lower], &[Lower, Lower, Higher]]), Verdict::HoldsPartly);
-        assert_eq!(verdict(&[&[Lower], &[Alike]]), Verdict::NotTested);
-        assert_eq!(verdict(&[&[Lower], &[Higher]]), Verdict::DoesNotHold);
+        let verdict = |others: &[f64]| {
+            judge("", "", "", vec![Case::new("", is_below(&errors[..others.len()], others))]).verdict
+        };
+        assert_eq!(verdict(&shifted(0.1)), Verdict::Holds);
+        assert_eq!(verdict(&shifted(-0.1)), Verdict::DoesNotHold);
+        assert_eq!(verdict(&shifted(-0.01)), Verdict::Undecided);
+        assert_eq!(verdict(&shifted(0.1)[..5]), Verdict::NotTested, "five pairs are too few");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::method::{Answer, Method, Rule, Step};
-use super::runs::{Compared, Curve, FEWEST_PAIRS, HIGH, LOW, Measured, Setting, compare, measure};
+use super::runs::{Curve, HIGH, LOW, Measured, Setting, measure};
 use super::task::{Pairs, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
@@ -12,7 +12,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples};
 
 /// Step sizes γ, of constant steps and of the first of decreasing ones.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
@@ -116,21 +116,36 @@ fn of_paper(measured: &Measured) -> impl Iterator<Item = (Step, &Curve)> {
         .filter_map(|step| Some((step, curve(measured, step.rule, step.size, Answer::Mean)?)))
 }
 
+/// The least mean error of all sizes of a rule, of some pairs.
+fn least_error(measured: &Measured, rule: Rule, level: usize, pairs: &[usize]) -> f64 {
+    let of_size = |size: f64| {
+        let errors = &curve(measured, rule, size, Answer::Mean)?.errors[level];
+        (!errors.is_empty()).then(|| mean_of(errors, pairs))
+    };
+    SIZES.into_iter().filter_map(of_size).fold(f64::INFINITY, f64::min)
+}
+
+fn mean_of(errors: &[f64], pairs: &[usize]) -> f64 {
+    pairs.iter().map(|&pair| errors[pair]).sum::<f64>() / pairs.len() as f64
+}
+
 fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
+    for one in measured {
         for (step, curve) in of_paper(one) {
             for level in levels(one) {
-                let (Some(mean), Some((size, best, least))) =
-                    (curve.mean(level), best(one, step.rule, Answer::Mean, level))
-                else {
-                    continue;
-                };
-                let ratio = mean.value / least.value;
-                let agrees = ratio <= AMONG_THE_BEST
-                    || compare(&curve.errors[level], &best.errors[level]) != Compared::Higher;
-                let name = format!("{}, {}: {ratio:.1} times that of {size}", case(one, level), step.title());
-                cases.push((name, agrees));
+                let Some((size, ..)) = best(one, step.rule, Answer::Mean, level) else { continue };
+                let errors = &curve.errors[level];
+                let each: Vec<usize> = (0..errors.len()).collect();
+                let ratio =
+                    |pairs: &[usize]| mean_of(errors, pairs) / least_error(one, step.rule, level, pairs);
+                let name = format!(
+                    "{}, {}: {:.1} times that of {size}",
+                    case(one, level),
+                    step.title(),
+                    ratio(&each)
+                );
+                cases.push(Case::new(name, Resamples::of(errors.len(), ratio).below(AMONG_THE_BEST)));
             }
         }
     }
@@ -139,8 +154,9 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
         "section 5.2",
         &format!(
             "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
-             sizes with this rule, or is not above it by more than two standard errors of the difference"
+             sizes with this rule"
         ),
+        By::Resampling,
         Needed::All,
         cases,
     )
@@ -148,22 +164,22 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
 
 fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
-    for one in measured.iter().filter(|one| one.setting.count >= FEWEST_PAIRS) {
+    for one in measured {
         for level in levels(one) {
-            let of = |rule| best(one, rule, Answer::Mean, level);
-            if let (Some(root), Some(inverse)) = (of(Rule::SquareRoot), of(Rule::Inverse)) {
-                let compared = compare(&root.1.errors[level], &inverse.1.errors[level]);
-                let ratio = root.2.value / inverse.2.value;
-                cases
-                    .push((format!("{} ({ratio:.2} times)", case(one, level)), compared != Compared::Higher));
-            }
+            let ratio = |pairs: &[usize]| {
+                least_error(one, Rule::SquareRoot, level, pairs)
+                    / least_error(one, Rule::Inverse, level, pairs)
+            };
+            let each: Vec<usize> = (0..one.setting.count).collect();
+            let name = format!("{} ({:.2} times)", case(one, level), ratio(&each));
+            cases.push(Case::new(name, Resamples::of(each.len(), ratio).below(1.0)));
         }
     }
     Claim::over_cases(
         "of decreasing steps 1/√t is best",
         "section 5.2: the only decreasing rule that is displayed",
-        "a task and a budget; it agrees if the mean error with the best 1/√t step is not above that with the best 1/t step by more than two \
-         standard errors of the difference",
+        "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the best 1/t step",
+        By::Resampling,
         Needed::All,
         cases,
     )
@@ -174,15 +190,21 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
     let cases = measured.iter().filter_map(|one| {
         let constant = Step::of_paper(one.setting.players)[0];
         let curve = curve(one, Rule::Constant, constant.size, Answer::Last)?;
-        let (first, last) = (curve.mean(0)?, curve.mean(levels(one).len() - 1)?);
-        let fall = first.value / last.value;
-        Some((format!("{}: {fall:.2} times", title(one)), fall < 2.0))
+        let (first, last) = (&curve.errors[0], &curve.errors[levels(one).len() - 1]);
+        if first.is_empty() || last.is_empty() {
+            return None;
+        }
+        let fall = |pairs: &[usize]| mean_of(first, pairs) / mean_of(last, pairs);
+        let each: Vec<usize> = (0..first.len()).collect();
+        let name = format!("{}: {:.2} times", title(one), fall(&each));
+        Some(Case::new(name, Resamples::of(first.len(), fall).below(2.0)))
     });
     Claim::over_cases(
         "the last iterate of a constant step converges fast towards an imprecise solution",
         "section 4.2",
         "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
          last iterate falls by less than a factor of 2",
+        By::Resampling,
         Needed::All,
         cases,
     )

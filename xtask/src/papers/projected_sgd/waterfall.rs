@@ -12,8 +12,9 @@ use crate::reproduce::datasets::known;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Individuals of the reference group.
 const REFERENCES: usize = 200;
@@ -24,8 +25,8 @@ const ITERATIONS: usize = 1000;
 /// The probability of the paper's individual: of those like it, the nearest is explained.
 const PROBABILITY_OF_PAPER: f64 = 0.70;
 
-/// Standard errors that estimates may be off.
-const STANDARD_ERRORS: f64 = 4.0;
+/// How far an estimate may be off, in parts of the largest value.
+const PRECISE: f64 = 0.2;
 
 /// Efficiency is a sum of some numbers: rounding.
 const ROUNDING: f64 = 1e-9;
@@ -204,12 +205,14 @@ fn adds_up(waterfalls: &[Waterfall]) -> Claim {
     let cases = waterfalls.iter().map(|one| {
         let sum: f64 = one.bars.iter().map(|bar| bar.value).sum();
         let gap = (one.prediction - one.base - sum).abs();
-        (format!("{} ({gap:.1e})", one.title), gap <= ROUNDING * one.prediction.abs().max(1.0))
+        let adds_up = gap <= ROUNDING * one.prediction.abs().max(1.0);
+        Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(adds_up))
     });
     Claim::over_cases(
         "importances add up to the difference between the prediction and the mean of the reference group",
         "figure 1, section 2.2",
         "a dataset; it agrees if the two are the same to rounding",
+        By::Nothing,
         Needed::All,
         cases,
     )
@@ -217,15 +220,14 @@ fn adds_up(waterfalls: &[Waterfall]) -> Claim {
 
 fn single_games(waterfalls: &[Waterfall]) -> Claim {
     let cases = waterfalls.iter().map(|one| {
-        (
-            format!("{} ({:.1e})", one.title, one.single_games),
-            one.single_games <= ROUNDING * one.prediction.abs().max(1.0),
-        )
+        let are_same = one.single_games <= ROUNDING * one.prediction.abs().max(1.0);
+        Case::new(format!("{} ({:.1e})", one.title, one.single_games), Test::certain(are_same))
     });
     Claim::over_cases(
         "averaging the Shapley values against single references gives those against the group",
         "section 2.2",
         "a dataset; it agrees if all values are the same to rounding",
+        By::Nothing,
         Needed::All,
         cases,
     )
@@ -233,19 +235,29 @@ fn single_games(waterfalls: &[Waterfall]) -> Claim {
 
 fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
     let cases = waterfalls.iter().flat_map(|one| {
-        one.bars.iter().map(|bar| {
-            let z = (bar.estimate - bar.value).abs() / bar.error;
-            // A null player has no error, and is estimated exactly.
-            let agrees = (bar.estimate - bar.value).abs() <= STANDARD_ERRORS * bar.error + ROUNDING;
-            (format!("{}, {} ({z:.1} standard errors)", one.title, bar.label), agrees)
+        let largest = one.bars.iter().fold(0.0, |largest: f64, bar| largest.max(bar.value.abs()));
+        one.bars.iter().map(move |bar| {
+            let distance =
+                Measurement { value: (bar.estimate - bar.value) / largest, error: bar.error / largest };
+            let name = format!(
+                "{}, {} ({:.1} ± {:.1} % of the largest)",
+                one.title,
+                bar.label,
+                100.0 * distance.value,
+                100.0 * distance.error
+            );
+            Case::new(name, Test::measured_within(distance, ITERATIONS, (-PRECISE, PRECISE)))
         })
     });
     Claim::over_cases(
         "Algorithm 1 with a reference drawn for each iteration estimates these values",
         "section 3",
         &format!(
-            "an attribute; it agrees if {ITERATIONS} iterations are within {STANDARD_ERRORS} of their standard errors"
+            "an attribute; it agrees if the estimate of {ITERATIONS} iterations, with its standard error, is within {} % of the largest value from the \
+             exact one",
+            100.0 * PRECISE
         ),
+        By::StandardError,
         Needed::All,
         cases,
     )
@@ -256,12 +268,12 @@ fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
     let claim = |claim: &str, rule: &str, attribute: usize, agrees: &dyn Fn(&Waterfall, &Bar) -> bool| {
         let bar = compas.map(|one| (one, &one.bars[attribute]));
-        Claim {
-            claim: claim.to_owned(),
-            source: "figure 1, caption".to_owned(),
-            rule: format!("holds if {rule}; sizes are not judged: the paper's model is not published"),
-            verdict: bar.map_or(Verdict::NotTested, |(one, bar)| Verdict::of_truth(agrees(one, bar))),
-            evidence: bar.map_or("no data".to_owned(), |(one, bar)| {
+        Claim::fact(
+            claim,
+            "figure 1, caption",
+            &format!("{rule}; sizes are not judged: the paper's model is not published"),
+            bar.map(|(one, bar)| agrees(one, bar)),
+            bar.map_or("no data".to_owned(), |(one, bar)| {
                 format!(
                     "{} of {:.1} % against {:.1} % of the group",
                     points(bar),
@@ -269,7 +281,7 @@ fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
                     100.0 * one.base
                 )
             }),
-        }
+        )
     };
     [
         claim(

@@ -18,15 +18,14 @@ mod resumed;
 mod runs;
 mod shown;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use apportion::Method;
 use apportion::estimators::Guarantee;
-use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed, Verdict};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 use asked::{DEFAULT, METHODS, confidence};
 use game::{DATASETS, Series};
 use price::price;
@@ -35,9 +34,6 @@ use runs::{Measured, measure};
 /// What is wanted: this share of the runs within the tolerance at least, and so many times the least budget at most.
 const LEAST_SHARE: f64 = 0.93;
 const MOST_RATIO: f64 = 3.0;
-
-/// Chance at which some cell of all would be said to miss too often though none does.
-const FALSE_ALARM: f64 = 0.05;
 
 /// Shares within the tolerance and evaluations over the least budgets, with what became of interrupted runs.
 pub(super) fn until(session: &Session) -> Result<Made> {
@@ -50,7 +46,7 @@ pub(super) fn until(session: &Session) -> Result<Made> {
         claims: vec![
             within(&measured),
             within_by_method(&measured),
-            within_by_cell(&measured)?,
+            within_by_cell(&measured),
             spent(&measured)?,
             spent_by_method(&measured)?,
             same_bytes(&measured),
@@ -96,9 +92,12 @@ impl Counts {
         (self.uncertain > 0).then(|| self.uncertain_within as f64 / self.uncertain as f64)
     }
 
-    /// Whether enough runs are within the tolerance, exact ones counted and not.
-    fn is_enough(self) -> bool {
-        [self.share(), self.share_of_uncertain()].into_iter().flatten().all(|share| share >= LEAST_SHARE)
+    /// That enough runs are within the tolerance, with the exact ones and without.
+    fn is_enough(self) -> Test {
+        let all = Test::share_above(self.within, self.reached, LEAST_SHARE);
+        let uncertain = (self.uncertain > 0)
+            .then(|| Test::share_above(self.uncertain_within, self.uncertain, LEAST_SHARE));
+        Test::all([all].into_iter().chain(uncertain))
     }
 
     fn words(self) -> String {
@@ -121,60 +120,57 @@ fn of_method(measured: &[Measured], method: Method) -> impl Iterator<Item = &Mea
 fn within(measured: &[Measured]) -> Claim {
     let counts = Counts::of(of_method(measured, DEFAULT));
     let all = Counts::of(measured);
-    Claim {
-        claim: format!(
+    let case = Case::new(counts.words(), counts.is_enough());
+    Claim::over_cases(
+        &format!(
             "where a run of {DEFAULT} stops for its tolerance with confidence {}, the true error is within the tolerance in at least 93 % \
              of the runs",
             confidence()
         ),
-        source: "target of this project".to_owned(),
-        rule: "holds if the share pooled over games, tolerances and runs is 93 % or more, with and without the runs that ended exact; runs \
-               stopped by the budget claim no accuracy and are not counted"
-            .to_owned(),
-        verdict: if counts.reached == 0 { Verdict::NotTested } else { Verdict::of_truth(counts.is_enough()) },
-        evidence: format!("{}; all methods together: {}", counts.words(), all.words()),
-    }
+        "target of this project",
+        "all games; it agrees if the share pooled over them, tolerances and runs is above 93 %, with and without the runs that ended exact; \
+         runs stopped by the budget claim no accuracy and are not counted",
+        By::Counts,
+        Needed::All,
+        (counts.reached > 0).then_some(case),
+    )
+    .and(&format!("all methods together: {}", all.words()))
 }
 
 fn within_by_method(measured: &[Measured]) -> Claim {
     let cases = METHODS.into_iter().filter_map(|method| {
         let counts = Counts::of(of_method(measured, method));
-        (counts.reached > 0).then(|| (format!("{method}: {}", counts.words()), counts.is_enough()))
+        (counts.reached > 0).then(|| Case::new(format!("{method}: {}", counts.words()), counts.is_enough()))
     });
     Claim::over_cases(
         "with every method the true error is within the tolerance in at least 93 % of the runs that stop for it",
         "target of this project",
-        "a method; it agrees if its share pooled over games, tolerances and runs is 93 % or more, with and without the runs that ended exact",
+        "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with and without the runs that ended exact",
+        By::Counts,
         Needed::All,
         cases,
     )
 }
 
-fn within_by_cell(measured: &[Measured]) -> Result<Claim> {
-    let cells = measured.iter().filter(|one| one.reached().next().is_some());
-    let count = cells.clone().count();
-    let mut cases = Vec::new();
-    for one in cells {
+fn within_by_cell(measured: &[Measured]) -> Claim {
+    let cases = measured.iter().filter_map(|one| {
         let counts = Counts::of([one]);
         let missed = counts.reached - counts.within;
-        let chance = match missed.checked_sub(1) {
-            None => 1.0,
-            Some(fewer) => Binomial::new(1.0 - confidence(), counts.reached as u64)
-                .context("the law of misses")?
-                .sf(fewer as u64),
-        };
-        cases.push((
-            format!("{}: {missed} of {} missed", one.title(), counts.reached),
-            chance >= FALSE_ALARM / count as f64,
-        ));
-    }
-    Ok(Claim::over_cases(
+        let more = Test::share_above(counts.within, counts.reached, confidence());
+        // A cell speaks for it where so many misses would show: as one of a share of 1/2 does in most.
+        let shows = Test::share_above(counts.within, counts.reached, 0.5);
+        let name = format!("{}: {missed} of {} missed", one.title(), counts.reached);
+        (counts.reached > 0)
+            .then(|| Case::new(name, Test::of_chances(shows.favour(), more.against(), counts.reached)))
+    });
+    Claim::over_cases(
         "no method on any game misses a tolerance more often than the confidence allows",
         "this project",
-        "a method, a game and a tolerance; it agrees unless as many misses, at 5 % for each run, have a chance below 5 % over the number of cases",
-        Needed::All,
+        "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that are allowed, for it one below a half",
+        By::Counts,
+        Needed::NotBehind,
         cases,
-    ))
+    )
 }
 
 /// The mean of the ratios, and the cell with the largest.
@@ -207,40 +203,42 @@ fn words_of_ratios(mean: f64, all: &[f64], largest: &Measured) -> Result<String>
 const OF_RATIOS: &str = "cells are games and tolerances at which all runs stopped for the tolerance; evaluations spent are the mean over its \
                          runs, the least budget is that at which the mean relative error of other runs is the tolerance";
 
+/// The case that a method's ratio, averaged over cells, is at most what is wanted.
+fn ratio_case(name: &str, (mean, all, largest): &(f64, Vec<f64>, &Measured)) -> Result<Case> {
+    let words = words_of_ratios(*mean, all, largest)?;
+    Ok(Case::new(format!("{name}: {words}"), Test::mean_below(all, MOST_RATIO)))
+}
+
 fn spent(measured: &[Measured]) -> Result<Claim> {
     let found = ratios(of_method(measured, DEFAULT));
-    Ok(Claim {
-        claim: format!(
+    let case = found.as_ref().map(|found| ratio_case(DEFAULT.name(), found)).transpose()?;
+    Ok(Claim::over_cases(
+        &format!(
             "evaluations spent by {DEFAULT} are at most {MOST_RATIO} times the least budget that reaches the tolerance on average"
         ),
-        source: "target of this project".to_owned(),
-        rule: format!("holds if the ratio averaged over cells is at most {MOST_RATIO}; {OF_RATIOS}"),
-        verdict: found.as_ref().map_or(Verdict::NotTested, |found| Verdict::of_truth(found.0 <= MOST_RATIO)),
-        evidence: match &found {
-            Some((mean, all, largest)) => words_of_ratios(*mean, all, largest)?,
-            None => "no cell".to_owned(),
-        },
-    })
+        "target of this project",
+        &format!("all cells; it agrees if the ratio averaged over them is at most {MOST_RATIO}; {OF_RATIOS}"),
+        By::StandardError,
+        Needed::All,
+        case,
+    ))
 }
 
 fn spent_by_method(measured: &[Measured]) -> Result<Claim> {
-    let (mut cases, mut evidence) = (Vec::new(), Vec::new());
+    let mut cases = Vec::new();
     for method in METHODS {
-        if let Some((mean, all, largest)) = ratios(of_method(measured, method)) {
-            let words = format!("{method}: {}", words_of_ratios(mean, &all, largest)?);
-            cases.push((method.name().to_owned(), mean <= MOST_RATIO));
-            evidence.push(words);
+        if let Some(found) = ratios(of_method(measured, method)) {
+            cases.push(ratio_case(method.name(), &found)?);
         }
     }
-    let mut claim = Claim::over_cases(
+    Ok(Claim::over_cases(
         "with every method evaluations spent are at most 3 times the least budget that reaches the tolerance on average",
         "target of this project",
-        &format!("a method; it agrees if its ratio averaged over cells is at most {MOST_RATIO}"),
+        &format!("a method; it agrees if its ratio averaged over cells is at most {MOST_RATIO}; {OF_RATIOS}"),
+        By::StandardError,
         Needed::All,
         cases,
-    );
-    claim.evidence = format!("{}; {}", claim.evidence, evidence.join("; "));
-    Ok(claim)
+    ))
 }
 
 fn same_bytes(measured: &[Measured]) -> Claim {
@@ -251,19 +249,18 @@ fn same_bytes(measured: &[Measured]) -> Claim {
     };
     let others: Vec<String> = tried().filter(|tried| !tried.1).map(|(one, _)| one.title()).collect();
     let count = tried().count();
-    Claim {
-        claim: "a run stopped, serialized and resumed gives the bytes of an uninterrupted one".to_owned(),
-        source: "target of this project".to_owned(),
-        rule: "holds if the JSON of the explanations is the same in all runs that were stopped after a random one of their chunks of \
-               evaluations, stored as JSON, read and resumed"
-            .to_owned(),
-        verdict: if count == 0 { Verdict::NotTested } else { Verdict::of_truth(others.is_empty()) },
-        evidence: if others.is_empty() {
+    Claim::fact(
+        "a run stopped, serialized and resumed gives the bytes of an uninterrupted one",
+        "target of this project",
+        "the JSON of the explanations is the same in all runs that were stopped after a random one of their chunks of evaluations, stored as \
+         JSON, read and resumed",
+        (count > 0).then_some(others.is_empty()),
+        if others.is_empty() {
             format!("none of {count} runs gave other bytes")
         } else {
             format!("{} of {count} gave other bytes: {}", others.len(), others.join("; "))
         },
-    }
+    )
 }
 
 fn notes(session: &Session) -> Vec<String> {

@@ -1,0 +1,304 @@
+//! Claims about curves: one contender against another, run by run, at every place (a panel and a level).
+
+use super::contender::Compete;
+use super::curves::{Centre, Curves};
+use crate::reproduce::statistics::{Summary, slope};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
+
+impl<C: Compete> Curves<C> {
+    /// The same curves without panels and contenders that a claim does not speak of: those of the paper decide its claims alone.
+    pub(crate) fn only(&self, panel: impl Fn(usize) -> bool, contenders: &[C]) -> Self {
+        let points =
+            self.points.iter().filter(|point| panel(point.panel) && contenders.contains(&point.contender));
+        Self { panels: self.panels.clone(), levels: self.levels.clone(), points: points.cloned().collect() }
+    }
+
+    /// All places, whether m covers all coalitions or not.
+    pub(crate) fn places(&self) -> Vec<(usize, usize)> {
+        let mut places: Vec<_> = self.points.iter().map(|point| (point.panel, point.level)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The errors of a contender at a place, run by run; none where it is not there.
+    pub(crate) fn errors(&self, (panel, level): (usize, usize), contender: C) -> &[f64] {
+        self.point(panel, contender, level).map_or(&[], |point| &point.errors)
+    }
+
+    /// The errors of two contenders at a place, in the runs that have both.
+    pub(crate) fn paired(&self, place: (usize, usize), (one, other): (C, C)) -> (Vec<f64>, Vec<f64>) {
+        paired(self.errors(place, one), self.errors(place, other))
+    }
+
+    /// That the error of `one` is less than `factor` times that of `other`.
+    pub(crate) fn is_below(&self, place: (usize, usize), pair: (C, C), factor: f64) -> Test {
+        let (one, other) = self.paired(place, pair);
+        Test::ratio_below(&one, &other, factor)
+    }
+
+    /// A case for each place where both are, named by the ratio of their centres.
+    pub(crate) fn cases(
+        &self,
+        places: impl IntoIterator<Item = (usize, usize)>,
+        pair: (C, C),
+        centre: Centre,
+        test: impl Fn((usize, usize)) -> Test,
+    ) -> Vec<Case> {
+        let cases = places.into_iter().filter_map(|place| {
+            let ratio = self.ratio(place, pair, centre)?;
+            Some(Case::new(format!("{} (ratio {ratio:.2})", self.place(place.0, place.1)), test(place)))
+        });
+        cases.collect()
+    }
+
+    /// The cases that `one` is below `factor` times `other`, at `places`.
+    pub(crate) fn below_cases(
+        &self,
+        places: impl IntoIterator<Item = (usize, usize)>,
+        pair: (C, C),
+        centre: Centre,
+        factor: f64,
+    ) -> Vec<Case> {
+        self.cases(places, pair, centre, |place| self.is_below(place, pair, factor))
+    }
+
+    /// The cases that the two are within `factor` of each other, at `places`.
+    pub(crate) fn alike_cases(
+        &self,
+        places: impl IntoIterator<Item = (usize, usize)>,
+        pair: (C, C),
+        centre: Centre,
+        factor: f64,
+    ) -> Vec<Case> {
+        self.cases(places, pair, centre, |place| {
+            let below = |factor| self.is_below(place, pair, factor);
+            Test::all([below(factor), below(1.0 / factor).opposite()])
+        })
+    }
+
+    /// The claim that `one` is below `other` everywhere but where both are exact.
+    pub(crate) fn below(
+        &self,
+        claim: &str,
+        source: &str,
+        needed: Needed,
+        (one, other): (C, C),
+        centre: Centre,
+    ) -> Claim {
+        let case = format!(
+            "a dataset and level with m < 2^n; it agrees if {} is below {} in the same run",
+            one.title(),
+            other.title()
+        );
+        let cases = self.below_cases(self.open_places(), (one, other), centre, 1.0);
+        Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
+    }
+
+    /// That one of `best` is below all other contenders at a place.
+    pub(crate) fn is_best(&self, place: (usize, usize), best: &[C]) -> Test {
+        let here = |contender: &C| self.point(place.0, *contender, place.1).is_some();
+        let rivals: Vec<C> =
+            self.contenders().into_iter().filter(|rival| here(rival) && !best.contains(rival)).collect();
+        Test::any(
+            best.iter()
+                .filter(|one| here(one))
+                .map(|&one| Test::all(rivals.iter().map(|&rival| self.is_below(place, (one, rival), 1.0)))),
+        )
+    }
+
+    /// The claim that one of `best` has the least error everywhere but where the exact methods tie.
+    pub(crate) fn best(
+        &self,
+        claim: &str,
+        source: &str,
+        needed: Needed,
+        best: &[C],
+        centre: Centre,
+    ) -> Claim {
+        let cases = self.open_places().filter_map(|(panel, level)| {
+            let here = self.points.iter().filter(|point| point.panel == panel && point.level == level);
+            let winner =
+                here.min_by(|a, b| centre.of(&a.summary).total_cmp(&centre.of(&b.summary)))?.contender;
+            let name = format!("{} (least {}: {})", self.place(panel, level), centre.name(), winner.title());
+            Some(Case::new(name, self.is_best((panel, level), best)))
+        });
+        let names: Vec<&str> = best.iter().map(|contender| contender.title()).collect();
+        let case = format!(
+            "a dataset and level with m < 2^n; it agrees if {} is below each of the others in the same run",
+            names.join(" or ")
+        );
+        Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
+    }
+
+    /// The cases that a quantity of `one`'s errors is below `factor` times one of `other`'s, by runs drawn again.
+    pub(crate) fn summary_cases(
+        &self,
+        places: impl IntoIterator<Item = (usize, usize)>,
+        (one, other): (C, C),
+        quantity: [fn(&Summary) -> f64; 2],
+        factor: f64,
+    ) -> Vec<Case> {
+        let cases = places.into_iter().filter_map(|place| {
+            let (ones, others) = self.paired(place, (one, other));
+            if ones.is_empty() {
+                return None;
+            }
+            let ratio = |ones: &[f64], others: &[f64]| {
+                quantity[0](&Summary::of(ones)) / quantity[1](&Summary::of(others))
+            };
+            let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio(&ones, &others));
+            let resamples =
+                Resamples::of(ones.len(), |runs| ratio(&picked(&ones, runs), &picked(&others, runs)));
+            Some(Case::new(name, resamples.below(factor)))
+        });
+        cases.collect()
+    }
+
+    /// The slope of log error on log x of a contender in a panel, run by run.
+    pub(crate) fn slopes(&self, panel: usize, contender: C) -> Vec<f64> {
+        let points: Vec<(f64, &[f64])> = (0..self.levels.len())
+            .filter_map(|level| {
+                Some((self.levels[level].x, self.point(panel, contender, level)?.errors.as_slice()))
+            })
+            .collect();
+        let runs = points.iter().map(|point| point.1.len()).min().unwrap_or_default();
+        let of_run = |run: usize| {
+            slope(&points.iter().map(|(x, errors)| (x.ln(), errors[run].ln())).collect::<Vec<_>>())
+        };
+        (0..runs).map(of_run).collect()
+    }
+}
+
+/// Those of some numbers.
+pub(crate) fn picked(sample: &[f64], runs: &[usize]) -> Vec<f64> {
+    runs.iter().map(|&run| sample[run]).collect()
+}
+
+/// Two samples in the runs that both have.
+pub(crate) fn paired(one: &[f64], other: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    one.iter().zip(other).filter(|(one, other)| !one.is_nan() && !other.is_nan()).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curves::{Level, Point};
+    use super::*;
+    use crate::reproduce::figure::{Shape, Style, palette};
+    use crate::reproduce::verdict::Verdict;
+    use apportion::Estimator;
+    use apportion::estimators::LeverageShap;
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum Who {
+        Subject,
+        Rival,
+        Added,
+    }
+
+    const OF_PAPER: [Who; 2] = [Who::Subject, Who::Rival];
+
+    impl Compete for Who {
+        fn all() -> &'static [Self] {
+            &[Self::Subject, Self::Rival, Self::Added]
+        }
+
+        fn title(self) -> &'static str {
+            match self {
+                Self::Subject => "subject",
+                Self::Rival => "rival",
+                Self::Added => "added",
+            }
+        }
+
+        fn style(self) -> Style {
+            Style { colour: palette::BLACK, shape: Shape::Circle }
+        }
+
+        fn is_subject(self) -> bool {
+            self == Self::Subject
+        }
+
+        fn estimator(self) -> Box<dyn Estimator> {
+            Box::new(LeverageShap::default())
+        }
+    }
+
+    /// Errors in 20 runs, which differ more from run to run than contenders do.
+    fn errors(scale: f64) -> Vec<f64> {
+        (0..20).map(|run| scale * (f64::from(run * 7 % 20) / 3.0).exp()).collect()
+    }
+
+    /// Panels by panels: the scales of the contenders that are there.
+    fn curves(panels: &[&[(Who, f64)]]) -> Curves<Who> {
+        let level = Level { label: "10n".to_owned(), x: 10.0, tick: String::new() };
+        let points = panels.iter().enumerate().flat_map(|(panel, here)| {
+            here.iter().filter_map(move |&(who, scale)| Point::new(panel, who, 0, false, errors(scale)))
+        });
+        Curves {
+            panels: (0..panels.len()).map(|panel| format!("panel {panel}")).collect(),
+            levels: vec![level],
+            points: points.collect(),
+        }
+    }
+
+    fn below(curves: &Curves<Who>) -> Verdict {
+        curves.below("", "", Needed::All, (Who::Subject, Who::Rival), Centre::Median).verdict
+    }
+
+    fn best(curves: &Curves<Who>) -> Verdict {
+        curves.best("", "", Needed::All, &[Who::Subject], Centre::Median).verdict
+    }
+
+    #[test]
+    fn runs_are_compared_with_themselves() {
+        // 10 % less in every run: far less than runs differ among themselves.
+        assert_eq!(below(&curves(&[&[(Who::Subject, 0.9), (Who::Rival, 1.0)]])), Verdict::Holds);
+        assert_eq!(below(&curves(&[&[(Who::Subject, 1.1), (Who::Rival, 1.0)]])), Verdict::DoesNotHold);
+        assert_eq!(below(&curves(&[&[(Who::Subject, 1.0), (Who::Rival, 1.0)]])), Verdict::Undecided);
+        assert_eq!(below(&curves(&[])), Verdict::NotTested);
+    }
+
+    #[test]
+    fn a_contender_or_dataset_that_is_added_does_not_flip_a_verdict_of_the_paper() {
+        let all = curves(&[
+            &[(Who::Subject, 0.5), (Who::Rival, 1.0), (Who::Added, 0.1)],
+            &[(Who::Subject, 2.0), (Who::Rival, 1.0)],
+        ]);
+        assert_eq!(best(&all), Verdict::DoesNotHold);
+        let of_paper = all.only(|panel| panel == 0, &OF_PAPER);
+        assert_eq!((best(&of_paper), below(&of_paper)), (Verdict::Holds, Verdict::Holds));
+        assert_eq!(best(&all.only(|_| false, &OF_PAPER)), Verdict::NotTested);
+    }
+
+    #[test]
+    fn alike_is_shown_by_runs_that_are_near_and_not_by_too_few_to_tell() {
+        let places = || [(0, 0)];
+        let pair = (Who::Subject, Who::Rival);
+        let verdict = |scale: f64| {
+            let curves = curves(&[&[(Who::Subject, scale), (Who::Rival, 1.0)]]);
+            let cases = curves.alike_cases(places(), pair, Centre::Median, 1.5);
+            Claim::over_cases("", "", "", By::SignedRanks, Needed::All, cases).verdict
+        };
+        assert_eq!((verdict(1.4), verdict(0.7)), (Verdict::Holds, Verdict::Holds));
+        assert_eq!((verdict(1.6), verdict(0.6)), (Verdict::DoesNotHold, Verdict::DoesNotHold));
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_runs() {
+        let mut two = curves(&[&[(Who::Subject, 1.0)]]);
+        two.levels.push(Level { label: "100n".to_owned(), x: 100.0, tick: String::new() });
+        two.points.extend(Point::new(0, Who::Subject, 1, false, errors(0.01)));
+        let slopes = two.slopes(0, Who::Subject);
+        assert!(slopes.len() == 20 && slopes.iter().all(|slope| (slope + 2.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn summaries_are_compared_over_runs_drawn_again() {
+        let curves = curves(&[&[(Who::Subject, 0.001), (Who::Rival, 1.0)]]);
+        let third_to_median = [|s: &Summary| s.third, |s: &Summary| s.median];
+        let cases = curves.summary_cases([(0, 0)], (Who::Subject, Who::Rival), third_to_median, 1.5);
+        let claim = Claim::over_cases("", "", "", By::Resampling, Needed::All, cases);
+        assert_eq!(claim.verdict, Verdict::Holds);
+    }
+}

@@ -1,0 +1,161 @@
+//! Mutants: small faults that a snapshot must catch, and the check of verdicts where a claim bears on them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`mutant`] | a mutant, as its file in `xtask/mutants` has it |
+//! | [`tree`] | the copy of the repository that mutants are applied to |
+//!
+//! Nothing in the repository itself is changed: mutants live in `target/mutants`, with builds of their own that the next one goes on from.
+
+mod mutant;
+mod tree;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::reproduce::{Usage, workspace};
+use mutant::{Catcher, Mutant};
+use tree::Tree;
+
+/// Applies mutants to a copy of the repository, and tells which are caught.
+#[derive(Debug, Args)]
+pub(crate) struct Mutants {
+    /// Names of mutants, as in xtask/mutants; all of them if none is named
+    pub(crate) names: Vec<String>,
+    /// Print the mutants with what should catch them, and stop
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Only see whether each mutant still applies
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) apply_only: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// If a mutant no longer applies, or one is not caught by all that should catch it.
+pub(crate) fn run(arguments: &Mutants) -> Result<()> {
+    let workspace = workspace();
+    let mutants = selected(&workspace.join("xtask/mutants"), &arguments.names)?;
+    if arguments.list {
+        for mutant in &mutants {
+            println!("{:<24} {}", mutant.name, mutant.what);
+            mutant.catchers.iter().for_each(|catcher| println!("{:<24}   {catcher}", ""));
+        }
+        return Ok(());
+    }
+    let misfits: Vec<String> = mutants
+        .iter()
+        .filter_map(|mutant| mutant.applied(&workspace).err())
+        .map(|error| format!("{error:#}"))
+        .collect();
+    if !misfits.is_empty() {
+        bail!("{} of {} mutants no longer apply:\n  {}", misfits.len(), mutants.len(), misfits.join("\n  "));
+    }
+    if arguments.apply_only {
+        println!("all {} mutants apply", mutants.len());
+        return Ok(());
+    }
+    let tree = Tree::copy_of(&workspace)?;
+    if !compiles(&tree)? {
+        bail!("the repository does not compile without a mutant");
+    }
+    let mut survivors = Vec::new();
+    for mutant in &mutants {
+        if !is_caught(mutant, &tree)? {
+            survivors.push(mutant.name.as_str());
+        }
+    }
+    if !survivors.is_empty() {
+        bail!("{} of {} mutants survive: {}", survivors.len(), mutants.len(), survivors.join(", "));
+    }
+    println!("all {} mutants are caught", mutants.len());
+    Ok(())
+}
+
+/// The mutants of these names in a folder, in the order of their names.
+fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
+    let mut all = Vec::new();
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "mutant") {
+            all.push(Mutant::read(&path)?);
+        }
+    }
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|mutant| mutant.name != **name)) {
+        let known: Vec<&str> = all.iter().map(|mutant| mutant.name.as_str()).collect();
+        bail!(Usage(format!("there is no mutant {unknown:?}; there is {}", known.join(", "))));
+    }
+    all.retain(|mutant| names.is_empty() || names.contains(&mutant.name));
+    Ok(all)
+}
+
+/// Whether all that should catch a mutant do.
+fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
+    println!("{}: {}", mutant.name, mutant.what);
+    let original = mutant.apply(&tree.path())?;
+    let caught = judged(mutant, tree);
+    std::fs::write(tree.path().join(&mutant.file), original)?;
+    caught
+}
+
+fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
+    if !compiles(tree)? {
+        bail!("the mutant {} does not compile", mutant.name);
+    }
+    let mut is_caught = true;
+    for catcher in &mutant.catchers {
+        let done = command(catcher, tree).output().with_context(|| format!("cannot start {catcher}"))?;
+        let survives = done.status.success();
+        println!("  {}: {catcher}", if survives { "NOT CAUGHT" } else { "caught" });
+        for change in
+            String::from_utf8_lossy(&done.stderr).lines().filter(|line| line.contains(": recorded "))
+        {
+            println!("    {change}");
+        }
+        is_caught &= !survives;
+    }
+    Ok(is_caught)
+}
+
+/// Builds the program and its tests, so that what fails afterwards is no fault of the compiler's.
+fn compiles(tree: &Tree) -> Result<bool> {
+    let mut build = cargo(tree);
+    build.args(["--test", "reproduce", "--no-run"]);
+    Ok(build.status().context("cannot start cargo")?.success())
+}
+
+fn cargo(tree: &Tree) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--release", "--quiet", "--package", "xtask"]);
+    command.current_dir(tree.path()).env("CARGO_TARGET_DIR", tree.builds()).env("INSTA_UPDATE", "no");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn command(catcher: &Catcher, tree: &Tree) -> Command {
+    match catcher {
+        Catcher::Unit(name) => {
+            let mut test = cargo(tree);
+            test.args(["--bin", "xtask", name]);
+            test
+        }
+        Catcher::Test(name) => {
+            let mut test = cargo(tree);
+            test.args(["--test", "reproduce", name]);
+            test
+        }
+        Catcher::Check(artefact) => {
+            let mut check = Command::new(tree.builds().join("release/xtask"));
+            check.args(["reproduce", "--check", artefact, "--fresh", "--out"]);
+            check.arg(tree.builds().join("check")).current_dir(tree.path());
+            check
+        }
+    }
+}

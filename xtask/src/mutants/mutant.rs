@@ -1,0 +1,155 @@
+//! A mutant, as its file in `xtask/mutants` has it.
+//!
+//! ```text
+//! what: pairs are no pairs: …
+//! file: crates/samplers/src/…
+//! test: the_numbers_of_kernel_banzhaf_are_known
+//! check: kernel-banzhaf/fig2
+//! --- find
+//! lines that are in the file once
+//! --- replace
+//! lines in their place
+//! ```
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+const FIND: &str = "--- find\n";
+const REPLACE: &str = "--- replace\n";
+
+/// A small fault in one file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mutant {
+    pub(super) name: String,
+    /// The fault in words.
+    pub(super) what: String,
+    /// Where, from the root of the repository.
+    pub(super) file: String,
+    find: String,
+    replace: String,
+    pub(super) catchers: Vec<Catcher>,
+}
+
+/// What should catch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Catcher {
+    /// A unit test of xtask.
+    Unit(String),
+    /// A test of the harness, which compares with snapshots.
+    Test(String),
+    /// The verdicts of an artefact against those recorded.
+    Check(String),
+}
+
+impl fmt::Display for Catcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit(name) => write!(f, "cargo test --package xtask --bin xtask {name}"),
+            Self::Test(name) => write!(f, "cargo test --package xtask --test reproduce {name}"),
+            Self::Check(artefact) => write!(f, "cargo xtask reproduce --check {artefact}"),
+        }
+    }
+}
+
+impl Mutant {
+    /// The mutant in a file, named as it is.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let at = || format!("{} is no mutant", path.display());
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = std::fs::read_to_string(path).with_context(at)?;
+        Self::parse(name, &text).with_context(at)
+    }
+
+    fn parse(name: String, text: &str) -> Result<Self> {
+        let (head, body) = text.split_once(FIND).context("no line \"--- find\"")?;
+        let (find, replace) = body.split_once(REPLACE).context("no line \"--- replace\"")?;
+        let (mut what, mut file, mut catchers) = (None, None, Vec::new());
+        for line in head.lines() {
+            let (key, value) = line.split_once(": ").with_context(|| format!("{line:?} is no KEY: VALUE"))?;
+            match key {
+                "what" => what = Some(value.to_owned()),
+                "file" => file = Some(value.to_owned()),
+                "unit" => catchers.push(Catcher::Unit(value.to_owned())),
+                "test" => catchers.push(Catcher::Test(value.to_owned())),
+                "check" => catchers.push(Catcher::Check(value.to_owned())),
+                other => bail!("{other:?} is not one of what, file, unit, test, check"),
+            }
+        }
+        ensure!(!catchers.is_empty(), "nothing is said to catch it");
+        ensure!(!find.is_empty() && find != replace, "it changes nothing");
+        Ok(Self {
+            name,
+            what: what.context("no line \"what: …\"")?,
+            file: file.context("no line \"file: …\"")?,
+            find: find.to_owned(),
+            replace: replace.to_owned(),
+            catchers,
+        })
+    }
+
+    /// The file below `root` with the fault.
+    ///
+    /// # Errors
+    ///
+    /// If what is to be replaced is not there, or more than once.
+    pub(super) fn applied(&self, root: &Path) -> Result<String> {
+        let path = root.join(&self.file);
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("{}: cannot read {}", self.name, self.file))?;
+        match text.matches(&self.find).count() {
+            1 => Ok(text.replacen(&self.find, &self.replace, 1)),
+            count => {
+                bail!("{}: what it replaces is {count} times in {}, not once", self.name, self.file)
+            }
+        }
+    }
+
+    /// Writes the fault into the file below `root`, and answers with what was there.
+    pub(super) fn apply(&self, root: &Path) -> Result<String> {
+        let mutated = self.applied(root)?;
+        let path = root.join(&self.file);
+        let original = std::fs::read_to_string(&path)?;
+        std::fs::write(&path, mutated)?;
+        Ok(original)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "what: a sign\nfile: a.rs\ntest: of_a\ncheck: p/fig1\n--- find\na + b\n--- replace\na - b\n";
+
+    #[test]
+    fn a_mutant_replaces_what_is_there_once_and_else_does_not_apply() {
+        let mutant = Mutant::parse("sign".to_owned(), TEXT).unwrap();
+        assert_eq!(mutant.catchers, [Catcher::Test("of_a".to_owned()), Catcher::Check("p/fig1".to_owned())]);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rs");
+        std::fs::write(&file, "x\na + b\ny\n").unwrap();
+        assert_eq!(mutant.apply(folder.path()).unwrap(), "x\na + b\ny\n");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "x\na - b\ny\n");
+        for (text, times) in [("x\n", "0 times"), ("a + b\na + b\n", "2 times")] {
+            std::fs::write(&file, text).unwrap();
+            let error = mutant.applied(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(times) && error.contains("a.rs"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_mutant_is_said() {
+        for (text, says) in [
+            ("what: a\n", "--- find"),
+            ("what: a\nfile: b\n--- find\nx\n--- replace\ny\n", "catch"),
+            ("what: a\nfile: b\ntest: c\n--- find\nx\n--- replace\nx\n", "nothing"),
+            ("what: a\ntest: c\n--- find\nx\n--- replace\ny\n", "file"),
+            ("who: a\n--- find\nx\n--- replace\ny\n", "who"),
+        ] {
+            let error = format!("{:#}", Mutant::parse(String::new(), text).unwrap_err());
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}
