@@ -321,6 +321,16 @@ mod tests {
         }
     }
 
+    /// Kernel Banzhaf with and without pairs, pairing switched off: a median ratio is below 1 in 11 of 17 cases.
+    #[test]
+    fn more_than_half_of_the_cases_is_what_chance_gives() {
+        let below = |at: usize| at < 11;
+        let chances: Vec<_> = (0..17).map(|at| if below(at) { (0.2, 0.8) } else { (0.8, 0.2) }).collect();
+        let claim = judge(Needed::All, &chances, 25);
+        assert_eq!(claim.verdict, Verdict::Undecided);
+        assert!(claim.evidence.starts_with("of 17 cases 0 beyond chance for it, 0 against, 17 undecided"));
+    }
+
     #[test]
     fn cases_are_beyond_chance_only_where_so_many_would_not_be() {
         // Below 0.05, as chance gives one of twenty.

@@ -50,10 +50,12 @@ const RESAMPLES: usize = 1999;
 /// The probabilities of a statement's evidence by chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Test {
-    pub(super) favour: f64,
-    pub(super) against: f64,
+    /// Of evidence for it as strong.
+    pub(crate) favour: f64,
+    /// Of evidence against it as strong.
+    pub(crate) against: f64,
     /// What it rests on; none where nothing is drawn.
-    pub(super) runs: Option<usize>,
+    pub(crate) runs: Option<usize>,
 }
 
 impl Test {
@@ -137,16 +139,6 @@ impl Test {
         Self { favour, against, runs: Some(of) }
     }
 
-    /// The chance of evidence for the statement as strong as what was seen.
-    pub(crate) fn favour(self) -> f64 {
-        self.favour
-    }
-
-    /// The chance of evidence against it as strong.
-    pub(crate) fn against(self) -> f64 {
-        self.against
-    }
-
     /// The same of the opposite statement.
     pub(crate) fn opposite(self) -> Self {
         Self { favour: self.against, against: self.favour, ..self }
@@ -178,7 +170,7 @@ impl Test {
 }
 
 /// The logarithm of one over the other in each run. Two zeros are alike.
-pub(super) fn log_ratios(one: &[f64], other: &[f64]) -> Vec<f64> {
+fn log_ratios(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| if one == other { 0.0 } else { (one / other).ln() }).collect()
 }
 

@@ -161,7 +161,7 @@ fn within_by_cell(measured: &[Measured]) -> Claim {
         let shows = Test::share_above(counts.within, counts.reached, 0.5);
         let name = format!("{}: {missed} of {} missed", one.title(), counts.reached);
         (counts.reached > 0)
-            .then(|| Case::new(name, Test::of_chances(shows.favour(), more.against(), counts.reached)))
+            .then(|| Case::new(name, Test::of_chances(shows.favour, more.against, counts.reached)))
     });
     Claim::over_cases(
         "no method on any game misses a tolerance more often than the confidence allows",
