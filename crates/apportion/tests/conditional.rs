@@ -205,7 +205,10 @@ fn runs_with_more_draws_resume_to_the_same_bytes() {
         let begun = keeper.begun.into_inner().unwrap();
         let kept = || Mutex::new(begun.clone());
         let resumed = Keeper { reports: AtomicUsize::new(0), stop_after: usize::MAX, begun: kept() };
-        assert_eq!(explainer(4).explain_rows_followed(rows, &resumed).unwrap(), [wanted.clone()]);
+        assert_eq!(
+            explainer(4).explain_rows_followed(rows, &resumed).unwrap(),
+            std::slice::from_ref(&wanted)
+        );
         // Of another run it is refused, whatever its draws.
         let other = Keeper { reports: AtomicUsize::new(0), stop_after: usize::MAX, begun: kept() };
         assert!(explainer(5).explain_rows_followed(rows, &other).is_err() || stops > 1);

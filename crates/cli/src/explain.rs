@@ -254,6 +254,7 @@ pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
              or a larger tolerance"
         }
         StopRule::Looks => "the looks were used up: give a larger tolerance",
+        StopRule::NoScale => "there is nothing for a share to be of: give an absolute tolerance",
         _ => "the budget was used up: give a larger --budget, or a larger tolerance",
     };
     eprintln!("warning: {count} of {all} rows: the error is not known to be within the tolerance; {what}");

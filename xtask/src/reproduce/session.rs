@@ -137,6 +137,8 @@ impl Session {
         let arguments = Reproduce {
             what: Vec::new(),
             list: false,
+            check: false,
+            record: false,
             preset: Preset::Quick,
             runs: Some(1),
             seed: 0,

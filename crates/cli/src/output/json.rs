@@ -191,6 +191,7 @@ impl Serialize for Rows<'_, Attribution> {
                         .as_deref()
                         .map(|numbers| Players { outputs, numbers }),
                     looks: &certificate.looks,
+                    says: &certificate.says,
                 }),
             })?;
         }
@@ -208,6 +209,7 @@ struct Certified<'a> {
     tolerance: Outputs<'a>,
     half_widths: Option<Players<'a>>,
     looks: &'a [Look],
+    says: &'a str,
 }
 
 /// A number per output: itself where there is one.

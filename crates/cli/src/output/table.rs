@@ -51,6 +51,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
                     "  {bound} ({}), tolerance {tolerance}; {} evaluations, stopped by: {}",
                     certificate.guarantee, explanation.evaluations, certificate.stopped_by
                 )?;
+                writeln!(out, "  {}", certificate.says)?;
             }
 
             let shows_input = !row.explicand.is_empty();
