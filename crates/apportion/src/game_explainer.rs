@@ -217,6 +217,7 @@ impl GameExplainer {
         extent: Extent,
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
+        let mut same_as = None;
         let estimator = if let (SolutionConcept::OnGraph(value), Some(graph)) = (value, &self.graph) {
             let exact = matches!(self.method, Method::Auto | Method::Exact);
             if exact && self.until.is_none() && self.budget == Budget::Auto {
@@ -224,13 +225,15 @@ impl GameExplainer {
             }
             self.method.on_graph(value, graph)
         } else {
-            self.method_of(game.players(), value, partition, extent).estimator(value, partition)
+            let method = self.method_of(game.players(), value, partition, extent);
+            same_as = method.same_as(value, game.scenarios()).map(|method| method.name().to_owned());
+            method.estimator(value, partition)
         };
         let Some(estimator) = estimator else {
             return Ok(self.certified(exact_in_groups(game, value, partition)?));
         };
         let seed = self.seed;
-        Ok(match (extent, followed) {
+        let mut explanation = match (extent, followed) {
             (Extent::Sample(budget), None) => estimator.estimate(game, budget, seed)?,
             (Extent::Grown(budget), _) => estimator.growing().estimate(game, budget, seed)?,
             (Extent::Sample(budget), Some(followed)) => {
@@ -240,7 +243,9 @@ impl GameExplainer {
             (Extent::Until(until), Some(followed)) => {
                 followed.begin(Anytime::new(&*estimator, game, seed)?)?.run_until(&until)?.clone()
             }
-        })
+        };
+        explanation.diagnostics.same_as = same_as;
+        Ok(explanation)
     }
 
     /// With the certificate of exact values, where an accuracy was asked for.

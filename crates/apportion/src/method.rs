@@ -39,13 +39,15 @@ pub enum Method {
     OptimizedKernelShap,
     /// Permutation SHAP, forward and reverse.
     Permutation,
-    /// Optimized Monte Carlo: random orders of the players and their reverses, each value serving two players.
+    /// Optimized Monte Carlo: random orders of the players and their reverses, each value serving two players. The same estimator as
+    /// [`Permutation`](Self::Permutation), but for what it counts as different coalitions.
     OptimizedMonteCarlo,
     /// The same as published, without reverses.
     OptimizedMonteCarloIndependent,
     /// The same, every player taking every place equally often.
     OptimizedMonteCarloBalanced,
-    /// The same with reverses, each pair against one background row.
+    /// The same with reverses, each pair against one background row; of one row, or of a game without any, the same estimator as
+    /// [`Permutation`](Self::Permutation).
     OptimizedMonteCarloReferences,
     /// Projected stochastic gradient.
     Sgd,
@@ -53,7 +55,8 @@ pub enum Method {
     KernelBanzhaf,
     /// Kernel Banzhaf without replacement.
     KernelBanzhafWithoutReplacement,
-    /// Kernel Banzhaf without pairs, an ablation.
+    /// Kernel Banzhaf without pairs, an ablation. Of weighted Banzhaf values, which have no use for pairs, the same estimator as
+    /// [`KernelBanzhaf`](Self::KernelBanzhaf).
     KernelBanzhafUnpaired,
     /// Monte Carlo, each player on its own. For every value.
     MonteCarlo,
@@ -63,7 +66,8 @@ pub enum Method {
     StratifiedEqual,
     /// Maximum sample reuse: all players from the same coalitions. For every value.
     Msr,
-    /// Maximum sample reuse with coalitions that suit all values alike.
+    /// Maximum sample reuse with coalitions that suit all values alike. Of Shapley values the same estimator as [`Msr`](Self::Msr), whose
+    /// coalitions are drawn by the same law there.
     OneSampleFitsAll,
     /// Maximum sample reuse of what a linear model leaves unexplained. For every value.
     MsrAdjusted,
@@ -193,6 +197,29 @@ impl Method {
                 (regression.value() == SolutionConcept::from(value.clone()))
                     .then(|| Box::new(regression) as Box<dyn Estimator>)
             }
+            _ => None,
+        }
+    }
+
+    /// The method listed before that is the same estimator of `value`, with the same draws, in a game of so many
+    /// [scenarios](apportion_games::Game::scenarios), such as background rows: their values are equal but for rounding.
+    ///
+    /// ```
+    /// use apportion::{Method, Semivalue};
+    ///
+    /// let (shapley, banzhaf) = (Semivalue::Shapley.into(), Semivalue::Banzhaf.into());
+    /// assert_eq!(Method::OneSampleFitsAll.same_as(&shapley, 1), Some(Method::Msr));
+    /// assert_eq!(Method::OneSampleFitsAll.same_as(&banzhaf, 1), None);
+    /// ```
+    pub fn same_as(self, value: &SolutionConcept, scenarios: usize) -> Option<Self> {
+        let value = value.simplified();
+        match (self, value.semivalue()?) {
+            (Self::OptimizedMonteCarlo, Semivalue::Shapley) => Some(Self::Permutation),
+            (Self::OptimizedMonteCarloReferences, Semivalue::Shapley) if scenarios == 1 => {
+                Some(Self::Permutation)
+            }
+            (Self::OneSampleFitsAll, Semivalue::Shapley) => Some(Self::Msr),
+            (Self::KernelBanzhafUnpaired, Semivalue::WeightedBanzhaf(_)) => Some(Self::KernelBanzhaf),
             _ => None,
         }
     }

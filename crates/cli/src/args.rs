@@ -101,7 +101,9 @@ pub(crate) struct Explain {
     /// leverage-shap-bernoulli, leverage-shap-unpaired, leverage-shap-with-replacement. Of (weighted) Banzhaf values: kernel-banzhaf, kernel-banzhaf-without-replacement,
     /// kernel-banzhaf-unpaired. Of every value: msr-adjusted, monte-carlo, stratified, stratified-equal, msr, one-sample-fits-all.
     /// Of features in groups: leverage. Against one background row at a time: product-space, product-space-true-marginal (every value),
-    /// nested-permutation, nested-permutation-plain (shapley, owen, two-step, quotient-shapley)
+    /// nested-permutation, nested-permutation-plain (shapley, owen, two-step, quotient-shapley). Two names for one estimator, with the same
+    /// draws: optimized-monte-carlo is permutation (and so is -references against one background row), one-sample-fits-all is msr for
+    /// Shapley values, kernel-banzhaf-unpaired is kernel-banzhaf for weighted Banzhaf values; JSON says so in `same_as`
     #[arg(long, default_value = "auto", value_parser = method)]
     pub(crate) method: Method,
 

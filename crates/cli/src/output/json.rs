@@ -18,6 +18,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
         value: &'a str,
         game: &'a str,
         method: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        same_as: Option<&'a str>,
         budget: Option<usize>,
         #[serde(skip_serializing_if = "Option::is_none")]
         accuracy: Option<&'a str>,
@@ -34,6 +36,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             value: &results.value,
             game: results.game,
             method: &results.method,
+            same_as: results.rows.first().and_then(|row| row.explanation.diagnostics.same_as.as_deref()),
             budget: results.budget,
             accuracy: results.accuracy.as_deref(),
             seed: results.seed,
