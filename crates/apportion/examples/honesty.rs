@@ -9,6 +9,8 @@
 //! beside a wrong value. `certificates [SEEDS] [METHODS] [SIZES]`: of the runs until an accuracy of 0.1, 0.03 and 0.01 that were certified, how many
 //! are within it.
 
+#![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
+
 #[path = "../tests/common/hard_games.rs"]
 mod hard_games;
 
