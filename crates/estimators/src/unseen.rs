@@ -151,7 +151,7 @@ fn varied_not(trace: f64, square: f64) -> bool {
 }
 
 impl Explanation {
-    /// What is to be added to the squared standard errors, n × k, and whether nothing varied in some output.
+    /// What is to be added to the squared standard errors, which there are, n × k, and whether nothing varied in some output.
     ///
     /// A law that has its own [`one_draw`](crate::ErrorLaw::one_draw) says all there is to add; other methods are regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {

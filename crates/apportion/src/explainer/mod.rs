@@ -196,7 +196,8 @@ impl<'a> Explainer<'a> {
     ///     .until(Until::relative(0.01))
     ///     .explain(&[1.0; 30])?;
     /// let certificate = explanation.certificate.unwrap();
-    /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::Asymptotic));
+    /// // Interactions of two cancel in pairs of coalitions, so that nothing varied in the sample; a guarantee of its own says so.
+    /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::NothingVaried));
     /// assert!(explanation.evaluations < 2000);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```

@@ -35,9 +35,10 @@ pub(super) struct Estimate {
 
 impl From<Explanation> for Estimate {
     fn from(explanation: Explanation) -> Self {
-        let (unseen, nothing_varied) = match explanation.diagnostics.exact {
-            true => (vec![0.0; explanation.values.len()], false),
-            false => explanation.unseen(),
+        let has_errors = explanation.std_errors.is_some() && !explanation.diagnostics.exact;
+        let (unseen, nothing_varied) = match has_errors {
+            true => explanation.unseen(),
+            false => (vec![0.0; explanation.values.len()], false),
         };
         let square = |errors: Vec<f64>| errors.into_iter().map(|error| error * error).collect();
         Self {
