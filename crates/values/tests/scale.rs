@@ -51,8 +51,9 @@ fn values_have_no_scale() {
 #[test]
 fn values_that_are_no_numbers_are_refused() {
     // Finite, but their differences are not.
-    let values =
-        (0..32).map(|mask: u32| if mask.count_ones() % 2 == 0 { 1.7e308 } else { -1.7e308 }).collect();
+    let values = (0..32)
+        .map(|mask: u32| if mask.count_ones().is_multiple_of(2) { 1.7e308 } else { -1.7e308 })
+        .collect();
     let game = TabulatedGame::new(values, 1).unwrap();
     for refused in all_values(&game) {
         let message = refused.unwrap_err().to_string();

@@ -1,5 +1,7 @@
 //! Conditional games of normal features whose values are known: a model of which every conditional expectation has a closed form.
 
+#![allow(dead_code)] // the tests and each example use their own part
+
 use apportion::estimators::exact_in_groups;
 use apportion::games::{Coalitions, GameError, GaussianLaw};
 use apportion::{
