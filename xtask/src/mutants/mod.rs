@@ -10,8 +10,9 @@
 mod mutant;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -64,6 +65,13 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     if !compiles(&tree)? {
         bail!("the repository does not compile without a mutant");
     }
+    // What fails without a mutant catches nothing.
+    let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
+    for catcher in catchers {
+        if !outcome(catcher, &tree)?.status.success() {
+            bail!("this fails without a mutant: {catcher}");
+        }
+    }
     let mut survivors = Vec::new();
     for mutant in &mutants {
         if !is_caught(mutant, &tree)? {
@@ -111,7 +119,7 @@ fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     }
     let mut is_caught = true;
     for catcher in &mutant.catchers {
-        let done = command(catcher, tree).output().with_context(|| format!("cannot start {catcher}"))?;
+        let done = outcome(catcher, tree)?;
         let survives = done.status.success();
         println!("  {}: {catcher}", if survives { "NOT CAUGHT" } else { "caught" });
         for change in
@@ -122,6 +130,11 @@ fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
         is_caught &= !survives;
     }
     Ok(is_caught)
+}
+
+/// Runs what may catch a mutant.
+fn outcome(catcher: &Catcher, tree: &Tree) -> Result<Output> {
+    command(catcher, tree).output().with_context(|| format!("cannot start {catcher}"))
 }
 
 /// Builds the program and its tests, so that what fails afterwards is no fault of the compiler's.

@@ -33,7 +33,7 @@ pub(super) struct Mutant {
 }
 
 /// What should catch it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Catcher {
     /// A unit test of xtask.
     Unit(String),
