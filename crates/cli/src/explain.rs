@@ -111,10 +111,16 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         Some(graph) => source.graph(graph.clone()),
         None => source,
     };
+    let allowed = match budget {
+        // What an accuracy may take is more than all coalitions where draws are raised.
+        Some(_) if until.is_some() && args.budget.is_none() && graph.is_none() => Budget::Auto,
+        Some(evaluations) => Budget::Evaluations(evaluations),
+        None => Budget::Auto,
+    };
     let explainer = source
         .value(args.value.clone())
         .method(method)
-        .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
+        .budget(allowed)
         .settings(args.engine.settings())
         .seed(args.seed);
     let explainer = match until {

@@ -280,3 +280,30 @@ fn exact_methods_stop_between_rows() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("error: interrupted; --resume"), "{stderr}");
 }
+
+#[test]
+fn draws_of_a_conditional_game_are_raised_unless_the_budget_forbids() {
+    let explain = |more: &[&str]| {
+        let options = ["--select", "0", "--game", "gaussian", "--draws", "100", "--method", "leverage-shap"];
+        let accuracy = ["--until", "0.1"];
+        json(&diabetes(&[&options[..], &accuracy, more].concat()))["explanations"][0].clone()
+    };
+    let raised = explain(&[]);
+    assert_eq!(raised["certificate"]["stopped_by"], "tolerance");
+    assert!(raised["draws"].as_u64().unwrap() > 100, "{}", raised["draws"]);
+    // All coalitions are 1024.
+    let short = explain(&["--budget", "1024"]);
+    assert_eq!((&short["certificate"]["stopped_by"], &short["draws"]), (&"draws".into(), &100.into()));
+}
+
+#[test]
+fn a_second_name_of_an_estimator_is_said() {
+    let same_as = |method: &str| {
+        let select = ["--select", "0", "--background-select", "0-4", "--budget", "200", "--method", method];
+        json(&diabetes(&select))["same_as"].clone()
+    };
+    assert_eq!(
+        (same_as("optimized-monte-carlo"), same_as("permutation")),
+        ("permutation".into(), Value::Null)
+    );
+}
