@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`test`] | tests over runs: how probable what was seen would be by chance |
+//! | [`test`](mod@test) | tests over runs: how probable what was seen would be by chance |
 //! | [`claim`] | a claim over cases, each of them tested |
 //!
 //! The rules are fixed before the numbers are seen, and are printed with the verdict. A claim that does not reproduce is a finding.
