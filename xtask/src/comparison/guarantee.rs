@@ -20,6 +20,9 @@ const DELTAS: [f64; 3] = [0.5, 0.25, 0.1];
 /// How much flatter than −1 a slope in m may be: sample sizes are few, and runs too.
 const SLACK: f64 = 0.2;
 
+/// The largest part of all coalitions at which n are compared: beyond it draws without replacement are better the fewer players there are.
+const SPARSE: f64 = 0.25;
+
 /// A theorem of that form.
 pub(crate) struct Guarantee<'a> {
     pub(crate) claim: &'a str,
@@ -81,7 +84,8 @@ fn slope_in_players(all: &[Excesses], runs: &[usize]) -> Option<f64> {
     for multiple in MULTIPLES.map(|multiple| multiple as f64) {
         let mut points = Vec::new();
         for one in all {
-            let found = one.quantiles(0.5, runs).into_iter().find(|level| level.0 == multiple);
+            let is_sparse = multiple * one.players as f64 <= SPARSE * 2f64.powi(one.players as i32);
+            let found = one.quantiles(0.5, runs).into_iter().find(|level| level.0 == multiple && is_sparse);
             points.extend(found.map(|(_, excess)| ((one.players as f64).ln(), excess.ln())));
         }
         if points.iter().any(|point| point.0 != points[0].0) {
@@ -149,7 +153,7 @@ impl Guarantee<'_> {
     ) -> Claim {
         let case = format!(
             "a slope or a constant; it agrees if the slope of log ε in log m is below {:.1}, that in log δ above −1, that in log n at equal \
-             m/n below {SLACK}, and ε δ m / n at most 1 (δ = 0.5, 0.25, 0.1, ε the quantile 1 − δ over the runs, m < 2^n). Where nothing speaks \
+             m/n (m up to 2^n/4) below {SLACK}, and ε δ m / n at most 1 (δ = 0.5, 0.25, 0.1, ε the quantile 1 − δ over the runs, m < 2^n). Where nothing speaks \
              against an estimator without the guarantee either, there is no verdict",
             SLACK - 1.0
         );
