@@ -16,7 +16,7 @@ pub enum Guarantee {
     /// Standard errors estimated from the same evaluations: right in the limit of many, and as far as measured.
     Asymptotic,
     /// Nothing varied in the sample: what it saw is an additive game, and so is the border, all players alone and all but each. Whether there is
-    /// more no sample can tell. The bound is what one draw more of the size of the values would make of it.
+    /// more no sample can tell. The bound is what a rare event of the size of the values would make of it that so many evaluations miss.
     NothingVaried,
     /// None: the method gave no standard errors.
     Unknown,

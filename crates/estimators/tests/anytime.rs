@@ -158,7 +158,7 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
         (certificate.guarantee, certificate.stopped_by),
         (Guarantee::NothingVaried, StopRule::Tolerance)
     );
-    // A draw of the size of the largest value, in f draws: a bound that is far from zero.
+    // An event of the size of the values that so many evaluations miss: a bound that is far from zero.
     let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);

@@ -198,7 +198,7 @@ impl<'a> Explainer<'a> {
     /// let certificate = explanation.certificate.unwrap();
     /// // Interactions of two cancel in pairs of coalitions, so that nothing varied in the sample; a guarantee of its own says so.
     /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::NothingVaried));
-    /// assert!(explanation.evaluations < 2000);
+    /// assert!(explanation.evaluations < 4000);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
     pub fn until(mut self, until: Until) -> Self {

@@ -14,8 +14,17 @@
 //!
 //! # What was not seen
 //!
-//! Standard errors have it in them ([`crate::unseen`]), and bounds with them. Where nothing varied in the sample the bound is said to rest on
-//! that; and the values must add up, as those of an additive game do.
+//! Standard errors have it in them ([`crate::unseen`]), and bounds with them. Where nothing varied in the sample there are none that tell
+//! anything; the bound is said to rest on that, the values must add up, as those of an additive game do, and they may have missed an
+//! event of the size of their norm. An event that T coalitions missed has a share of `p = ln(1/δ) / T` of them or less, except with
+//! probability δ. One that asks for `log₂(1/p)` players to be there or not makes, by its size A,
+//!
+//! ```text
+//! |φ_i| ≤ 2 A p for each of them,      ‖φ‖ ≤ 2 A p √(log₂(1/p))
+//! ```
+//!
+//! in Banzhaf's law, where all coalitions are alike. `A = ‖φ̃‖` is twice what an additive game varies over coalitions. T is the larger of f
+//! and the evaluations beside the empty, the full and the border's coalitions and as many as there are values.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
@@ -100,8 +109,14 @@ impl Bounds {
         };
         let players = explanation.players() as f64;
         let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
+        let missed = |output: usize| match guarantee {
+            Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
+            Guarantee::NothingVaried => {
+                missed(explanation, degrees, wrong / outputs as f64, until.measure, output)
+            }
+            _ => 0.0,
+        };
         let error = |output: usize| match (until.measure, bounded) {
-            _ if guarantee == Guarantee::NothingVaried && !adds_up(explanation, output) => f64::INFINITY,
             (Measure::EveryPlayer, _) => of_output(output)
                 .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
                 .fold(0.0, f64::max),
@@ -118,7 +133,7 @@ impl Bounds {
         // Without degrees of freedom there is no bound.
         let if_finite =
             |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
-        let errors = if_finite((0..outputs).map(error).collect());
+        let errors = if_finite((0..outputs).map(|output| error(output).max(missed(output))).collect());
         let half_widths = if_finite(variances.iter().map(|&variance| half_width(variance, wrong)).collect());
         Self { guarantee, errors, tolerances, half_widths }
     }
@@ -147,6 +162,7 @@ pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64
     let mut growth = 1.0;
     // The factor at which the bound for that factor is the tolerance: found by repeating, as the quantiles hardly change.
     for _ in 0..8 {
+        grown.evaluations = (explanation.evaluations as f64 * growth).round() as usize;
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
         if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
             grown.degrees_of_freedom = law.degrees_of_freedom * growth;
@@ -176,6 +192,20 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
     (values.iter().sum::<f64>() - total).abs() <= ADDITIVE * (total.abs() + norm)
+}
+
+/// What an event of the size of the values may be worth that the sample has missed, except with probability `wrong`.
+fn missed(explanation: &Explanation, degrees: f64, wrong: f64, measure: Measure, output: usize) -> f64 {
+    let norm = explanation.output(output).iter().map(|value| value * value).sum::<f64>().sqrt();
+    let beside = explanation.evaluations.saturating_sub(3 * explanation.players() + 2);
+    let share = wrong.recip().ln() / degrees.max(beside as f64);
+    if share >= 0.5 {
+        return f64::INFINITY;
+    }
+    match measure {
+        Measure::EveryPlayer => 2.0 * norm * share,
+        Measure::Euclidean => 2.0 * norm * share * share.recip().log2().sqrt(),
+    }
 }
 
 /// `E ‖φ̃ − φ‖²` of one output.
@@ -225,8 +255,8 @@ fn tolerance(
     until.tolerance * scale
 }
 
-/// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what independent errors would have, as values that share a sum have errors that go
-/// against each other, two by two in the extreme.
+/// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what
+/// independent errors would have, as values that share a sum have errors that go against each other, two by two in the extreme.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
     let (sum, squares) =

@@ -111,19 +111,28 @@ struct Sums {
     variances: Vec<f64>,
     /// Of `T_l² / (D_l − 1)`, T_l being the variance of the mean of scenario l, summed over all players.
     spread: f64,
+    /// Influences of the draws on the means of their scenarios, of those with two draws or more.
+    influences: Influences,
     /// Of all draws.
     all: Option<Moments>,
 }
 
 impl Sums {
     fn new(width: usize) -> Self {
-        Self { means: vec![0.0; width], variances: vec![0.0; width], spread: 0.0, all: None }
+        Self {
+            means: vec![0.0; width],
+            variances: vec![0.0; width],
+            spread: 0.0,
+            influences: Influences::none(width),
+            all: None,
+        }
     }
 
     fn add(&mut self, moments: &Moments, draws: usize) {
         self.means.iter_mut().zip(moments.mean()).for_each(|(sum, mean)| *sum += mean);
         if draws > 1 {
             self.variances.iter_mut().zip(moments.variances()).for_each(|(sum, variance)| *sum += variance);
+            self.influences.add(&moments.influences());
             self.spread += moments.variances().sum::<f64>().powi(2) / (draws as f64 - 1.0);
         }
         match &mut self.all {
@@ -133,11 +142,11 @@ impl Sums {
     }
 
     fn finish(self, scenarios: usize, draws: usize) -> Grown {
-        let influences = self.all.as_ref().map_or_else(|| Influences::none(0), Moments::influences);
         let (count, degrees) = (scenarios as f64, draws.saturating_sub(scenarios));
         if draws < 2 * scenarios || degrees < FEWEST_DEGREES {
-            let (values, variances) = self.all.map_or((Vec::new(), Vec::new()), |all| {
-                (all.mean().to_vec(), all.variances().collect::<Vec<f64>>())
+            let none = || (Vec::new(), Vec::new(), Influences::none(0));
+            let (values, variances, influences) = self.all.map_or_else(none, |all| {
+                (all.mean().to_vec(), all.variances().collect::<Vec<f64>>(), all.influences())
             });
             let errors = || variances.into_iter().map(f64::sqrt).collect();
             let std_errors = (draws > FEWEST_DEGREES).then(errors);
@@ -149,7 +158,7 @@ impl Sums {
         Grown {
             values: self.means.iter().map(|sum| sum / count).collect(),
             std_errors: Some(self.variances.iter().map(|sum| sum.sqrt() / count).collect()),
-            influences,
+            influences: self.influences.scaled(count.recip()),
             degrees_of_freedom: effective.min(degrees as f64),
         }
     }
