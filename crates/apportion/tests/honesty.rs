@@ -8,8 +8,8 @@ mod hard_games;
 use apportion::estimators::{
     Anytime, Estimator, EstimatorError, Explanation, Guarantee, LeverageShap, Scale, StopRule, Until,
 };
-use apportion::games::{Coalitions, GameError};
-use apportion::values::enumerate;
+use apportion::games::{Coalitions, GameError, Partition};
+use apportion::values::{SolutionConcept, enumerate};
 use apportion::{Game, Method, Semivalue};
 use hard_games::{Known, hard_games, smooth_games};
 
@@ -124,6 +124,40 @@ fn certificates_hold_on_games_that_a_sample_misjudges() {
             "{}: {within} of {certified}",
             method.name()
         );
+    }
+}
+
+#[test]
+fn certificates_of_other_values_hold_on_such_games() {
+    let players = 12;
+    let groups = (0..4).map(|group| (group..players).step_by(4).collect()).collect();
+    let partition = Partition::new(players, groups).unwrap();
+    let concepts: [SolutionConcept; 4] = [
+        Semivalue::Banzhaf.into(),
+        Semivalue::beta_shapley(4.0, 1.0).unwrap().into(),
+        SolutionConcept::owen(),
+        SolutionConcept::banzhaf_owen(),
+    ];
+    for concept in concepts {
+        let (mut certified, mut within) = (0, 0);
+        for known in hard_games(players) {
+            let truth = concept.enumerate(&*known.game, Some(&partition)).unwrap().values;
+            let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+            for method in Method::ALL {
+                let Some(estimator) = method.estimator(&concept, Some(&partition)) else { continue };
+                let until = Until { budget: Some(20 * players), ..Until::relative(0.1) };
+                let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
+                // Some need more evaluations, or a background.
+                let Ok(got) = run.run_until(&until) else { continue };
+                if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
+                    let error =
+                        got.values.iter().zip(&truth).map(|(got, want)| (got - want).powi(2)).sum::<f64>();
+                    certified += 1;
+                    within += usize::from(error.sqrt() <= 0.1 * norm + 1e-9);
+                }
+            }
+        }
+        assert!(certified > 20 && 20 * within >= 19 * certified, "{concept}: {within} of {certified}");
     }
 }
 

@@ -65,26 +65,39 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
     }
 }
 
+/// Additive but for one pair, so that nothing varies among pairs of coalitions.
+fn additive_but_for_a_pair(players: usize) -> SumOfUnanimity {
+    let alone = (0..players).map(|player| ([player].into_iter().collect(), (player + 1) as f64));
+    SumOfUnanimity::new(players, 0.0, alone.chain([([0, 1].into_iter().collect(), 2.0)])).unwrap()
+}
+
 #[test]
 fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
-    let game = SumOfUnanimity::random(20, 60, 4, 5);
+    let games = [SumOfUnanimity::random(20, 60, 4, 5), additive_but_for_a_pair(20)];
     let until = Until { budget: Some(20_000), ..Until::relative(0.03) };
-    for method in methods() {
-        let mut straight = Anytime::new(&*method, &game, 1).unwrap();
+    for (method, game) in methods().iter().flat_map(|method| games.iter().map(move |game| (method, game))) {
+        let chunks = AtomicUsize::new(0);
+        let mut straight = Anytime::new(&**method, game, 1).unwrap().watched(|_| {
+            chunks.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
         let wanted = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
-        for stop_at in [1, 2, 4] {
+        drop(straight);
+        let most = chunks.into_inner();
+        // Also in the border, the last but one.
+        for stop_at in [0, 1, 2, 4, most - 2, most - 1].into_iter().filter(|&stop_at| stop_at < most) {
             let chunks = AtomicUsize::new(0);
-            let mut first = Anytime::new(&*method, &game, 1).unwrap().watched(move |_| {
+            let mut first = Anytime::new(&**method, game, 1).unwrap().watched(|_| {
                 if chunks.fetch_add(1, Ordering::Relaxed) < stop_at {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
                 }
             });
-            let _ = first.run_until(&until);
-            let mut resumed = Anytime::resume(&stored_and_read(&first), &*method, &game, 1).unwrap();
+            assert!(first.run_until(&until).is_err(), "{}, {stop_at} of {most}", method.name());
+            let mut resumed = Anytime::resume(&stored_and_read(&first), &**method, game, 1).unwrap();
             let got = serde_json::to_string(resumed.run_until(&until).unwrap()).unwrap();
-            assert_eq!(got, wanted, "{}", method.name());
+            assert_eq!(got, wanted, "{}, {stop_at} of {most}", method.name());
         }
     }
 }

@@ -23,8 +23,9 @@
 //! |φ_i| ≤ 2 A p for each of them,      ‖φ‖ ≤ 2 A p √(log₂(1/p))
 //! ```
 //!
-//! in Banzhaf's law, where all coalitions are alike. `A = ‖φ̃‖` is twice what an additive game varies over coalitions. T is the larger of f
-//! and the evaluations beside the empty, the full and the border's coalitions and as many as there are values.
+//! in Banzhaf's law, where all coalitions are alike. `A = ‖φ̃‖` is twice what an additive game varies over coalitions, and T the budget of the
+//! sample less its ends and as many as there are values, or f if that is larger. What one look missed all before it have missed, so that δ is
+//! not shared among looks.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
@@ -53,13 +54,13 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// What `explanation` tells with the probability `1 − wrong`.
-    pub(crate) fn of(explanation: &Explanation, until: &Until, wrong: f64) -> Self {
+    /// What `explanation` of a sample of so many evaluations tells with the probability `1 − wrong`.
+    pub(crate) fn of(explanation: &Explanation, sample: usize, until: &Until, wrong: f64) -> Self {
         // Squares are taken in units in which they are numbers.
         let outputs = explanation.outputs();
         let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
         let units: Vec<f64> = (0..outputs).map(|output| unit(size(output))).collect();
-        let own = Self::in_units(&explanation.clone().times(&units), until, wrong, &units);
+        let own = Self::in_units(&explanation.clone().times(&units), sample, until, wrong, &units);
         let back = |numbers: Vec<f64>| -> Vec<f64> {
             numbers.iter().zip(units.iter().cycle()).map(|(number, unit)| number / unit).collect()
         };
@@ -72,7 +73,7 @@ impl Bounds {
     }
 
     /// As [`of`](Self::of), an absolute tolerance being one of `until` times the unit of the output.
-    fn in_units(explanation: &Explanation, until: &Until, wrong: f64, units: &[f64]) -> Self {
+    fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
         let variances = variances(explanation);
         let tolerances = units.iter().enumerate();
@@ -109,11 +110,10 @@ impl Bounds {
         };
         let players = explanation.players() as f64;
         let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
+        let looked_at = sample.saturating_sub(explanation.players() + 2);
         let missed = |output: usize| match guarantee {
             Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
-            Guarantee::NothingVaried => {
-                missed(explanation, degrees, wrong / outputs as f64, until.measure, output)
-            }
+            Guarantee::NothingVaried => missed(explanation, degrees.max(looked_at as f64), until, output),
             _ => 0.0,
         };
         let error = |output: usize| match (until.measure, bounded) {
@@ -156,13 +156,19 @@ impl Bounds {
 
 /// Factor by which the evaluations have to grow until the accuracy is reached, the variances falling in proportion and the degrees of
 /// freedom rising; `None` where there is nothing to tell from.
-pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64) -> Option<f64> {
+pub(crate) fn growth_needed(
+    explanation: &Explanation,
+    sample: usize,
+    until: &Until,
+    wrong: f64,
+) -> Option<f64> {
     let mut grown = explanation.clone();
     let (errors, law) = (explanation.std_errors.clone()?, explanation.diagnostics.error_law.clone());
     let mut growth = 1.0;
+    // Bounds fall with the root of the evaluations, but where nothing varied about in proportion to them: this power finds either.
+    let power = if explanation.diagnostics.nothing_varied { 4.0 / 3.0 } else { 2.0 };
     // The factor at which the bound for that factor is the tolerance: found by repeating, as the quantiles hardly change.
     for _ in 0..8 {
-        grown.evaluations = (explanation.evaluations as f64 * growth).round() as usize;
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
         if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
             grown.degrees_of_freedom = law.degrees_of_freedom * growth;
@@ -171,11 +177,12 @@ pub(crate) fn growth_needed(explanation: &Explanation, until: &Until, wrong: f64
                 .bounded_draws
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
         }
-        let ratio = Bounds::of(&grown, until, wrong).ratio()?;
+        let sample = (sample as f64 * growth).round() as usize;
+        let ratio = Bounds::of(&grown, sample, until, wrong).ratio()?;
         if !ratio.is_finite() {
             return None;
         }
-        growth = (growth * ratio * ratio).clamp(1.0, 1e9);
+        growth = (growth * ratio.powf(power)).clamp(1.0, 1e9);
     }
     Some(growth)
 }
@@ -194,15 +201,13 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
     (values.iter().sum::<f64>() - total).abs() <= ADDITIVE * (total.abs() + norm)
 }
 
-/// What an event of the size of the values may be worth that the sample has missed, except with probability `wrong`.
-fn missed(explanation: &Explanation, degrees: f64, wrong: f64, measure: Measure, output: usize) -> f64 {
+/// What an event of the size of the values may be worth that so many coalitions have missed, except with the probability that `until` allows.
+fn missed(explanation: &Explanation, coalitions: f64, until: &Until, output: usize) -> f64 {
     let norm = explanation.output(output).iter().map(|value| value * value).sum::<f64>().sqrt();
-    let beside = explanation.evaluations.saturating_sub(3 * explanation.players() + 2);
-    let share = wrong.recip().ln() / degrees.max(beside as f64);
-    if share >= 0.5 {
-        return f64::INFINITY;
-    }
-    match measure {
+    let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
+    let share = wrong.recip().ln() / coalitions;
+    match until.measure {
+        _ if share >= 0.5 => f64::INFINITY,
         Measure::EveryPlayer => 2.0 * norm * share,
         Measure::Euclidean => 2.0 * norm * share * share.recip().log2().sqrt(),
     }

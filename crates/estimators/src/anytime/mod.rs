@@ -239,7 +239,7 @@ impl<'g> Anytime<'g> {
             let mut explanation = self.estimate(budget, most, looks.last())?;
             most = most.min(self.memorable());
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
-            let mut bounds = Bounds::of(&explanation, until, spent);
+            let mut bounds = Bounds::of(&explanation, budget, until, spent);
             let is_reached = |bounds: &Bounds| bounds.ratio().is_some_and(|error| error <= 1.0);
             if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
             {
@@ -253,7 +253,7 @@ impl<'g> Anytime<'g> {
             if let Some(border) = &border {
                 self.count(&mut explanation);
                 border.raise(&mut explanation, budget);
-                bounds = Bounds::of(&explanation, until, spent);
+                bounds = Bounds::of(&explanation, budget, until, spent);
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
@@ -272,7 +272,8 @@ impl<'g> Anytime<'g> {
                 explanation.certificate = Some(certificate(until, bounds, stopped_by, looks));
                 return Ok(self.explanation.insert(explanation));
             }
-            let growth = growth_needed(&explanation, until, left * SPENT.0).map(|growth| growth * MARGIN);
+            let growth =
+                growth_needed(&explanation, budget, until, left * SPENT.0).map(|growth| growth * MARGIN);
             is_expected = growth.is_some_and(|growth| growth <= GROWTH.0);
             let growth = growth.unwrap_or(GROWTH.0).clamp(GROWTH.1, GROWTH.0);
             budget = self.rounded((budget as f64 * growth).ceil() as usize, most);
@@ -373,11 +374,10 @@ impl Explanation {
     /// that stopped for the tolerance and is beyond it by now is said to want [draws](StopRule::Draws).
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
-        let spent = before
-            .as_ref()
-            .and_then(|before| before.looks.last())
-            .map_or(1.0 - until.confidence, |look| look.spent);
-        let bounds = Bounds::of(self, until, spent);
+        let last = before.as_ref().and_then(|before| before.looks.last());
+        let (sample, spent) =
+            last.map_or((self.evaluations, 1.0 - until.confidence), |look| (look.budget, look.spent));
+        let bounds = Bounds::of(self, sample, until, spent);
         let is_reached = bounds.ratio().is_some_and(|error| error <= 1.0);
         let (stopped_by, looks) = match before {
             Some(Certificate { stopped_by: StopRule::Tolerance, looks, .. }) if !is_reached => {

@@ -84,13 +84,15 @@ impl Contender {
     }
 }
 
-/// What the estimator and the rules for looks and bounds are, by what comes of a game with a few interactions and of one in which samples
-/// hardly vary.
+/// What the estimator and the rules for looks and bounds are, by what comes of a game with a few interactions, of one in which samples hardly
+/// vary, and of one in which nothing does among pairs of coalitions.
 fn digest(estimator: &dyn Estimator) -> Result<Digest> {
     let few = SumOfUnanimity::random(12, 30, 3, 1);
     let rare = SumOfUnanimity::new(12, 0.0, [((0..10).collect(), 1.0)])?;
+    let alone = (0..12).map(|player| ([player].into_iter().collect(), 1.0));
+    let pair = SumOfUnanimity::new(12, 0.0, alone.chain([([0, 1].into_iter().collect(), 1.0)]))?;
     let mut explanations = Vec::new();
-    for game in [few, rare] {
+    for game in [few, rare, pair] {
         for tolerance in [0.1, 0.03] {
             explanations.push(Anytime::new(estimator, &game, 1)?.run_until(&until(tolerance))?.clone());
         }
