@@ -12,7 +12,7 @@
 //!
 //! ```text
 //! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
-//! regressions:      V_i + ‖φ̃‖² / (n (4f)²)
+//! regressions:      V_i + ‖φ̃‖² / (n (6f)²)
 //!
 //! R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,     e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
 //! ```
@@ -21,7 +21,7 @@
 //!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that it is next to nothing. Of a swing that is
 //!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
 //!   for anybody, that is the size of the values themselves over T.
-//! - A quarter of a draw of the size of the values is counted for all methods. A regression in which nothing varied counts a whole draw of
+//! - A quarter of a draw of the size of the values is counted for means, a sixth for regressions, whose draws tell of all values. A regression in which nothing varied counts a whole draw of
 //!   the size of the largest value, `max_j |φ̃_j| / f`, for each value.
 //!
 //! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
@@ -137,9 +137,9 @@ pub(crate) fn of_regression(
         let square: f64 = own().map(|at| values[at].powi(2)).sum();
         let largest = own().map(|at| values[at].powi(2)).fold(0.0, f64::max);
         let varied_not = varied_not(own().map(|at| variances[at]).sum(), square);
-        let quarter = square / (own().count() as f64 * (4.0 * degrees).powi(2));
+        let part = square / (own().count() as f64 * (6.0 * degrees).powi(2));
         let whole = if varied_not { largest / degrees.powi(2) } else { 0.0 };
-        own().for_each(|at| added[at] = quarter + whole);
+        own().for_each(|at| added[at] = part + whole);
         has_not_varied |= varied_not;
     }
     (added, has_not_varied)
