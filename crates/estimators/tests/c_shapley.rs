@@ -13,8 +13,8 @@ use apportion_games::{
 use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue};
 use rand::{Rng, RngExt};
 
-const COEFFICIENTS: [Coefficients; 3] =
-    [Coefficients::Neighbourhood, Coefficients::Graph, Coefficients::Printed];
+const COEFFICIENTS: [Coefficients; 4] =
+    [Coefficients::Neighbourhood, Coefficients::Graph, Coefficients::Marginal, Coefficients::Printed];
 const OUTSIDE: [Outside; 2] = [Outside::Absent, Outside::Present];
 
 /// A game that counts, and is asked for no coalition twice.
@@ -237,11 +237,13 @@ fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: O
         for first in low..=player {
             for last in player..=high {
                 let ends = match coefficients {
-                    Coefficients::Neighbourhood => usize::from(first > low) + usize::from(last < high),
+                    Coefficients::Neighbourhood | Coefficients::Marginal => {
+                        usize::from(first > low) + usize::from(last < high)
+                    }
                     Coefficients::Graph => usize::from(first > 0) + usize::from(last < players - 1),
                     Coefficients::Printed => 2,
                 };
-                let gain = if coefficients == Coefficients::Printed {
+                let gain = if matches!(coefficients, Coefficients::Printed | Coefficients::Marginal) {
                     worth(&mut (first..=last)) - worth(&mut (first..=last).filter(|&node| node != player))
                 } else {
                     worth(&mut (first..=last)) - worth(&mut (first..player)) - worth(&mut (player + 1..=last))
@@ -330,6 +332,7 @@ fn remembered(game: &dyn Game, graph: &Graph, value: &GraphValue) -> (Vec<f64>, 
             let (boundary, parts) = match coefficients {
                 Coefficients::Neighbourhood => (within, graph.components(rest.view())),
                 Coefficients::Graph => (boundary, graph.components(rest.view())),
+                Coefficients::Marginal => (within, vec![rest]),
                 Coefficients::Printed => (2, vec![rest]),
             };
             let weight = value.semivalue.moment(size - 1, boundary);

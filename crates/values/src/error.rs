@@ -14,7 +14,7 @@ pub enum ValueError {
         "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
          mixture=T:W,T:W,…; of players in groups owen, banzhaf-owen, symmetric-coalitional-banzhaf, two-step, \
          coalitional=BETWEEN/WITHIN; of groups quotient-shapley, quotient-banzhaf, quotient-NAME; of players on a graph l-shapley=K, \
-         c-shapley=K (both also as K,present; the second as K,printed and K,graph), myerson, l-banzhaf=K, c-banzhaf=K, myerson-banzhaf, \
+         c-shapley=K (both also as K,present; the second as K,printed, K,marginal and K,graph), myerson, l-banzhaf=K, c-banzhaf=K, myerson-banzhaf, \
          local=K/NAME, connected=K/NAME, graph-restricted/NAME"
     )]
     UnknownValue {

@@ -28,7 +28,8 @@ use crate::semivalue::Semivalue;
 ///
 /// As text it is its name, `l-shapley=2`, `c-shapley=3`, `myerson`; with `banzhaf` in place of `shapley` (`myerson-banzhaf`) the same of
 /// the Banzhaf value; of any other semivalue `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Choices that differ
-/// from the default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,graph,present`.
+/// from the default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,marginal`,
+/// `c-shapley=2,graph,present`.
 ///
 /// | order | L-Shapley | C-Shapley |
 /// |---|---|---|
@@ -109,7 +110,8 @@ pub enum Outside {
 /// |---|---|---|
 /// | `Neighbourhood` | neighbours of U in N_k(i) | v(U) − v(∅) − Σ_{C ∈ components(U \ i)} (v(C) − v(∅)) |
 /// | `Graph` | all neighbours of U | the same |
-/// | `Printed` | 2 | v(U) − v(U \ i) |
+/// | `Marginal` | neighbours of U in N_k(i) | v(U) − v(U \ i) |
+/// | `Printed` | 2 | the same |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coefficients {
     /// As the Myerson value of the neighbourhood: exact on games that are additive, and the Myerson value itself from the diameter on.
@@ -117,6 +119,9 @@ pub enum Coefficients {
     Neighbourhood,
     /// As the Myerson value of the graph, the sum cut off at the neighbourhood: weights sum to less than 1 below the diameter.
     Graph,
+    /// Those of the neighbourhood, with the marginal contributions of equation 6. What theorem 2 bounds: where players who are not next to
+    /// each other are independent given those between them, these are the Shapley values. They ask for coalitions that are not connected.
+    Marginal,
     /// As the paper prints them (equation 6). On an additive game they give back a share of it only: on a line 8/15 for k = 1, 9/14 for
     /// k = 2 (inside; ends less).
     Printed,
@@ -264,15 +269,17 @@ impl GraphValue {
             let boundary = match coefficients {
                 Coefficients::Printed => 2,
                 Coefficients::Graph => boundary.view().size(),
-                Coefficients::Neighbourhood => {
+                Coefficients::Neighbourhood | Coefficients::Marginal => {
                     boundary.view().members().filter(|&node| around.contains(node)).count()
                 }
             };
             let weight = self.semivalue.moment(set.view().size() - 1, boundary);
             for (output, sum) in sums.iter_mut().enumerate() {
                 let contribution = match coefficients {
-                    Coefficients::Printed => value(mask, output) - value(without, output),
-                    _ => {
+                    Coefficients::Printed | Coefficients::Marginal => {
+                        value(mask, output) - value(without, output)
+                    }
+                    Coefficients::Neighbourhood | Coefficients::Graph => {
                         let worth = |set: usize| value(set, output) - value(0, output);
                         let parts = graph.components(rest.view());
                         worth(mask) - parts.iter().map(|part| worth(word(part.view()))).sum::<f64>()
@@ -311,6 +318,7 @@ impl Display for GraphValue {
             f.write_str(match coefficients {
                 Coefficients::Neighbourhood => "",
                 Coefficients::Graph => ",graph",
+                Coefficients::Marginal => ",marginal",
                 Coefficients::Printed => ",printed",
             })?;
         }
@@ -351,6 +359,7 @@ impl FromStr for GraphValue {
         for choice in choices {
             value = match choice {
                 "present" => value.with_outside(Outside::Present),
+                "marginal" if !is_local => value.with_coefficients(Coefficients::Marginal),
                 "printed" if !is_local => value.with_coefficients(Coefficients::Printed),
                 "graph" if !is_local => value.with_coefficients(Coefficients::Graph),
                 _ => return Err(unknown()),
@@ -465,6 +474,8 @@ mod tests {
         let line = Graph::line(13);
         for (order, share) in [(0, 1.0 / 3.0), (1, 8.0 / 15.0), (2, 9.0 / 14.0)] {
             close(&GraphValue::c_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
+            let marginal = GraphValue::c_shapley(order).with_coefficients(Coefficients::Marginal);
+            close(&marginal.enumerate(&game, &line).unwrap().values, &weights);
             close(&GraphValue::l_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
             let printed = GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
             let values = printed.enumerate(&game, &line).unwrap().values;
@@ -495,6 +506,7 @@ mod tests {
             "l-banzhaf=1",
             "c-shapley=2",
             "c-shapley=2,printed",
+            "c-shapley=2,marginal",
             "c-shapley=2,graph,present",
             "c-banzhaf=4,printed,present",
             "local=2,present/weighted-banzhaf=0.3",

@@ -134,7 +134,7 @@ pub(super) struct Network {
 pub(super) struct Division {
     /// The value to compute. From all coalitions: shapley, banzhaf, or another semivalue of `apportion explain`. From coalitions near
     /// each player: l-shapley=K (all within distance K), c-shapley=K (the connected ones; c-shapley=K,printed with the coefficients as
-    /// the paper prints them), myerson (connected, at any distance). K,present keeps players further away present; l-banzhaf=K,
+    /// the paper prints them, c-shapley=K,marginal with those that its theorem 2 bounds), myerson (connected, at any distance). K,present keeps players further away present; l-banzhaf=K,
     /// c-banzhaf=K and myerson-banzhaf are the same of Banzhaf values
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(super) value: SolutionConcept,

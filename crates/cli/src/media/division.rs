@@ -215,7 +215,7 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
             Outside::Present => "v(N) − v(N∖{i})",
         };
         let share = match coefficients {
-            None | Some(Coefficients::Neighbourhood) => String::new(),
+            None | Some(Coefficients::Neighbourhood | Coefficients::Marginal) => String::new(),
             Some(Coefficients::Graph) => ", less the larger its number of neighbours".to_owned(),
             Some(Coefficients::Printed) => format!(" times {:.4}", value.semivalue.moment(0, 2)),
         };
@@ -229,7 +229,9 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     let semivalue = value.semivalue.clone();
     let comes_to = match coefficients {
         None => format!("{value} values are the {semivalue} values"),
-        Some(Coefficients::Printed) => format!("order {order} is the same as order {diameter}"),
+        Some(Coefficients::Printed | Coefficients::Marginal) => {
+            format!("order {order} is the same as order {diameter}")
+        }
         Some(_) => format!("{value} values are the {} values", GraphValue::myerson().of(semivalue)),
     };
     Some(format!("every player reaches all others within distance {diameter}: {comes_to}"))

@@ -152,7 +152,8 @@ impl OnGraph {
                 Outside::Present => size == graph.nodes(),
             }
         };
-        coefficients != Coefficients::Printed && (0..graph.nodes()).all(is_whole)
+        matches!(coefficients, Coefficients::Neighbourhood | Coefficients::Graph)
+            && (0..graph.nodes()).all(is_whole)
     }
 
     fn run(&self, task: &Task<'_>, game: &dyn Game) -> Result<Explanation, EstimatorError> {

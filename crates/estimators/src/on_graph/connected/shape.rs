@@ -106,7 +106,10 @@ impl Shape {
         match coefficients {
             Coefficients::Neighbourhood => list.by_boundaries(&graph, root, moments),
             Coefficients::Graph => list.by_components(&graph, root, moments),
-            Coefficients::Printed => list.as_printed(&graph, root, moments),
+            Coefficients::Marginal => {
+                list.by_marginals(&graph, root, |set| moments.get(set.size - 1, set.boundary))
+            }
+            Coefficients::Printed => list.by_marginals(&graph, root, |set| moments.get(set.size - 1, 2)),
         }
         Ok(list.sorted(neighbourhood.size as usize, players))
     }
@@ -173,10 +176,10 @@ impl List {
         self.push_base();
     }
 
-    /// Equation 6: U less U \ i, with the coefficient of two boundary nodes.
-    fn as_printed(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
+    /// As equation 6: U less U \ i, with a coefficient.
+    fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
         visit(graph, root, self.inside.clone().view(), |set| {
-            let weight = moments.get(set.size - 1, 2);
+            let weight = weight(&set);
             self.push(set.nodes, weight);
             let mut rest = set.nodes.to_coalition();
             rest.remove(root);
