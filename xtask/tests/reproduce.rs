@@ -116,12 +116,12 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
         .chain(others)
         .chain(own)
         .chain(gradients)
-        .chain(["table1", "table2", "evaluations"].map(|name| format!("l-c-shapley/{name}")));
+        .chain(["table1", "table2", "evaluations", "theorems"].map(|name| format!("l-c-shapley/{name}")));
     // Without the feature that reads networks, figure 6 says how to get it; figure 5 is of photographs, which are not embedded.
     let drawn = |name: &str| match name {
         "kernel-banzhaf/fig6" => cfg!(feature = "onnx"),
         "group-explainers/unbiased" | "l-c-shapley/fig5" => false,
-        "l-c-shapley/table2" | "l-c-shapley/evaluations" => true,
+        "l-c-shapley/table2" | "l-c-shapley/evaluations" | "l-c-shapley/theorems" => true,
         _ => {
             name.contains("/fig")
                 || name.starts_with("group-explainers/")
@@ -385,7 +385,8 @@ fn the_numbers_of_projected_sgd_are_known() {
 
 #[test]
 fn the_numbers_of_l_c_shapley_are_known() {
-    assert_known("l-c-shapley", &["fig1", "fig2", "table1", "table2", "fig3", "fig4", "fig5", "evaluations"]);
+    let artefacts = ["fig1", "fig2", "table1", "table2", "fig3", "fig4", "fig5", "evaluations", "theorems"];
+    assert_known("l-c-shapley", &artefacts);
 }
 
 #[test]
