@@ -145,7 +145,7 @@ fn certificates_of_other_values_hold_on_such_games() {
             let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
             for method in Method::ALL {
                 let Some(estimator) = method.estimator(&concept, Some(&partition)) else { continue };
-                let until = Until { budget: Some(40 * players), ..Until::relative(0.1) };
+                let until = Until { budget: Some(60 * players), ..Until::relative(0.1) };
                 let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
                 // Some need more evaluations, or a background.
                 let Ok(got) = run.run_until(&until) else { continue };
@@ -157,7 +157,7 @@ fn certificates_of_other_values_hold_on_such_games() {
                 }
             }
         }
-        assert!(certified > 20 && 20 * within >= 19 * certified, "{concept}: {within} of {certified}");
+        assert!(certified >= 8 && 20 * within >= 19 * certified, "{concept}: {within} of {certified}");
     }
 }
 

@@ -306,7 +306,7 @@ pub(crate) enum Error {
 #[derive(Debug, Args)]
 pub(crate) struct Clustering {
     /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
-    /// nearest neighbours)
+    /// nearest neighbours), mic (the maximal information coefficient)
     /// [default: spearman]
     #[arg(long, value_name = "MEASURE", value_parser = dependence)]
     pub(crate) dependence: Option<Dependence>,

@@ -25,7 +25,7 @@
 //! | | |
 //! |---|---|
 //! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, cut at a height, into a number of groups, or by significance |
-//! | [`Dependence`], [`LEAST_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours |
+//! | [`Dependence`], [`LEAST_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours, the maximal information coefficient |
 //! | [`DependenceMatrix`] | the dependence of all pairs, and what independent features would show |
 //! | [`Linkage`] | the distance of groups: average, single, complete |
 //! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |

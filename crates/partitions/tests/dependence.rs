@@ -10,11 +10,12 @@ use rand_distr::{Distribution, StandardNormal};
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::gamma::digamma;
 
-const MEASURES: [Dependence; 4] = [
+const MEASURES: [Dependence; 5] = [
     Dependence::AbsoluteSpearman,
     Dependence::MutualInformation { bins: None },
     Dependence::MutualInformation { bins: Some(2) },
     Dependence::NearestNeighbours { neighbours: None, seed: 0 },
+    Dependence::MaximalInformation,
 ];
 
 fn of_two(measure: Dependence, x: &[f64], y: &[f64]) -> f64 {
@@ -255,6 +256,20 @@ fn a_feature_depends_wholly_on_itself_and_on_its_negative() {
         assert!(of_two(bins(10), &x, y) > 0.99);
         assert!(of_two(neighbours(3), &x, y) > 0.999);
     }
+}
+
+/// The example of minepy 1.2's documentation, which prints 0.505716693417 (and 0.50571669341737124 in version 0.3): NumPy's
+/// `RandomState(0).uniform(-1, 1, 1000)` is the noise.
+#[test]
+fn the_maximal_information_coefficient_is_the_published_one() {
+    let noise: Vec<f64> =
+        include_str!("fixtures/uniform_noise.txt").lines().map(|line| line.parse().unwrap()).collect();
+    let x: Vec<f64> = (0..1000).map(|row| f64::from(row) / 999.0).collect();
+    let y: Vec<f64> = x.iter().map(|x| (10.0 * std::f64::consts::PI * x).sin() + x).collect();
+    assert!((of_two(Dependence::MaximalInformation, &x, &y) - 1.0).abs() < 1e-12);
+    let noisy: Vec<f64> = y.iter().zip(noise).map(|(y, noise)| y + noise).collect();
+    let found = of_two(Dependence::MaximalInformation, &x, &noisy);
+    assert!((found - 0.505_716_693_417_371_24).abs() < 1e-13, "{found}");
 }
 
 #[test]

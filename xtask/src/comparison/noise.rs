@@ -13,6 +13,10 @@ enum Scale {
     Absolute,
     /// The value that it is added to.
     Relative,
+    /// The value of all players.
+    Prediction,
+    /// What all players add to the value of none.
+    Gain,
 }
 
 /// Normal noise on every value of a game.
@@ -36,6 +40,16 @@ impl Noise {
         Self { sigma, scale: Scale::Relative }
     }
 
+    /// `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
+    pub(crate) const fn of_prediction(sigma: f64) -> Self {
+        Self { sigma, scale: Scale::Prediction }
+    }
+
+    /// `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
+    pub(crate) const fn of_gain(sigma: f64) -> Self {
+        Self { sigma, scale: Scale::Gain }
+    }
+
     /// The game with this noise; ζ is a function of `seed` and the coalition.
     pub(crate) fn on<'a>(self, game: Box<dyn Game + 'a>, seed: u64) -> Result<Box<dyn Game + 'a>> {
         if self.sigma == 0.0 {
@@ -43,12 +57,30 @@ impl Noise {
         }
         Ok(match self.scale {
             Scale::Absolute => Box::new(Noisy::new(game, self.sigma, seed)?),
+            Scale::Prediction => {
+                let [_, full] = ends(&*game)?;
+                Box::new(Noisy::new(game, self.sigma * full.abs(), seed)?)
+            }
+            Scale::Gain => {
+                let [empty, full] = ends(&*game)?;
+                Box::new(Noisy::new(game, self.sigma * (full - empty).abs(), seed)?)
+            }
             Scale::Relative => {
                 let shape = Silent { players: game.players(), outputs: game.outputs() };
                 Box::new(Proportional { game, noise: Noisy::new(shape, self.sigma, seed)? })
             }
         })
     }
+}
+
+/// v(∅) and v(N) of a game of one output.
+fn ends(game: &dyn Game) -> Result<[f64; 2]> {
+    let mut coalitions = Coalitions::new(game.players());
+    coalitions.push_empty();
+    coalitions.push_full();
+    let mut values = [0.0; 2];
+    game.values(&coalitions, &mut values)?;
+    Ok(values)
 }
 
 /// The game that is zero everywhere.
@@ -126,5 +158,19 @@ mod tests {
             assert!((relative - value - value * (absolute - value)).abs() < 1e-12);
         }
         assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
+    }
+
+    #[test]
+    fn noise_in_proportion_to_the_ends_is_the_same_for_all_coalitions() {
+        // v(∅) = −3, v(N) = 12.
+        let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
+        let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
+        let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
+        for (noise, times) in [(Noise::of_prediction(0.5), 12.0), (Noise::of_gain(0.5), 15.0)] {
+            let got = values(&noise.on(game(), 7).unwrap());
+            for ((value, absolute), got) in table.iter().zip(&absolute).zip(got) {
+                assert!((got - value - times * (absolute - value)).abs() < 1e-12);
+            }
+        }
     }
 }

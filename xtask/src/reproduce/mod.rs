@@ -29,6 +29,7 @@ pub(crate) mod store;
 pub(crate) mod verdict;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -75,20 +76,23 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
     let out = arguments.out.clone().unwrap_or_else(|| {
         workspace.join(if arguments.is_gate() { "target/check" } else { "target/reproduce" })
     });
-    let mut found = Record::new();
+    let (mut found, mut made) = (Record::new(), Vec::new());
     for (paper, artefacts) in selected {
         let session = Session::new(arguments, paper, &workspace, &out)?;
         let mut reports = Vec::new();
         for artefact in &artefacts {
+            let started = Instant::now();
             let report = make(paper, artefact, &session, &out)
                 .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
             found.add(format!("{}/{}", paper.name, artefact.name), &report)?;
+            made.push((paper.name, report.clone(), started.elapsed()));
             reports.push(report);
         }
         if artefacts.len() == paper.artefacts.len() {
             report::write_summary(&reports, paper.citation, &out.join(paper.name))?;
         }
     }
+    report::write_claims(&made, &out)?;
     match arguments {
         Reproduce { record: true, .. } => check::record(found, &workspace),
         Reproduce { check: true, .. } => check::check(&found, &workspace),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -242,6 +243,29 @@ pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> R
         }
     }
     write_atomically(&folder.join("summary.md"), text.as_bytes())
+}
+
+/// Writes `claims.md`: all claims that a run judged, and the seconds that each artefact took. What was kept from earlier runs takes none.
+pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
+    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers |\n| --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
+    for (paper, report, took) in made {
+        let seconds = significant(took.as_secs_f64());
+        let artefact = format!("| {paper} | [{0}]({paper}/{0}/report.md) | {seconds}", report.artefact);
+        for claim in &report.claims {
+            let _ = writeln!(
+                text,
+                "{artefact} | {} | {} | **{}** | {} |",
+                claim.claim,
+                claim.source,
+                claim.verdict.words(),
+                claim.evidence
+            );
+        }
+        if report.claims.is_empty() {
+            let _ = writeln!(text, "{artefact} | none | | | |");
+        }
+    }
+    write_atomically(&out.join("claims.md"), text.as_bytes())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
 
 use super::binning::Binning;
+use super::maximal_information::MaximalInformation;
 use super::nearest_neighbours::NearestNeighbours;
 use super::{Dependence, informational_coefficient};
 
@@ -23,6 +24,11 @@ const SHOWN: f64 = 20.0;
 /// Rows of the pairs that are drawn by neighbours, at most. With more, the estimates are about 0 still, and closer to it as the root
 /// of the number of rows.
 const MOST_ROWS: usize = 2500;
+
+/// Independent pairs whose best grids are looked for.
+const GRID_DRAWS: u64 = 500;
+/// Rows of these pairs, at most. More rows have a smaller coefficient.
+const MOST_ROWS_IN_GRIDS: usize = 1000;
 
 /// Independent pairs that are drawn by neighbours: 1000, and more where rows are few and draws are quick.
 fn neighbour_draws(rows: usize) -> u64 {
@@ -46,6 +52,10 @@ impl Dependence {
             Self::NearestNeighbours { neighbours, seed } => {
                 let measure = |rows| NearestNeighbours::new(neighbours, seed, rows);
                 informational_coefficient(exceeded_by_neighbours(measure, rows, MOST_ROWS, tail))
+            }
+            Self::MaximalInformation => {
+                let draw = |unit| MaximalInformation.under_independence(rows.min(MOST_ROWS_IN_GRIDS), unit);
+                exceeded_with(tail, GRID_DRAWS, draw).min(1.0)
             }
         }
     }

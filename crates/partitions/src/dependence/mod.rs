@@ -11,6 +11,7 @@
 
 mod binning;
 mod law;
+mod maximal_information;
 mod name;
 mod nearest_neighbours;
 mod pairs;
@@ -23,6 +24,7 @@ use crate::error::PartitionsError;
 use crate::matrix::DependenceMatrix;
 
 use binning::Binning;
+use maximal_information::MaximalInformation;
 use nearest_neighbours::NearestNeighbours;
 use spearman::Spearman;
 
@@ -31,12 +33,10 @@ pub const LEAST_ROWS: usize = 10;
 
 /// How the dependence of two features is measured.
 ///
-/// All three depend on the ranks of the data alone, so increasing maps of features change nothing (without ties, decreasing ones neither,
+/// All depend on the ranks of the data alone, so increasing maps of features change nothing (without ties, decreasing ones neither,
 /// but for rows on the border of a bin). A constant feature has dependence 0 with every other.
 ///
-/// The maximal information coefficient, which the group-explainer paper uses, is not among them, for want of a well-kept implementation: of
-/// the two in Rust that we found, one wraps a C library under the GPL and has had a single release (mine-rs), the other is in no registry of
-/// crates (miners). Matrices from elsewhere are welcome: [`DependenceMatrix::from_values`].
+/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome: [`DependenceMatrix::from_values`].
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -48,6 +48,7 @@ pub const LEAST_ROWS: usize = 10;
 /// assert!(dependence(Dependence::AbsoluteSpearman)? < 1e-9);
 /// assert!(dependence(Dependence::mutual_information())? > 0.8);
 /// assert!(dependence(Dependence::nearest_neighbours())? > 0.8);
+/// assert!(dependence(Dependence::MaximalInformation)? > 0.99);
 /// # Ok::<(), apportion_partitions::PartitionsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,6 +91,18 @@ pub enum Dependence {
         /// What the order of ties, and the law under independence, are drawn from.
         seed: u64,
     },
+    /// The maximal information coefficient of Reshef et al., *Detecting novel associations in large data sets*, Science, 2011: the mutual
+    /// information of the best grid, as a share of the most that such a grid can have.
+    ///
+    /// ```text
+    /// MIC = max over a b ≤ N^0.6 of I(a, b) / ln min(a, b)
+    /// ```
+    ///
+    /// with I(a, b) that of the best grid of a columns and b rows, by their algorithm ApproxMaxMI with c = 15. It is 1 for functions without
+    /// noise, of any form; independent features have some, too: about 0.25 with 100 rows, 0.13 with 1000.
+    ///
+    /// Takes O(N^1.8) time per pair: 15 ms for 1000 rows, on one core.
+    MaximalInformation,
 }
 
 impl Dependence {
@@ -124,6 +137,7 @@ impl Dependence {
             Self::NearestNeighbours { neighbours, seed } => {
                 pairs::measure(&NearestNeighbours::new(neighbours, seed, rows.len()), &columns)
             }
+            Self::MaximalInformation => pairs::measure(&MaximalInformation, &columns),
         };
         Ok(DependenceMatrix::measured(columns.len(), values, *self, least_rows))
     }

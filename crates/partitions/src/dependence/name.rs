@@ -6,11 +6,12 @@ use std::str::FromStr;
 use super::Dependence;
 use crate::error::PartitionsError;
 
-/// `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`, `nearest-neighbours=K`; the seed is not named.
+/// `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`, `nearest-neighbours=K`, `mic`; the seed is not named.
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AbsoluteSpearman => write!(f, "spearman"),
+            Self::MaximalInformation => write!(f, "mic"),
             Self::MutualInformation { bins: None } => write!(f, "mutual-information"),
             Self::MutualInformation { bins: Some(bins) } => write!(f, "mutual-information={bins}"),
             Self::NearestNeighbours { neighbours: None, .. } => write!(f, "nearest-neighbours"),
@@ -29,11 +30,12 @@ impl FromStr for Dependence {
         let unknown = || PartitionsError::UnknownName {
             what: "measure of dependence",
             given: name.to_owned(),
-            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours and nearest-neighbours=K",
+            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours, nearest-neighbours=K and mic",
         };
         let number = |text: &str| text.parse::<usize>().map_err(|_| unknown());
         match name.split_once('=') {
             None if name == "spearman" => Ok(Self::AbsoluteSpearman),
+            None if name == "mic" => Ok(Self::MaximalInformation),
             None if name == "mutual-information" => Ok(Self::mutual_information()),
             None if name == "nearest-neighbours" => Ok(Self::nearest_neighbours()),
             Some(("mutual-information", bins)) => Ok(Self::MutualInformation { bins: Some(number(bins)?) }),

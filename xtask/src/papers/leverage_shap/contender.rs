@@ -20,6 +20,7 @@ pub(crate) enum Contender {
     LeverageShapUnpaired,
     LeverageShapWithReplacement,
     PermutationShap,
+    LeverageShapBernoulli,
 }
 
 impl Contender {
@@ -37,8 +38,8 @@ impl Contender {
         Self::PermutationShap,
     ];
 
-    /// With the ablations.
-    pub(crate) const ALL: [Self; 7] = [
+    /// With the ablations, and algorithm 1 as it is printed.
+    pub(crate) const ALL: [Self; 8] = [
         Self::KernelShap,
         Self::OptimizedKernelShap,
         Self::LeverageShap,
@@ -46,6 +47,7 @@ impl Contender {
         Self::LeverageShapUnpaired,
         Self::LeverageShapWithReplacement,
         Self::PermutationShap,
+        Self::LeverageShapBernoulli,
     ];
 }
 
@@ -63,6 +65,7 @@ impl Compete for Contender {
             Self::LeverageShapUnpaired => "Leverage SHAP (Unpaired)",
             Self::LeverageShapWithReplacement => "Leverage SHAP w/o Bernoulli",
             Self::PermutationShap => "Permutation SHAP",
+            Self::LeverageShapBernoulli => "Leverage SHAP, algorithm 1*",
         }
     }
 
@@ -75,6 +78,7 @@ impl Compete for Contender {
             Self::LeverageShapUnpaired => looks::LEVERAGE_SHAP_UNPAIRED,
             Self::LeverageShapWithReplacement => looks::LEVERAGE_SHAP_WITH_REPLACEMENT,
             Self::PermutationShap => looks::PERMUTATION_SHAP,
+            Self::LeverageShapBernoulli => looks::LEVERAGE_SHAP_BERNOULLI,
         }
     }
 
@@ -100,6 +104,7 @@ impl Compete for Contender {
                 ..leverage
             }),
             Self::PermutationShap => Box::new(PermutationShap { full_budget: FullBudget::Sample }),
+            Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
         }
     }
 

@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use super::contender::Contender::{
-    self, KernelShap, LeverageShap, LeverageShapUnpaired, LeverageShapWithReplacement, OptimizedKernelShap,
+    self, KernelShap, LeverageShap, LeverageShapBernoulli, LeverageShapUnpaired, LeverageShapWithReplacement,
+    OptimizedKernelShap,
 };
 use super::instance::SMALL;
 use super::printed;
@@ -121,6 +122,13 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
             "section 5, additional experiments",
             Needed::All,
             (LeverageShap, LeverageShapWithReplacement),
+            Centre::Mean,
+        ),
+        curves.below(
+            "Leverage SHAP with deterministic counts is not behind algorithm 1, whose counts are drawn",
+            "this project",
+            Needed::NotBehind,
+            (LeverageShap, LeverageShapBernoulli),
             Centre::Mean,
         ),
     ];

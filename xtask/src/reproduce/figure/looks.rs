@@ -22,6 +22,7 @@ const fn look(colour: Colour, shape: Shape) -> Style {
 // No two are alike, and those that share a figure differ in colour, too: bands and dashes have nothing else.
 looks! {
     LEVERAGE_SHAP: GREEN, Circle;
+    LEVERAGE_SHAP_BERNOULLI: GREY, Circle;
     LEVERAGE_SHAP_UNPAIRED: SKY, Diamond;
     LEVERAGE_SHAP_WITH_REPLACEMENT: VERMILION, Diamond;
     KERNEL_SHAP: ORANGE, Square;

@@ -155,6 +155,12 @@ impl Claim {
         }
     }
 
+    /// The claim in one reading of what it says.
+    pub(crate) fn read_as(mut self, reading: &str) -> Self {
+        self.claim = format!("{reading}: {}", self.claim);
+        self
+    }
+
     /// The claim as one about measured times.
     pub(crate) fn of_times(mut self) -> Self {
         self.is_of_times = true;
