@@ -125,28 +125,30 @@ fn mc_is_worst(curves: &Curves) -> Claim {
 /// What "normalized based on the raw output of the set function" may mean, which the paper does not spell out.
 struct Reading {
     noise: fn(f64) -> Noise,
-    /// As titles have it.
+    /// As claims and tables have it.
     title: &'static str,
+    /// As axes have it, whose font lacks the empty set.
+    axis: &'static str,
 }
 
 /// The first is that of the paper's digest: each output has noise in proportion to itself.
 const READINGS: [Reading; 3] = [
-    Reading { noise: Noise::relative, title: "σ·v(S)" },
-    Reading { noise: Noise::of_prediction, title: "σ·v(N)" },
-    Reading { noise: Noise::of_gain, title: "σ·(v(N) − v(∅))" },
+    Reading { noise: Noise::relative, title: "σ·v(S)", axis: "σ·v(S)" },
+    Reading { noise: Noise::of_prediction, title: "σ·v(N)", axis: "σ·v(N)" },
+    Reading { noise: Noise::of_gain, title: "σ·(v(N) − v(∅))", axis: "σ·(v(N) − v({}))" },
 ];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, in each reading of its noise.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let (mut all, mut claims) = (Vec::new(), Vec::new());
-    for Reading { noise, title } in READINGS {
+    for Reading { noise, title, axis } in READINGS {
         let mut steps = by_noise(MULTIPLE, noise);
         steps.iter_mut().for_each(|step| step.level.label = format!("{title}, {}", step.level.label));
         let curves = curves(&experiment, &Contender::REGRESSIONS, &steps, Metric::NormalizedError)?;
         let look = Look {
             title: "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
-            x: &format!("σ, noise {title}"),
+            x: &format!("σ, noise {axis}"),
             y: "relative squared error",
             floor: 1e-14,
             centre: Centre::Median,

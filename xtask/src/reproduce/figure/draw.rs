@@ -136,8 +136,12 @@ fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
     let width = |entries: &[(String, Style)]| -> f64 {
         entries.iter().map(|(name, _)| name.chars().count() as f64 * 7.0 + LEGEND_KEY + LEGEND_GAP).sum()
     };
+    let in_rows_of = |entries: usize| figure.legend.chunks(entries).collect::<Vec<_>>();
+    // Rows are about equally long, unless their longest names come together.
     let needed = (width(&figure.legend) / room).ceil().max(1.0) as usize;
-    figure.legend.chunks(figure.legend.len().div_ceil(needed).max(1)).collect()
+    let most = figure.legend.len().div_ceil(needed).max(1);
+    let fits = |rows: &Vec<&[(String, Style)]>| rows.iter().all(|row| width(row) <= room);
+    (1..=most).rev().map(in_rows_of).find(fits).unwrap_or_else(|| in_rows_of(1))
 }
 
 /// Where the upper left corner of a panel's cell is.
