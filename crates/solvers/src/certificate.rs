@@ -5,14 +5,19 @@
 //! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G, `g_kl = a_kᵀ G⁺ a_l` (with an intercept that is
 //! fitted by the mean: and 1/Σw), hat values `h_k = w_k g_kk`.
 //!
-//! # Leaving something out
+//! # What a row is off by
 //!
-//! Without row k the coefficients lose `w_k (G⁺ a_k) e_k / (1 − h_k)`. Without rows k and l together they lose
-//! `w_k (G⁺ a_k) e'_k + w_l (G⁺ a_l) e'_l`, where the residuals that the other rows would leave them solve
+//! A regression bends to each of its rows: of what row k is off by, ε_k with `E ε_k² = σ²/w_k`, it leaves the residual e_k with
+//! `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` is as large as ε_k again (MacKinnon and White 1985, HC2), and the coefficients have
+//! `w_k (G⁺ a_k) ε̃_k` of the row. For rows k and l that are drawn together, with the 2 × 2 block H of the hat matrix
+//! `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
-//! e'_k = e_k + w_k g_kk e'_k + w_l g_kl e'_l        e'_l = e_l + w_k g_kl e'_k + w_l g_ll e'_l
+//! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
 //! ```
+//!
+//! Division by `1 − h_k` itself would give what the coefficients lose when row k is left out (the jackknife, HC3), whose squares are too
+//! large by `1/(1 − h_k)`: by two thirds with 5 evaluations a player.
 //!
 //! Where a row stands for t independent draws, one of them has the t-th part of its weight.
 
@@ -26,7 +31,7 @@ use crate::rows::Form;
 
 /// Estimated errors of the coefficients over the draw of the coalitions.
 ///
-/// With c_k what all coefficients lose when row (pair, draw) k is left out, by what is left to chance, their covariance matrix is
+/// With c_k what all coefficients have of row (pair, draw) k, by what is left to chance, their covariance matrix is
 /// `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
@@ -93,14 +98,13 @@ impl LeastSquares {
     /// Estimated variances of the coefficients over the draw of the coalitions, n × k, and what they say of the errors together.
     ///
     /// ```text
-    /// V_i = Σ_k f_k (w_k (G⁺ a_k)_i e_k / (1 − h_k))²
+    /// V_i = Σ_k f_k w_k² (G⁺ a_k)_i² e_k² / (1 − h_k)
     /// ```
     ///
-    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G;
-    /// `w_k (G⁺ a_k)_i e_k / (1 − h_k)` is exactly what coefficient i loses when row k is left out. Where the members of pairs are rows
-    /// of their own, its place is taken by what the coefficient loses when the pair is left out: pairs are drawn, not rows. `free`
-    /// holds, for each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 where a class is
-    /// enumerated, so that the certificate of a full enumeration is 0.
+    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2, MacKinnon and White 1985).
+    /// Where the members of pairs are rows of their own, the pair as a whole takes the place of the row, as pairs are drawn, not rows
+    /// (Bell and McCaffrey 2002). `free` holds, for each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its
+    /// size class: 0 where a class is enumerated, so that the certificate of a full enumeration is 0.
     ///
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
     ///
@@ -138,10 +142,10 @@ impl LeastSquares {
     /// of these draws together:
     ///
     /// ```text
-    /// V_i = Σ_k t_k (w_k/t_k · (G⁺ a_k)_i e_k / (1 − h_k/t_k))²
+    /// V_i = Σ_k t_k (w_k/t_k)² (G⁺ a_k)_i² e_k² / (1 − h_k/t_k)
     /// ```
     ///
-    /// the squares of what coefficient i loses when one draw is left out, over all draws.
+    /// the squares of what coefficient i has of one draw, over all draws.
     ///
     /// # Errors
     ///
@@ -151,7 +155,7 @@ impl LeastSquares {
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// `Σ (f/t) (t · what leaving out one draw changes)²`, of the deviations from the mean where there are players `among` whom it is taken.
+    /// `Σ (f/t) (t · what one draw gives)²`, of the deviations from the mean where there are players `among` whom it is taken.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
@@ -216,7 +220,7 @@ impl LeastSquares {
                 if others < SATURATED {
                     return Err(SolverError::Saturated { row, hat_value: hat / times });
                 }
-                *factor = (free / times).sqrt() * weight / others;
+                *factor = (free / times / others).sqrt() * weight;
             }
         }
         let mut losses = Vec::new();
@@ -257,10 +261,12 @@ impl LeastSquares {
                 if 1.0 - hat_value < SATURATED {
                     return Err(SolverError::Saturated { row: pair, hat_value });
                 }
-                let share = (free / times).sqrt() / ((1.0 - h) * (1.0 - k) - beside_w * beside_v);
+                // With s² = det(I − H): (I − H)^(−1/2) = adj(I − H + s I) / (s √(tr(I − H) + 2 s)).
+                let s = ((1.0 - h) * (1.0 - k) - beside_w * beside_v).sqrt();
+                let share = (free / times).sqrt() / (s * (2.0 - h - k + 2.0 * s).sqrt());
                 *factors = [
-                    [share * w * (1.0 - k), share * w * beside_v],
-                    [share * v * beside_w, share * v * (1.0 - h)],
+                    [share * w * (1.0 - k + s), share * w * beside_v],
+                    [share * v * beside_w, share * v * (1.0 - h + s)],
                 ];
             }
         }

@@ -126,15 +126,20 @@ impl Table {
     }
 
     fn markdown(&self) -> String {
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = format!("**{}**\n\n", self.caption);
-        text.push_str(&line(self.columns.clone()));
-        text.push_str(&line(vec!["---".to_owned(); self.columns.len()]));
+        text.push_str(&line(&self.columns));
+        text.push_str(&line(vec!["---"; self.columns.len()]));
         for row in &self.rows {
-            text.push_str(&line(row.iter().map(Entry::short).collect()));
+            text.push_str(&line(row.iter().map(Entry::short)));
         }
         text
     }
+}
+
+/// A line of a table in Markdown; bars within cells are escaped, so that they part no cells.
+fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// A dataset that an artefact used.
@@ -190,15 +195,8 @@ impl Report {
         if !self.claims.is_empty() {
             text.push_str("## Claims\n\n| claim | source | verdict | our numbers | judged by |\n| --- | --- | --- | --- | --- |\n");
             for claim in &self.claims {
-                let _ = writeln!(
-                    text,
-                    "| {} | {} | **{}** | {} | {} |",
-                    claim.claim,
-                    claim.source,
-                    claim.verdict.words(),
-                    claim.evidence,
-                    claim.rule
-                );
+                let verdict = claim.verdict.in_bold();
+                text.push_str(&line([&claim.claim, &claim.source, &verdict, &claim.evidence, &claim.rule]));
             }
             text.push('\n');
         }
@@ -232,14 +230,8 @@ pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> R
         format!("# {title}\n\n| artefact | claim | verdict | our numbers |\n| --- | --- | --- | --- |\n");
     for report in reports {
         for claim in &report.claims {
-            let _ = writeln!(
-                text,
-                "| [{0}]({0}/report.md) | {1} | **{2}** | {3} |",
-                report.artefact,
-                claim.claim,
-                claim.verdict.words(),
-                claim.evidence
-            );
+            let artefact = format!("[{0}]({0}/report.md)", report.artefact);
+            text.push_str(&line([&artefact, &claim.claim, &claim.verdict.in_bold(), &claim.evidence]));
         }
     }
     write_atomically(&folder.join("summary.md"), text.as_bytes())
@@ -250,19 +242,15 @@ pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Res
     let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers |\n| --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
     for (paper, report, took) in made {
         let seconds = significant(took.as_secs_f64());
-        let artefact = format!("| {paper} | [{0}]({paper}/{0}/report.md) | {seconds}", report.artefact);
+        let artefact = format!("[{0}]({paper}/{0}/report.md)", report.artefact);
+        let mut push = |of_claim: [&str; 4]| {
+            text.push_str(&line([*paper, &artefact, &seconds].into_iter().chain(of_claim)));
+        };
         for claim in &report.claims {
-            let _ = writeln!(
-                text,
-                "{artefact} | {} | {} | **{}** | {} |",
-                claim.claim,
-                claim.source,
-                claim.verdict.words(),
-                claim.evidence
-            );
+            push([&claim.claim, &claim.source, &claim.verdict.in_bold(), &claim.evidence]);
         }
         if report.claims.is_empty() {
-            let _ = writeln!(text, "{artefact} | none | | | |");
+            push(["none", "", "", ""]);
         }
     }
     write_atomically(&out.join("claims.md"), text.as_bytes())
@@ -284,6 +272,11 @@ mod tests {
         ] {
             assert_eq!(significant(number), text);
         }
+    }
+
+    #[test]
+    fn a_bar_in_a_cell_parts_no_cells() {
+        assert_eq!(line(["a", "|S| = 2", ""]), "| a | \\|S\\| = 2 |  |\n");
     }
 
     #[test]

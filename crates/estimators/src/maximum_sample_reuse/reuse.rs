@@ -77,7 +77,7 @@ impl Reuse<'_> {
             (StandardErrors::Omitted, _) => None,
             (StandardErrors::Estimated, None) => self.judge(gains, &means, 1),
             (StandardErrors::Estimated, Some(fit)) => self
-                .residuals_left_out(fit, residuals)
+                .unbent_residuals(fit, residuals)
                 .and_then(|residuals| self.judge(&residuals, &means, fit.rank() + 1)),
         };
         let (std_errors, law) = judged.unzip();
@@ -254,11 +254,11 @@ impl Reuse<'_> {
         (law, influences)
     }
 
-    /// What a regression without one of its draws leaves of that draw, `e_k / (1 − h_k)`; none if it cannot do without.
-    fn residuals_left_out(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
+    /// What a draw is off by, `e_k / √(1 − h_k)`, as the regression bends to it; none if it cannot do without.
+    fn unbent_residuals(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
         /// A hat value this close to 1 means that the row alone determines some coefficient.
         const SATURATED: f64 = 1e-9;
-        let mut left_out = Vec::with_capacity(residuals.len());
+        let mut unbent = Vec::with_capacity(residuals.len());
         for ((residuals, hat), times) in
             residuals.chunks_exact(self.outputs).zip(fit.hat_values()).zip(self.times())
         {
@@ -266,9 +266,9 @@ impl Reuse<'_> {
             if left < SATURATED {
                 return None;
             }
-            left_out.extend(residuals.iter().map(|residual| residual / left));
+            unbent.extend(residuals.iter().map(|residual| residual / left.sqrt()));
         }
-        Some(left_out)
+        Some(unbent)
     }
 }
 

@@ -194,6 +194,37 @@ pub(crate) struct Twin {
     pub(crate) inverse: Mat<f64>,
 }
 
+impl Twin {
+    /// What the coefficients have of `unit`, of which the regression bends to a `times`-th part: `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with
+    /// `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat matrix, by eigenvalues. n × k.
+    pub(crate) fn share_of(&self, problem: &Problem, unit: usize, times: f64) -> Vec<f64> {
+        let (n, k, rows) = (self.inverse.nrows(), problem.outputs, problem.rows_of(unit));
+        let first = rows.start;
+        let root = |row: usize| problem.row_weight(row).sqrt();
+        let images = Mat::from_fn(n, rows.len(), |i, r| {
+            (0..n).map(|j| self.inverse[(i, j)] * self.rows[(first + r, j)]).sum::<f64>() * root(first + r)
+        });
+        let left = Mat::from_fn(rows.len(), rows.len(), |r, s| {
+            let of_rows: f64 =
+                (0..n).map(|i| root(first + r) * self.rows[(first + r, i)] * images[(i, s)]).sum();
+            let of_intercept = if problem.columns.intercept {
+                root(first + r) * root(first + s) / problem.total_weight()
+            } else {
+                0.0
+            };
+            f64::from(u8::from(r == s)) - (of_rows + of_intercept) / times
+        });
+        let eigen = left.self_adjoint_eigen(faer::Side::Lower).unwrap();
+        let (u, values) = (eigen.U(), eigen.S().column_vector());
+        let divided = Mat::from_fn(rows.len(), rows.len(), |r, j| u[(r, j)] / values[j].sqrt());
+        let residuals = Mat::from_fn(rows.len(), k, |r, output| {
+            root(first + r) * self.residuals[(first + r) * k + output]
+        });
+        let shares = images * (divided * (u.transpose() * residuals));
+        (0..n * k).map(|index| shares[(index / k, index % k)]).collect()
+    }
+}
+
 pub(crate) fn solve(problem: &Problem) -> Twin {
     let (m, n) = (problem.coalitions.len(), problem.coalitions.players());
     let k = problem.outputs;

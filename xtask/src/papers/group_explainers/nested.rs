@@ -338,9 +338,11 @@ fn comparison(session: &Session, problem: &Problem, of: Kind) -> Result<Comparis
     for contender in Contender::ALL {
         let estimator = contender.estimator(of, &problem.partition)?;
         let least = estimator.minimum_budget(problem.partition.players());
-        let probe = estimator.estimate(&problem.games[0], least.max(32), 1)?;
-        let method = Digest::of_data(&(estimator.name(), estimator.settings(), probe))?;
         let budgets: Vec<usize> = BUDGETS.into_iter().filter(|&budget| budget >= least).collect();
+        // At every budget, as standard errors of small ones are none.
+        let answer = |&budget: &usize| estimator.estimate(&problem.games[0], budget, 1);
+        let answers = budgets.iter().map(answer).collect::<Result<Vec<_>, _>>()?;
+        let method = Digest::of_data(&(estimator.name(), estimator.settings(), answers))?;
         let cell = |(budget, run)| ErrorCell {
             problem: problem.title,
             value: of.title(),

@@ -53,4 +53,9 @@ impl Verdict {
             Self::Vacuous => "no verdict: vacuous",
         }
     }
+
+    /// In Markdown.
+    pub(crate) fn in_bold(self) -> String {
+        format!("**{}**", self.words())
+    }
 }
