@@ -34,6 +34,9 @@
 //! V_i = V̂_i − C_i + D_i,        and no less than D_i, as Q_i(μ) ≥ 0.
 //! ```
 //!
+//! Where the draws are most of V̂, chance has `V̂_i − C_i` below zero for some values and above for others. No less than zero is more on
+//! average, so the parts `(V̂_i − C_i)₊` share in what is left of the sum, `(Σ_j V̂_j − C_j)₊`, in their proportions.
+//!
 //! What C_i is depends on the method. Exact values have V̂ = C = 0: all of D is added. Means over independent draws of coalitions that
 //! are hardly met twice have C = D: nothing is added. Without replacement V̂ has a factor 1 − π for coalitions that are in the sample
 //! with probability π, and noise does not care how likely it was to be met: C ≈ (1 − π) D. v(∅), which every method takes once, is
@@ -128,14 +131,16 @@ impl ErrorOfDraws {
         });
         let of_method = explanation.diagnostics.error_law.clone();
         let outputs = explanation.outputs();
+        let mut parts: Vec<Parts> = parts.collect();
+        (0..outputs).for_each(|output| share_what_is_left(&mut parts, output, outputs));
         let directions = (0..outputs)
             .map(|output| directions(copies.values.chunks_exact(width).skip(output).step_by(outputs)));
-        Ok(Some(Self { parts: parts.collect(), of_method, directions: directions.collect(), independent }))
+        Ok(Some(Self { parts, of_method, directions: directions.collect(), independent }))
     }
 
     /// Of an explanation whose method is without error.
     pub(crate) fn alone(&self) -> Self {
-        let alone = |part: &Parts| Parts { method: 0.0, seen: 0.0, ..*part };
+        let alone = |part: &Parts| Parts { method: 0.0, seen: 0.0, own: 0.0, ..*part };
         Self {
             parts: self.parts.iter().map(alone).collect(),
             of_method: None,
@@ -211,6 +216,8 @@ struct Parts {
     method: f64,
     /// C, what it has of the draws.
     seen: f64,
+    /// What it would be without draws: `V̂ − C`, or nothing; see [`share_what_is_left`].
+    own: f64,
     /// D, what the draws leave to chance.
     of_draws: f64,
 }
@@ -223,23 +230,22 @@ impl Parts {
         let unit = errors.iter().copied().fold(error, f64::max);
         let unit = pairs().map(|(values, _)| off(values).abs()).fold(unit, f64::max);
         if unit == 0.0 || unit.is_infinite() {
-            return Self { unit, method: unit.min(1.0), seen: 0.0, of_draws: 0.0 };
+            let method = unit.min(1.0);
+            return Self { unit, method, seen: 0.0, own: method, of_draws: 0.0 };
         }
         let square = |error: f64| (error / unit).powi(2);
         let mean = |of: &dyn Fn(&[f64], &[f64]) -> f64| {
             pairs().map(|(values, errors)| of(values, errors)).sum::<f64>() / PAIRS as f64
         };
-        Self {
-            unit,
-            method: square(error),
-            seen: mean(&|_, pair| (square(pair[0]) + square(pair[1])) / 2.0) - square(errors[0]),
-            of_draws: mean(&|values, _| square(off(values))),
-        }
+        let method = square(error);
+        let seen = mean(&|_, pair| (square(pair[0]) + square(pair[1])) / 2.0) - square(errors[0]);
+        let of_draws = mean(&|values, _| square(off(values)));
+        Self { unit, method, seen, own: (method - seen).max(0.0), of_draws }
     }
 
     /// What another method lacks of the draws, this one lacks.
     fn lacking(self) -> Self {
-        Self { seen: 0.0, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
+        Self { seen: 0.0, own: self.method, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
     }
 
     /// With `times` the draws.
@@ -248,7 +254,7 @@ impl Parts {
             return self;
         }
         Self {
-            method: (self.method - self.seen).max(0.0) + self.seen / times,
+            method: self.own + self.seen / times,
             seen: self.seen / times,
             of_draws: self.of_draws / times,
             ..self
@@ -256,11 +262,25 @@ impl Parts {
     }
 
     fn variance(&self) -> f64 {
-        (self.method - self.seen).max(0.0) + self.of_draws
+        self.own + self.of_draws
     }
 
     fn error(&self) -> f64 {
         self.unit * self.variance().sqrt()
+    }
+}
+
+/// Has the values of an output share in what their method's errors are without draws, `(Σ V̂ − C)₊`, as `(V̂ − C)₊`.
+fn share_what_is_left(parts: &mut [Parts], output: usize, outputs: usize) {
+    let own = || parts.iter().skip(output).step_by(outputs);
+    let unit = own().map(|part| part.unit).fold(0.0, f64::max);
+    if unit == 0.0 || unit.is_infinite() {
+        return;
+    }
+    let sum = |of: fn(&Parts) -> f64| own().map(|part| (part.unit / unit).powi(2) * of(part)).sum::<f64>();
+    let (left, shared) = (sum(|part| part.method - part.seen).max(0.0), sum(|part| part.own));
+    if left < shared {
+        parts.iter_mut().skip(output).step_by(outputs).for_each(|part| part.own *= left / shared);
     }
 }
 

@@ -161,6 +161,31 @@ fn certificates_of_other_values_hold_on_such_games() {
     }
 }
 
+#[test]
+fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
+    // Four players together get more, whom a weighted Banzhaf value has there in 0.8 % of the coalitions: many samples are additive.
+    let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
+    let concept: SolutionConcept = Semivalue::weighted_banzhaf(0.3).unwrap().into();
+    let truth = concept.enumerate(&*known.game, None).unwrap().values;
+    let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+    for method in [Method::KernelBanzhaf, Method::KernelBanzhafWithoutReplacement, Method::MsrAdjusted] {
+        let estimator = method.estimator(&concept, None).unwrap();
+        let (mut certified, mut within) = (0, 0);
+        for seed in 0..20 {
+            let until = Until { budget: Some(1000), ..Until::relative(0.05) };
+            let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
+            let got = run.run_until(&until).unwrap();
+            if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
+                let error =
+                    got.values.iter().zip(&truth).map(|(got, want)| (got - want).powi(2)).sum::<f64>();
+                certified += 1;
+                within += usize::from(error.sqrt() <= 0.05 * norm);
+            }
+        }
+        assert!(certified >= 5 && 20 * within >= 19 * certified, "{method}: {within} of {certified}");
+    }
+}
+
 /// A game times a factor.
 struct Times<'g> {
     game: &'g dyn Game,

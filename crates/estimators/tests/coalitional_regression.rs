@@ -277,32 +277,47 @@ fn one_group_and_groups_of_one_are_the_regressions_among_the_players() {
     }
 }
 
-/// Mean squared error relative to the squared norm, and the share of the values within 1.96 standard errors.
-fn error_and_coverage(
+/// How far off estimates are, over seeds and players.
+struct Errors {
+    /// Mean squared error relative to the squared norm.
+    square: f64,
+    /// Squared standard errors over squared errors.
+    told: f64,
+    /// The share of the values within their intervals of 95 %.
+    coverage: f64,
+}
+
+fn errors(
     estimator: &CoalitionalRegression,
     game: &dyn Game,
     truth: &[f64],
     budget: usize,
     seeds: u64,
-) -> (f64, f64) {
-    let (mut error, mut covered) = (0.0, 0);
+) -> Errors {
+    let (mut square, mut told, mut covered) = (0.0, 0.0, 0);
     for seed in 0..seeds {
         let got = estimator.estimate(game, budget, seed).expect("an estimate");
-        let errors = got
-            .std_errors
+        let intervals = got
+            .intervals(0.95)
             .unwrap_or_else(|| panic!("{:?}, {budget}, {:?}", estimator.value(), estimator.partition()));
-        for ((got, want), error_of_one) in got.values.iter().zip(truth).zip(errors) {
-            error += (got - want).powi(2);
-            // What is exact but for rounding has a standard error of zero.
-            covered += usize::from((got - want).abs() <= 1.96 * error_of_one + 1e-12);
+        told += got.std_errors.iter().flatten().map(|error| error * error).sum::<f64>();
+        for ((got, want), (low, high)) in got.values.iter().zip(truth).zip(intervals) {
+            square += (got - want).powi(2);
+            // What is exact but for rounding has an interval of no width.
+            covered += usize::from(low - 1e-12 <= *want && *want <= high + 1e-12);
         }
     }
     let norm: f64 = truth.iter().map(|value| value * value).sum();
-    (error / norm / seeds as f64, covered as f64 / (truth.len() as u64 * seeds) as f64)
+    let values = truth.len() as u64 * seeds;
+    Errors {
+        square: square / norm / seeds as f64,
+        told: told / square,
+        coverage: covered as f64 / values as f64,
+    }
 }
 
 #[test]
-fn intervals_of_two_standard_errors_cover_nineteen_of_twenty() {
+fn intervals_cover_nineteen_of_twenty() {
     // Seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations: of each value 93 to 97 % over all budgets and partitions.
     let mut of_values = vec![Vec::new(); 4];
     for sizes in [&[3, 3, 3, 3][..], &[4, 4, 4, 4], &[5, 4, 4, 4, 3], &[2, 7, 1, 6], &[7, 5, 5, 3]] {
@@ -322,9 +337,8 @@ fn intervals_of_two_standard_errors_cover_nineteen_of_twenty() {
         for (value, coverages) in concepts.into_iter().zip(&mut of_values) {
             let truth = value.enumerate(&game, Some(&partition)).unwrap().values;
             for budget in [8 * players, 11 * players, 15 * players] {
-                let (_, coverage) =
-                    error_and_coverage(&estimator(&value, &partition), &game, &truth, budget, 60);
-                coverages.push(coverage);
+                let of_budget = errors(&estimator(&value, &partition), &game, &truth, budget, 60);
+                coverages.push(of_budget.coverage);
             }
         }
     }
@@ -338,7 +352,8 @@ fn intervals_of_two_standard_errors_cover_nineteen_of_twenty() {
 #[test]
 fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
     // Two groups beyond one word and two, and many small ones, far from enumeration: of four times the evaluations the squared error is between
-    // a third and an eighth, in the mean of 16 and 8 seeds; 92 to 98 % covered.
+    // a third and an eighth, in the mean of 16 and 8 seeds. A union of few players, nearly enumerated, has wide intervals: coverage has no upper
+    // limit, but the squared errors that are told have.
     for (sizes, budget) in
         [(vec![70, 12], 700), (vec![130, 6], 1700), (vec![3; 16], 1000), (vec![2; 66], 2600)]
     {
@@ -347,11 +362,14 @@ fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
         let game = SumOfUnanimity::random(players, 3 * players, 4, 5);
         let truth = of_terms(&game, &partition, &CoalitionalValue::owen());
         let estimator = owen(&partition);
-        let (few, coverage) = error_and_coverage(&estimator, &game, &truth, budget, 16);
-        assert!((0.92..=0.98).contains(&coverage), "{sizes:?}: {coverage}");
-        let (many, coverage) = error_and_coverage(&estimator, &game, &truth, 4 * budget, 8);
-        assert!((0.92..=0.98).contains(&coverage), "{sizes:?}: {coverage}");
-        assert!(few / many > 3.2 && few / many < 8.0, "{sizes:?}: {few} and {many}");
+        let few = errors(&estimator, &game, &truth, budget, 16);
+        let many = errors(&estimator, &game, &truth, 4 * budget, 8);
+        for Errors { told, coverage, .. } in [&few, &many] {
+            assert!(*coverage > 0.92, "{sizes:?}: {coverage}");
+            assert!((0.75..=1.3).contains(told), "{sizes:?}: {told}");
+        }
+        let ratio = few.square / many.square;
+        assert!(ratio > 3.2 && ratio < 8.0, "{sizes:?}: {ratio}");
     }
 }
 
@@ -363,7 +381,7 @@ fn the_regression_has_less_error_than_nested_permutations_where_unions_can_be_ta
         let players = partition.players();
         let game = SumOfUnanimity::random(players, 8 * players, 4, 5);
         let truth = of_terms(&game, &partition, &CoalitionalValue::owen());
-        let (error, _) = error_and_coverage(&owen(&partition), &game, &truth, budget, 40);
+        let error = errors(&owen(&partition), &game, &truth, budget, 40).square;
         let norm: f64 = truth.iter().map(|value| value * value).sum();
         let permutations = NestedPermutation::grouped(SolutionConcept::owen(), partition.clone()).unwrap();
         let mut by_permutations = 0.0;

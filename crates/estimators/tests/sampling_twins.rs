@@ -296,16 +296,16 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                 let fit: Vec<f64> = inverse.iter().map(|row| dot(row, &right)).collect();
                 let residuals: Vec<f64> =
                     rows.iter().zip(&gains).map(|(row, gain)| gain - dot(row, &fit)).collect();
-                let left_out: Vec<f64> = rows
+                let unbent: Vec<f64> = rows
                     .iter()
                     .enumerate()
                     .map(|(index, row)| {
                         let image: Vec<f64> = inverse.iter().map(|line| dot(line, row)).collect();
-                        residuals[index] / (1.0 - weights[index] / times(index) * dot(row, &image))
+                        residuals[index] / (1.0 - weights[index] / times(index) * dot(row, &image)).sqrt()
                     })
                     .collect();
                 let ends = [total - fit.iter().sum::<f64>(), -fit[players]];
-                let (rest, errors) = reuse(&value, &sample, &residuals, &left_out, ends);
+                let (rest, errors) = reuse(&value, &sample, &residuals, &unbent, ends);
                 let want: Vec<f64> = rest.iter().zip(&fit).map(|(rest, fit)| rest + fit).collect();
                 let what = format!("{} {value} {players}", estimator.name());
                 assert_close(&got.values, &want, 1e-8, &what);

@@ -14,19 +14,25 @@
 //!
 //! # What was not seen
 //!
-//! Standard errors have it in them ([`crate::unseen`]), and bounds with them. Where nothing varied in the sample there are none that tell
-//! anything; the bound is said to rest on that, the values must add up, as those of an additive game do, and they may have missed an
-//! event of the size of their norm. An event that T coalitions missed has a share of `p = ln(1/δ) / T` of them or less, except with
-//! probability δ. One that asks for `log₂(1/p)` players to be there or not makes, by its size A,
+//! Standard errors have it in them ([`crate::unseen`]), and bounds with them. What a sample tells nothing of is an event that all of it missed.
+//! An event that T coalitions missed has a share of `p = ln(1/δ) / T` of them or less, except with probability δ. Where each player is present
+//! with the probability q, one that asks for `k = log(1/p) / log(1/q)` players to be there has that share, and makes, by its size A,
 //!
 //! ```text
-//! |φ_i| ≤ 2 A p for each of them,      ‖φ‖ ≤ 2 A p √(log₂(1/p))
+//! |φ_i| ≤ (A/q) p for each of them,      ‖φ‖ ≤ (A/q) p √k
 //! ```
 //!
-//! in Banzhaf's law, where all coalitions are alike. `A = ‖φ̃‖` is twice what an additive game varies over coalitions, and T the budget of the
-//! sample less its ends and as many as there are values, or f if that is larger. What one look missed all before it have missed, so that δ is
-//! not shared among looks.
+//! and as much with 1 − q where they are not to be there. Banzhaf's law has q = ½; for others than weighted Banzhaf values that is taken, too.
+//! T is the budget of the sample less its ends and as many as there are values, or f if that is larger. What one look missed all before it have
+//! missed, so that δ is not shared among looks. Two signs tell how large A may be:
+//!
+//! - Where nothing varied in the sample, the bound is said to rest on that. The values must add up, as those of an additive game do, and
+//!   `A = ‖φ̃‖`, which is twice what an additive game varies over coalitions.
+//! - What the values of all players miss of what all players together get, `A = |v(N) − v(∅) − Σφ̃_i|`, may be one event, unless the sample has
+//!   varied as much: of a regression `tr V ≈ n σ²/(T q(1 − q))`, and of T draws as large as σ about `e = T σ²/A²` were of the size A. So it counts
+//!   times `exp(−e)`. Values that share v(N) − v(∅) miss nothing.
 
+use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::until::{Measure, Scale, Until};
@@ -113,7 +119,15 @@ impl Bounds {
         let looked_at = sample.saturating_sub(explanation.players() + 2);
         let missed = |output: usize| match guarantee {
             Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
-            Guarantee::NothingVaried => missed(explanation, degrees.max(looked_at as f64), until, output),
+            Guarantee::NothingVaried => {
+                let draws = degrees.max(looked_at as f64);
+                missed(explanation, norm(&explanation.output(output)), draws, until, output)
+            }
+            Guarantee::Asymptotic => {
+                let draws = degrees.max(looked_at as f64);
+                let size = left_by_the_sample(explanation, &variances, draws, output);
+                missed(explanation, size, draws, until, output)
+            }
             _ => 0.0,
         };
         let error = |output: usize| match (until.measure, bounded) {
@@ -195,22 +209,53 @@ fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
 
 /// Whether the values divide v(N) − v(∅), as those of an additive game do. If not, something was missed.
 fn adds_up(explanation: &Explanation, output: usize) -> bool {
-    let values = explanation.output(output);
     let total = explanation.prediction[output] - explanation.base[output];
-    let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
-    (values.iter().sum::<f64>() - total).abs() <= ADDITIVE * (total.abs() + norm)
+    gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
 }
 
-/// What an event of the size of the values may be worth that so many coalitions have missed, except with the probability that `until` allows.
-fn missed(explanation: &Explanation, coalitions: f64, until: &Until, output: usize) -> f64 {
-    let norm = explanation.output(output).iter().map(|value| value * value).sum::<f64>().sqrt();
-    let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
-    let share = wrong.recip().ln() / coalitions;
-    match until.measure {
-        _ if share >= 0.5 => f64::INFINITY,
-        Measure::EveryPlayer => 2.0 * norm * share,
-        Measure::Euclidean => 2.0 * norm * share * share.recip().log2().sqrt(),
+/// `|v(N) − v(∅) − Σφ̃_i|`.
+fn gap(explanation: &Explanation, output: usize) -> f64 {
+    let total = explanation.prediction[output] - explanation.base[output];
+    (explanation.output(output).iter().sum::<f64>() - total).abs()
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// The size of an event that would explain what the values miss of v(N) − v(∅), by how little the sample has varied beside it.
+fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, output: usize) -> f64 {
+    if adds_up(explanation, output) {
+        return 0.0;
     }
+    let gap = gap(explanation, output);
+    let own = variances.iter().skip(output).step_by(explanation.outputs());
+    let trace: f64 = own.sum();
+    let q = presence(&explanation.value);
+    let seen = trace * draws * draws * q * (1.0 - q) / (explanation.players() as f64 * gap * gap);
+    gap * (-seen).exp()
+}
+
+/// The probability with which a player is there: of weighted Banzhaf values theirs, a half for all others.
+fn presence(value: &SolutionConcept) -> f64 {
+    match value {
+        SolutionConcept::Semivalue(Semivalue::WeightedBanzhaf(presence)) => presence.p(),
+        _ => 0.5,
+    }
+}
+
+/// What an event of so large a `size` may be worth that so many coalitions have missed, except with the probability that `until` allows.
+fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, output: usize) -> f64 {
+    let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
+    let log = wrong.recip().ln();
+    let share = log / coalitions;
+    let presence = presence(&explanation.value);
+    let of_members = |q: f64| match until.measure {
+        _ if share >= q => f64::INFINITY,
+        Measure::EveryPlayer => size * share / q,
+        Measure::Euclidean => size * share / q * (share.ln() / q.ln()).sqrt(),
+    };
+    if size == 0.0 { 0.0 } else { of_members(presence).max(of_members(1.0 - presence)) }
 }
 
 /// `E ‖φ̃ − φ‖²` of one output.
