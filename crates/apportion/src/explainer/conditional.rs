@@ -5,7 +5,8 @@
 //! A run until an accuracy goes by the law's own draws first. Its error is then of two parts (see [`draws`](crate::draws)): that of the
 //! coalitions, which the run has seen to, and that of the draws, which falls with their number and with nothing else where all coalitions
 //! are known. If the whole is beyond the tolerance and more draws are expected to bring it there within the budget, it runs again with 2, 4 or 8
-//! times the draws, and so on. The draws are those it had and further ones.
+//! times the draws, and so on. The draws are those it had and further ones. Where the coalitions are in the way, as the run stopped with little
+//! room to spare, the next one takes them to seven tenths of the error.
 //!
 //! The budget is for all these runs together. An evaluation with g times the law's draws takes g times the predictions, and counts for g
 //! evaluations. By default that is 1000 n, 100 000 at least, and not at most `2^n`, which is no limit to draws.
@@ -31,6 +32,12 @@ const WORTHWHILE: f64 = 0.9;
 
 /// The most by which draws are raised at once, a power of two: few draws say what many will leave only roughly.
 const MOST_MORE: usize = 8;
+
+/// The share of the error of its coalitions to which a run goes on that left too little room for that of the draws.
+const TIGHTER: f64 = 0.7;
+
+/// The smallest share of the tolerance that coalitions are taken to.
+const TIGHTEST: f64 = 0.2;
 
 /// So many players have too many coalitions for them to be a limit.
 const MANY_PLAYERS: usize = 30;
@@ -73,13 +80,16 @@ impl Explainer<'_> {
         let mut wrong = 1.0 - until.confidence;
         let (mut looks, mut model_rows) = (Vec::new(), 0);
         let (mut times, mut raised) = (1, None);
+        // What coalitions may be off by, as a share of the tolerance.
+        let mut share = 1.0;
         loop {
             let now = raised.as_deref().unwrap_or(law);
             let game = ConditionalGame::new(model, explicand, now)?;
             let asked = Until { confidence: 1.0 - wrong, budget: Some(most.min(left / times)), ..*until };
             let followed = followed.map(|followed| Followed { draws: Some(now.draws()), ..*followed });
+            let of_coalitions = Until { tolerance: share * asked.tolerance, ..asked };
             let (mut explanation, of_draws) =
-                self.explain_with_draws(&game, Extent::Until(asked), followed.as_ref())?;
+                self.explain_with_draws(&game, Extent::Until(of_coalitions), followed.as_ref())?;
             left = left.saturating_sub(explanation.evaluations.saturating_mul(times));
             model_rows += explanation.model_rows;
             explanation.model_rows = model_rows;
@@ -107,20 +117,40 @@ impl Explainer<'_> {
                 Some(draws) => {
                     let next = Until { confidence: 1.0 - LAST_LOOK * wrong, ..*until };
                     let without = Explanation { certificate: None, ..explanation.clone() };
-                    doublings(affordable)
-                        .find(|&more| ratio(draws.written(more as f64, &without), &next) <= WORTHWHILE)
-                        .map(|more| more.min(MOST_MORE))
+                    let ratio_with = |more: f64| ratio(draws.written(more, &without), &next);
+                    let enough = doublings(affordable).find(|&more| ratio_with(more as f64) <= WORTHWHILE);
+                    let alone = ratio_with(f64::from(u32::MAX));
+                    let drawn = (ratio_with(1.0).powi(2) - alone.powi(2)).max(0.0);
+                    let tighter =
+                        |more: usize| (TIGHTER * alone).powi(2) + drawn / more as f64 <= WORTHWHILE.powi(2);
+                    // A tighter run takes about twice the coalitions.
+                    let further = || {
+                        let mut times = std::iter::once(1).chain(doublings(affordable / 2));
+                        times.find(|&more| 2 * more <= affordable && tighter(more))
+                    };
+                    match enough {
+                        Some(more) => Some((more.min(MOST_MORE), 1.0)),
+                        None if share * TIGHTER >= TIGHTEST && !explanation.diagnostics.exact => {
+                            further().map(|more| (more.min(MOST_MORE), TIGHTER))
+                        }
+                        None => None,
+                    }
                 }
                 // A single draw says nothing of its error, two do.
-                None if independent_draws(now) == Some(1) => doublings(affordable).next(),
+                None if independent_draws(now) == Some(1) => {
+                    doublings(affordable).next().map(|more| (more, 1.0))
+                }
                 None => None,
             };
-            let more_draws = |more: usize| Some((more, law.with_draws(law.draws() * times * more)?));
-            let Some((more, law)) = more.and_then(more_draws) else {
+            let more_draws = |(more, tighter): (usize, f64)| {
+                Some((more, tighter, law.with_draws(law.draws() * times * more)?))
+            };
+            let Some((more, tighter, law)) = more.and_then(more_draws) else {
                 explanation.certificate =
                     Some(Certificate { looks, confidence: until.confidence, ..certificate });
                 return Ok(explanation);
             };
+            share *= tighter;
             times *= more;
             raised = Some(law);
         }

@@ -121,12 +121,12 @@ impl Bounds {
             Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
             Guarantee::NothingVaried => {
                 let draws = degrees.max(looked_at as f64);
-                missed(explanation, norm(&explanation.output(output)), draws, until, output)
+                missed(explanation, norm(&explanation.output(output)), draws, until)
             }
             Guarantee::Asymptotic => {
                 let draws = degrees.max(looked_at as f64);
                 let size = left_by_the_sample(explanation, &variances, draws, output);
-                missed(explanation, size, draws, until, output)
+                missed(explanation, size, draws, until)
             }
             _ => 0.0,
         };
@@ -245,7 +245,7 @@ fn presence(value: &SolutionConcept) -> f64 {
 }
 
 /// What an event of so large a `size` may be worth that so many coalitions have missed, except with the probability that `until` allows.
-fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, output: usize) -> f64 {
+fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until) -> f64 {
     let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
     let log = wrong.recip().ln();
     let share = log / coalitions;

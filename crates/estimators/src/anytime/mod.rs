@@ -371,7 +371,8 @@ impl Explanation {
     /// Says in the [`certificate`](Self::certificate) how the errors compare to what `until` tolerates.
     ///
     /// For explanations that were not run until an accuracy (exact ones, too), and for those whose standard errors changed since: a run
-    /// that stopped for the tolerance and is beyond it by now is said to want [draws](StopRule::Draws).
+    /// that stopped for the tolerance and is beyond it by now is said to want [draws](StopRule::Draws), one that stopped for its budget and is
+    /// within it by now to have reached it.
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
         let last = before.as_ref().and_then(|before| before.looks.last());
@@ -382,6 +383,9 @@ impl Explanation {
         let (stopped_by, looks) = match before {
             Some(Certificate { stopped_by: StopRule::Tolerance, looks, .. }) if !is_reached => {
                 (StopRule::Draws, looks)
+            }
+            Some(Certificate { stopped_by: StopRule::Budget, looks, .. }) if is_reached => {
+                (StopRule::Tolerance, looks)
             }
             Some(Certificate { stopped_by, looks, .. }) => (stopped_by, looks),
             None if is_reached => (StopRule::Tolerance, Vec::new()),
