@@ -12,9 +12,11 @@
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`accounting`] | evaluations by three ways of counting them |
 //! | [`interactions`] | from no interactions to strong ones |
+//! | [`bounds`] | the bounds of section 4.2 beside errors |
 //! | [`mod@until`] | runs until an accuracy |
 
 mod accounting;
+mod bounds;
 mod convergence;
 mod interactions;
 mod method;
@@ -65,6 +67,11 @@ pub(crate) const PAPER: Paper = Paper {
             name: "interactions",
             shows: "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong ones",
             make: interactions::interactions,
+        },
+        Artefact {
+            name: "bounds",
+            shows: "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their constants",
+            make: bounds::bounds,
         },
         Artefact {
             name: "until",
