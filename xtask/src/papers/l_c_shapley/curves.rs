@@ -32,7 +32,7 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
         marks.push(Mark::Line { style: *style, points });
     }
     Panel {
-        title: format!("{}, {} samples", measured.subject.title, measured.samples.len()),
+        title: measured.subject.heading(measured.samples.len()),
         x: Axis::linear(&format!("{players} masked, %")),
         y: Axis::linear("change of log-odds of the class"),
         marks,
