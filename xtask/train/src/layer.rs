@@ -1,11 +1,12 @@
 //! The layers of networks, as candle computes them.
 //!
-//! Values are batch × places × channels, with no, one or two axes of places: convolutions and pooling then are products of matrices and
-//! largest values along an axis, whose gradients candle has.
+//! Values are batch × places × channels, with no, one or two axes of places: convolutions then are products of matrices of
+//! [windows](crate::windows).
 
-use candle_core::{D, Result, Tensor, Var};
+use candle_core::{Result, Tensor, Var};
 
 use crate::lstm::BidirectionalLstm;
+use crate::windows::{largest, unfolded};
 
 /// One layer.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) enum Layer {
     Embedding { table: Var },
     /// Sums over windows of `size` places along each axis, with `padding` zeros at either end.
     Convolution {
-        /// Taps × inputs, by outputs; of two axes the taps of the second one come first.
+        /// Taps × inputs, by outputs.
         weight: Var,
         bias: Var,
         size: usize,
@@ -55,8 +56,8 @@ impl Layer {
             }
             Self::Convolution { weight, bias, size, padding } => {
                 let mut windows = x.clone();
-                for axis in 1..x.rank() - 1 {
-                    windows = unfold(&windows, axis, *size, *padding)?;
+                for axis in (1..x.rank() - 1).rev() {
+                    windows = unfolded(&windows, axis, *size, *padding)?;
                 }
                 dense(&windows, weight, bias)
             }
@@ -67,7 +68,7 @@ impl Layer {
                 }
                 Ok(pooled)
             }
-            Self::MaxOverTime => x.transpose(1, 2)?.contiguous()?.max(D::Minus1),
+            Self::MaxOverTime => largest(x, 1, x.dim(1)?)?.squeeze(1),
             Self::Lstm(lstm) => lstm.forward(x),
             Self::Relu => x.relu(),
             Self::Dropout { share } => match draws {
@@ -102,26 +103,4 @@ fn dense(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
     let inputs = shape.pop().unwrap_or(1);
     shape.push(outputs);
     x.reshape(((), inputs))?.matmul(weight)?.broadcast_add(bias)?.reshape(shape)
-}
-
-/// The `size` places from each place on, as channels.
-fn unfold(x: &Tensor, axis: usize, size: usize, padding: usize) -> Result<Tensor> {
-    let x = if padding > 0 { x.pad_with_zeros(axis, padding, padding)? } else { x.clone() };
-    let places = (x.dim(axis)? + 1).saturating_sub(size);
-    let taps = (0..size).map(|tap| x.narrow(axis, tap, places)).collect::<Result<Vec<_>>>()?;
-    Tensor::cat(&taps, D::Minus1)
-}
-
-/// The largest of each `size` places along an axis.
-fn largest(x: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
-    let places = x.dim(axis)? / size;
-    let mut shape = x.dims().to_vec();
-    shape[axis] = places;
-    shape.insert(axis + 1, size);
-    let parts = x.narrow(axis, 0, places * size)?.contiguous()?.reshape(shape)?;
-    let mut most = parts.narrow(axis + 1, 0, 1)?;
-    for part in 1..size {
-        most = most.maximum(&parts.narrow(axis + 1, part, 1)?)?;
-    }
-    most.squeeze(axis + 1)
 }

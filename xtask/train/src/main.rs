@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`plans`] | which networks there are |
 //! | [`data`], [`folders`] | what they are trained on, and where it is |
-//! | [`network`], [`layer`], [`lstm`] | networks, as candle computes them |
+//! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, as candle computes them |
 //! | [`training`] | how they are trained, and how they are scored |
 //! | [`onnx`] | networks as files |
 //! | [`made`] | from a plan to a file that was read back and tested |
@@ -20,6 +20,7 @@ mod onnx;
 mod plans;
 mod record;
 mod training;
+mod windows;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

@@ -175,7 +175,7 @@ impl Writer {
             let kernel = weight.reshape((size, rows / size, outputs))?.permute((2, 1, 0))?;
             self.tensor(&kernel)?
         } else {
-            let kernel = weight.reshape((size, size, rows / size / size, outputs))?.permute((3, 2, 1, 0))?;
+            let kernel = weight.reshape((size, size, rows / size / size, outputs))?.permute((3, 2, 0, 1))?;
             self.tensor(&kernel)?
         })
     }
