@@ -61,7 +61,8 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
         "section 5.2; figure 3",
         of(&of_paper),
     );
-    let paper = with_networks(found, &of_paper, paper);
+    let names = [&of_paper[..], &["mnist38_cnn", "cifar_deer_horse_cnn"]].concat();
+    let paper = with_networks(found, &names, paper);
     vec![
         paper,
         ahead(

@@ -120,9 +120,10 @@ impl Found {
         self.skipped.push(line);
     }
 
-    /// The lines on what is not there, of those that begin with this name.
-    pub(super) fn skipped(&self, name: &str) -> Vec<&str> {
-        self.skipped.iter().map(String::as_str).filter(|line| line.starts_with(name)).collect()
+    /// The lines on those of these names that are not there.
+    pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
+        let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
+        self.skipped.iter().map(String::as_str).filter(is_of).collect()
     }
 
     /// What is on record of the networks of our own training.

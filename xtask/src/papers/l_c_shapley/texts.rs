@@ -24,7 +24,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let figure = Figure {
         title: "Figure 2: words masked".to_owned(),
         panels: all.iter().map(|measured| panel(measured, "words")).collect(),
-        columns: all.len(),
+        columns: if all.len() == 4 { 2 } else { all.len() },
         legend: legend(&all),
         note: super::curves::NOTE.to_owned(),
     };
@@ -80,7 +80,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     let mut claims = vec![
         with_networks(
             found,
-            &["rt_polarity"],
+            &["rt_polarity", "rt_polarity_word_cnn"],
             ahead(
                 "on the word CNN L-Shapley achieves the best performance, the others slightly worse (here: rt_polarity)",
                 "section 5.1; figure 2",

@@ -41,7 +41,7 @@ pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Clai
             None => format!("{}: {}", subject.name, subject.model_title),
         })
         .collect();
-    let missing: Vec<&str> = names.iter().flat_map(|name| found.skipped(name)).collect();
+    let missing = found.skipped(names);
     let is_judged = claim.verdict != Verdict::NotTested;
     let more = if is_judged || missing.is_empty() { networks.join("; ") } else { missing.join("; ") };
     if more.is_empty() { claim } else { claim.and(&more) }
