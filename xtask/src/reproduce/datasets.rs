@@ -282,7 +282,7 @@ pub(crate) static KNOWN: [Known; 16] = [
     },
     Known {
         name: "diabetes-mlp",
-        title: "Diabetes",
+        title: "Diabetes, embedded network",
         players: 10,
         rows: 442,
         data: DIABETES,
@@ -295,7 +295,7 @@ pub(crate) static KNOWN: [Known; 16] = [
     },
     Known {
         name: "adult-mlp",
-        title: "Adult",
+        title: "Adult, network of the data directory",
         players: 12,
         rows: 32561,
         data: ADULT,
@@ -398,9 +398,10 @@ impl Known {
 
     /// The same data with a network that was trained here. It lives as long as the program, as all that is known.
     fn with_network(&self, name: &'static str, network: &Trained) -> &'static Self {
-        let sha256: &'static str = Box::leak(network.sha256().to_owned().into_boxed_str());
-        let model = Source { file: name, sha256 };
-        Box::leak(Box::new(Self { name, model, embedded: None, remark: "", ..*self }))
+        let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let (title, sha256) = (text(format!("{}, our network", self.title)), network.sha256().to_owned());
+        let model = Source { file: name, sha256: text(sha256) };
+        Box::leak(Box::new(Self { name, title, model, embedded: None, remark: "", ..*self }))
     }
 
     /// The line for those who lack it.
