@@ -196,12 +196,11 @@ fn find(session: &Session) -> Result<Found> {
     Ok(found)
 }
 
+/// A dataset with its network of our own training, and the record of that.
+type Explainable = (Arc<Dataset<Network>>, Entry);
+
 /// A dataset with its network of our own training, or why that is not there.
-fn trained(
-    session: &Session,
-    dataset: &str,
-    name: &'static str,
-) -> Result<Result<(Arc<Dataset<Network>>, Entry), String>> {
+fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Result<Explainable, String>> {
     let dataset = known(dataset);
     let network = match session.library.trained_on(dataset, name)? {
         Ok(network) => network,

@@ -176,7 +176,7 @@ static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
             name: "rt_polarity",
             title: "word CNN",
             printed: "0.901 (IMDB)",
-            given: Some(("rt_polarity", "word CNN of the data directory")),
+            given: Some(("rt_polarity", "word CNN as given")),
         },
     ),
     (
@@ -212,7 +212,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
             name: "mnist38",
             title: "CNN",
             printed: "0.997 (12 000 images to train on)",
-            given: Some(("mnist38", "CNN of the data directory")),
+            given: Some(("mnist38", "CNN as given")),
         },
     ),
     (
@@ -222,7 +222,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
             name: "cifar_deer_horse",
             title: "CNN",
             printed: "0.961 (10 000 images to train on)",
-            given: Some(("cifar_deer_horse", "CNN of the data directory")),
+            given: Some(("cifar_deer_horse", "CNN as given")),
         },
     ),
 ];
@@ -442,10 +442,10 @@ impl Subject {
         Ok(Digest::joined([&game, &explicand]))
     }
 
-    /// Title, model and number of samples, as panels show it.
+    /// Title, model and, in brackets, number of samples, as panels show it.
     pub(super) fn heading(&self, samples: usize) -> String {
         let our = if self.trained.is_some() { "our " } else { "" };
-        format!("{}, {our}{}, {samples} samples", self.title, self.model_title)
+        format!("{}, {our}{} ({samples})", self.title, self.model_title)
     }
 
     /// Test samples.
