@@ -4,6 +4,7 @@ mod comparison;
 mod mutants;
 mod papers;
 mod reproduce;
+mod train;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,7 @@ struct Arguments {
 enum Command {
     Reproduce(reproduce::cli::Reproduce),
     Mutants(mutants::Mutants),
+    Train(train::Train),
 }
 
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -34,7 +34,7 @@ pub(crate) struct Reproduce {
     /// Threads, at most 1024; all cores by default. The results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Folder of the datasets that are not embedded; $APPORTION_DATA, data or ../shared by default
+    /// Folder of the datasets that are not embedded; $APPORTION_DATA, or data and ../shared, by default
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Folder for the results; target/reproduce by default, target/check for a check

@@ -14,8 +14,10 @@ use flate2::read::GzDecoder;
 
 use super::Usage;
 use super::store::sha256;
+use super::trained::{self, Trained, Wanted};
 
 /// A file with the hash of its (unpacked) bytes.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
     pub(crate) file: &'static str,
     pub(crate) sha256: &'static str,
@@ -280,7 +282,7 @@ pub(crate) static KNOWN: [Known; 16] = [
     },
     Known {
         name: "diabetes-mlp",
-        title: "Diabetes",
+        title: "Diabetes, embedded network",
         players: 10,
         rows: 442,
         data: DIABETES,
@@ -293,7 +295,7 @@ pub(crate) static KNOWN: [Known; 16] = [
     },
     Known {
         name: "adult-mlp",
-        title: "Adult",
+        title: "Adult, network of the data directory",
         players: 12,
         rows: 32561,
         data: ADULT,
@@ -394,20 +396,31 @@ impl Known {
         format!("{} (n = {})", self.title, self.players)
     }
 
+    /// The same data with a network that was trained here. It lives as long as the program, as all that is known.
+    fn with_network(&self, name: &'static str, network: &Trained) -> &'static Self {
+        let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let (title, sha256) = (text(format!("{}, our network", self.title)), network.sha256().to_owned());
+        let model = Source { file: name, sha256: text(sha256) };
+        Box::leak(Box::new(Self { name, title, model, embedded: None, remark: "", ..*self }))
+    }
+
     /// The line for those who lack it.
     pub(crate) fn how_to_get_it(&self) -> String {
         if self.has_no_model() { how_to_get(&[&self.data]) } else { how_to_get(&[&self.data, &self.model]) }
     }
 }
 
-/// Where datasets come from, and those already read.
+/// Where datasets and networks come from, and datasets already read.
 pub(crate) struct Library {
-    folder: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+    /// The folders of networks that were trained here.
+    networks: Vec<PathBuf>,
     read: Mutex<BTreeMap<&'static str, Option<Arc<Dataset>>>>,
 }
 
 impl Library {
-    /// The library in `folder` (`--data`), else in `$APPORTION_DATA`, else in `data` or `../shared` beside the workspace.
+    /// The library in `folder` (`--data`), else in `$APPORTION_DATA`, else in `data` and `../shared` beside the workspace. Networks that were
+    /// trained here are in the folder `networks` of these, or in `data/networks`.
     ///
     /// # Errors
     ///
@@ -416,21 +429,21 @@ impl Library {
         let named = folder.map(|folder| ("--data", folder.to_owned())).or_else(|| {
             std::env::var_os("APPORTION_DATA").map(|folder| ("APPORTION_DATA", PathBuf::from(folder)))
         });
-        let folder = match named {
+        let home = workspace.join("data");
+        let folders = match named {
             Some((how, folder)) if !folder.is_dir() => {
                 bail!(Usage(format!("{how} names {}, which is no folder", folder.display())))
             }
-            Some((_, folder)) => Some(folder),
-            None => [workspace.join("data"), workspace.join("../shared")]
-                .into_iter()
-                .find(|folder| folder.is_dir()),
+            Some((_, folder)) => vec![folder],
+            None => vec![home.clone(), workspace.join("../shared")],
         };
-        Ok(Self { folder, read: Mutex::default() })
+        let networks = folders.iter().chain([&home]).map(|folder| folder.join("networks")).collect();
+        Ok(Self { folders, networks, read: Mutex::default() })
     }
 
     /// The embedded datasets alone.
     pub(crate) fn embedded() -> Self {
-        Self { folder: None, read: Mutex::default() }
+        Self { folders: Vec::new(), networks: Vec::new(), read: Mutex::default() }
     }
 
     /// The dataset, or none if it is not there.
@@ -478,6 +491,54 @@ impl Library {
         bytes.map(|(data, _)| parse(known, &data, &[], |_| Ok(()))).transpose()
     }
 
+    /// The network that was trained here on a dataset, or a line that says why there is none.
+    ///
+    /// # Errors
+    ///
+    /// If a file of data is there but is not the one known.
+    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
+    pub(crate) fn trained_on(
+        &self,
+        known: &Known,
+        name: &'static str,
+    ) -> Result<std::result::Result<Trained, String>> {
+        if self.find(&known.data)?.is_none() {
+            return Ok(Err(how_to_get(&[&known.data])));
+        }
+        let (data, row) = ([&known.data], [known.players]);
+        Ok(self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 }))
+    }
+
+    /// A dataset that is there with a network that was trained here, which `model` is. Its name is the network's.
+    ///
+    /// # Errors
+    ///
+    /// If the data are not there, or not those known.
+    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
+    pub(crate) fn with_network<M>(
+        &self,
+        known: &'static Known,
+        name: &'static str,
+        network: &Trained,
+        model: M,
+    ) -> Result<Arc<Dataset<M>>> {
+        let data = self.find(&known.data)?.with_context(|| known.how_to_get_it())?;
+        let Dataset { features, names, target, means, .. } = parse(known, &data, &[], |_| Ok(()))?;
+        Ok(Arc::new(Dataset {
+            known: known.with_network(name, network),
+            features,
+            names,
+            target,
+            means,
+            model,
+        }))
+    }
+
+    /// A network that was trained here, or a line that says why there is none.
+    pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
+        trained::find(&self.networks, wanted)
+    }
+
     /// Whether the dataset is there.
     ///
     /// # Errors
@@ -509,8 +570,8 @@ impl Library {
     ///
     /// If a file is there but is not the one known.
     pub(crate) fn find(&self, source: &Source) -> Result<Option<Vec<u8>>> {
-        let Some(folder) = &self.folder else { return Ok(None) };
-        for folder in [folder.clone(), folder.join("data"), folder.join("models")] {
+        let within = |folder: &PathBuf| [folder.clone(), folder.join("data"), folder.join("models")];
+        for folder in self.folders.iter().flat_map(within) {
             for (name, packed) in [(source.file.to_owned(), false), (format!("{}.gz", source.file), true)] {
                 let path = folder.join(name);
                 if !path.is_file() {
@@ -623,6 +684,21 @@ mod tests {
         let message = library.get(known("adult")).err().unwrap().to_string();
         assert!(message.contains(known("adult").data.sha256), "{message}");
         assert!(message.contains(&sha256(b"a,target\n1,2\n")), "{message}");
+    }
+
+    #[test]
+    fn without_a_named_folder_data_of_its_own_and_shared_ones_are_looked_through() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = root.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("data/networks")).unwrap();
+        std::fs::create_dir_all(root.path().join("shared/data")).unwrap();
+        std::fs::write(root.path().join("shared/data/a.csv"), "a").unwrap();
+        let library = Library::new(None, &workspace).unwrap();
+        let source = Source { file: "a.csv", sha256: Box::leak(sha256(b"a").into_boxed_str()) };
+        // A data directory that the environment names comes before both.
+        if std::env::var_os("APPORTION_DATA").is_none() {
+            assert_eq!(library.find(&source).unwrap().unwrap(), b"a");
+        }
     }
 
     #[test]

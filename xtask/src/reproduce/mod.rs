@@ -7,6 +7,7 @@
 //! | [`catalogue`] | what there is: papers and their artefacts, found by name |
 //! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
 //! | [`datasets`] | the datasets, embedded or found |
+//! | [`trained`] | networks of our own training |
 //! | [`explicand`] | which row is explained |
 //! | [`store`], [`ingredients`] | checkpoints, and what is in their keys |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
@@ -26,6 +27,7 @@ pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod statistics;
 pub(crate) mod store;
+pub(crate) mod trained;
 pub(crate) mod verdict;
 
 use std::path::{Path, PathBuf};

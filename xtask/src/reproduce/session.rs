@@ -22,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) preset: Preset,
     /// Runs per setting.
     pub(crate) runs: usize,
+    /// Whether their number was asked for, rather than taken from the preset.
+    pub(crate) runs_are_asked: bool,
     pub(crate) seed: u64,
     pub(crate) library: Library,
     store: Store,
@@ -34,6 +36,7 @@ impl Session {
         Ok(Self {
             preset: arguments.preset,
             runs: arguments.runs.map_or(arguments.preset.runs(paper), usize::from),
+            runs_are_asked: arguments.runs.is_some(),
             seed: arguments.seed,
             library: if arguments.is_gate() {
                 Library::embedded()

@@ -6,7 +6,7 @@ use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::statistics::Measurement;
 
 /// The small print of figures of curves: short, as a figure may have one panel.
-pub(super) const NOTE: &str = "Lower is better. Bands: ± one standard error.";
+pub(super) const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
 
 /// The panel of a data set: means over the samples, with a band of a standard error on either side.
 pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
@@ -32,7 +32,7 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
         marks.push(Mark::Line { style: *style, points });
     }
     Panel {
-        title: format!("{}, {} samples", measured.subject.title, measured.samples.len()),
+        title: measured.subject.heading(measured.samples.len()),
         x: Axis::linear(&format!("{players} masked, %")),
         y: Axis::linear("change of log-odds of the class"),
         marks,

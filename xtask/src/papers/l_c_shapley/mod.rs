@@ -103,6 +103,7 @@ fn notes(found: &Found) -> Vec<String> {
         "KernelSHAP: as first published, without pairs, coalitions drawn with replacement; SampleShapley: whole random orders, independent, d − 1 \
          evaluations each after both ends"
             .to_owned(),
+        "our: a network of our own training (cargo xtask train); as given: one that lies in the data directory".to_owned(),
         "players are ranked by score, the highest first, and of equal scores the earlier one first. With a star: not in the paper".to_owned(),
     ];
     notes.extend(found.skipped.iter().cloned());

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::subject::{Found, Subject, images, texts};
+use super::subject::{Subject, images, texts};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
@@ -62,12 +62,12 @@ const COLUMNS: [&str; 8] = [
 
 /// Table 1.
 pub(super) fn table1(session: &Session) -> Result<Made> {
-    let Found { mut subjects, mut skipped } = texts(session)?;
+    let mut found = texts(session)?;
     let images = images(session)?;
-    subjects.extend(images.subjects);
-    skipped.extend(images.skipped);
+    found.subjects.extend(images.subjects);
+    found.skipped.extend(images.skipped);
     let mut own = Table::new("Here: accuracy by running the model on all test samples", COLUMNS);
-    for subject in &subjects {
+    for subject in &found.subjects {
         own.push(row(subject)?);
     }
     let mut printed = Table::new("Printed", COLUMNS);
@@ -87,15 +87,16 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
         "the paper's data and models are not to be had; others stand in for them. Of images the paper prints, in section 5.2: MNIST 3 and 8, \
          12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %"
             .to_owned(),
-        "average words: tokens of the test samples before they are cut to the length that a network takes; parameters of networks in files: \
-         the size of the file in numbers of four bytes, an upper bound"
+        "average words: tokens of the test samples before they are cut to the length that a network takes; parameters of networks that lie in \
+         the data directory: the size of the file in numbers of four bytes, an upper bound"
             .to_owned(),
     ];
-    notes.extend(skipped);
+    let tables = [Some(own.clone()), Some(printed), found.trained()].into_iter().flatten().collect();
+    notes.extend(found.skipped);
     Ok(Made {
-        data: Table { caption: "data".to_owned(), ..own.clone() },
+        data: Table { caption: "data".to_owned(), ..own },
         figure: None,
-        tables: vec![own, printed],
+        tables,
         claims: Vec::new(),
         notes,
         datasets: Vec::new(),

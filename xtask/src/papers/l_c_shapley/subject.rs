@@ -8,7 +8,7 @@ use apportion::media::{
     ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Score, ScoredGame, Segmentation,
     Text,
 };
-use apportion::{Game, Model, Rows};
+use apportion::{Background, Game, Model, Rows};
 
 use super::data::bag_of_words::BagOfWords;
 use super::data::digits::digits;
@@ -16,12 +16,15 @@ use super::data::image_set::ImageSet;
 use super::data::network::SmallNetwork;
 use super::data::pack::{AG_NEWS, CIFAR_DEER_HORSE, KnownImages, KnownTexts, MNIST38, RT_POLARITY};
 use super::data::sentences::{TABLE_2, sentences, tokens};
+use super::data::spelling::{Spelling, WIDTH};
 use super::data::text_set::{PADDING, Sentence, TextSet};
 use super::networks;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::ingredients::Digest;
+use crate::reproduce::report::Table;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::sha256;
+use crate::reproduce::trained::{self, Entry, Input, Trained, Wanted, how_to_train};
 
 /// A model of any kind.
 pub(super) type AnyModel = Box<dyn Model + Send>;
@@ -34,6 +37,8 @@ pub(super) struct Subject {
     pub(super) title: &'static str,
     /// What the model is.
     pub(super) model_title: &'static str,
+    /// What is on record of a network of our own training, and what the paper prints of its own.
+    pub(super) trained: Option<(Entry, &'static str)>,
     /// Numbers that were learnt, or, of a network in a file, an upper bound by the size of the file.
     pub(super) parameters: usize,
     /// Samples that the model was trained on.
@@ -53,8 +58,8 @@ pub(super) struct Subject {
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
-        /// Token ids that the model takes, where it does not take any number of them.
-        width: Option<usize>,
+        /// What the model takes.
+        reading: Reading,
         /// The id of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
     },
@@ -63,6 +68,17 @@ enum Inputs {
         /// What stands in for absent pixels.
         reference: f64,
     },
+}
+
+/// What a model takes of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Its token ids, any number of them.
+    AllTokens,
+    /// So many token ids.
+    Tokens(usize),
+    /// So many ids of characters.
+    Characters(usize),
 }
 
 /// One explicand with its players.
@@ -97,16 +113,23 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Appends a subject, or says why it is not there.
-    fn push(&mut self, session: &Session, name: &str, subject: Result<Subject, String>) {
-        match subject {
-            Ok(subject) => self.subjects.push(subject),
-            Err(how) => {
-                let line = format!("{name}: skipped; {how}");
-                session.say_once(&line);
-                self.skipped.push(line);
-            }
-        }
+    /// Says why something is not there.
+    fn skip(&mut self, session: &Session, name: &str, how: &str) {
+        let line = format!("{name}: skipped; {how}");
+        session.say_once(&line);
+        self.skipped.push(line);
+    }
+
+    /// The lines on those of these names that are not there.
+    pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
+        let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
+        self.skipped.iter().map(String::as_str).filter(is_of).collect()
+    }
+
+    /// What is on record of the networks of our own training.
+    pub(super) fn trained(&self) -> Option<Table> {
+        let entries = self.subjects.iter().filter_map(|subject| subject.trained.as_ref());
+        trained::table(entries.map(|(entry, printed)| (entry, *printed)))
     }
 
     /// The subject of this name.
@@ -121,19 +144,96 @@ const NO_NETWORKS: &str = "this build reads no neural networks: cargo xtask-onnx
 /// Of the embedded network: 8 maps of 9 weights and a bias each, and 128 weights and a bias behind them.
 const DIGITS_PARAMETERS: usize = 8 * (9 + 1) + 128 + 1;
 
+/// The name of the news with the network that lies in the data directory.
+pub(super) const AG_NEWS_BAG: &str = "ag_news_bag";
+
 /// The name of the embedded texts.
 pub(super) const SENTENCES: &str = "sentences";
 
 /// The name of the embedded images.
 pub(super) const DIGITS: &str = "digits38";
 
+/// A network that a reproduction wants, and what stands in where nobody has trained it.
+struct Kind {
+    /// Its name for `cargo xtask train`.
+    network: &'static str,
+    /// The subject's name.
+    name: &'static str,
+    title: &'static str,
+    /// What the paper prints of its own.
+    printed: &'static str,
+    /// The subject's name and title of the model with the network that lies in the data directory.
+    given: Option<(&'static str, &'static str)>,
+}
+
+/// The networks on texts.
+static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
+    (
+        &RT_POLARITY,
+        Reading::Tokens(RT_POLARITY.width),
+        Kind {
+            network: "rt_polarity_word_cnn",
+            name: "rt_polarity",
+            title: "word CNN",
+            printed: "0.901 (IMDB)",
+            given: Some(("rt_polarity", "word CNN as given")),
+        },
+    ),
+    (
+        &AG_NEWS,
+        Reading::Characters(WIDTH),
+        Kind {
+            network: "ag_news_char_cnn",
+            name: "ag_news",
+            title: "character CNN",
+            printed: "0.901 (AG news, 120 000 texts to train on)",
+            given: Some((AG_NEWS_BAG, "mean of embeddings")),
+        },
+    ),
+    (
+        &AG_NEWS,
+        Reading::Tokens(AG_NEWS.width),
+        Kind {
+            network: "ag_news_lstm",
+            name: "ag_news_lstm",
+            title: "LSTM",
+            printed: "0.708 (Yahoo! Answers)",
+            given: None,
+        },
+    ),
+];
+
+/// The networks on images.
+static ON_IMAGES: [(&KnownImages, Kind); 2] = [
+    (
+        &MNIST38,
+        Kind {
+            network: "mnist38_cnn",
+            name: "mnist38",
+            title: "CNN",
+            printed: "0.997 (12 000 images to train on)",
+            given: Some(("mnist38", "CNN as given")),
+        },
+    ),
+    (
+        &CIFAR_DEER_HORSE,
+        Kind {
+            network: "cifar_deer_horse_cnn",
+            name: "cifar_deer_horse",
+            title: "CNN",
+            printed: "0.961 (10 000 images to train on)",
+            given: Some(("cifar_deer_horse", "CNN as given")),
+        },
+    ),
+];
+
 /// The texts: those of the data directory, and the embedded ones.
 pub(super) fn texts(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
-    let models = [(&RT_POLARITY, "word convolution"), (&AG_NEWS, "mean of embeddings")];
-    for (known, model_title) in models {
-        let subject = texts_of_pack(session, known, model_title)?;
-        found.push(session, known.name, subject);
+    for (known, reading, kind) in &ON_TEXTS {
+        if let Some(subject) = texts_of_pack(session, &mut found, known, *reading, kind)? {
+            found.subjects.push(subject);
+        }
     }
     found.subjects.push(embedded_texts()?);
     Ok(found)
@@ -142,50 +242,129 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
 /// The images: those of the data directory, and the embedded ones.
 pub(super) fn images(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
-    for known in [&MNIST38, &CIFAR_DEER_HORSE] {
-        let subject = images_of_pack(session, known)?;
-        found.push(session, known.name, subject);
+    for (known, kind) in &ON_IMAGES {
+        if let Some(subject) = images_of_pack(session, &mut found, known, kind)? {
+            found.subjects.push(subject);
+        }
     }
     found.subjects.push(embedded_images()?);
     Ok(found)
 }
 
-fn texts_of_pack(
-    session: &Session,
-    known: &'static KnownTexts,
-    model_title: &'static str,
-) -> Result<Result<Subject, String>> {
-    if !networks::CAN_READ {
-        return Ok(Err(NO_NETWORKS.to_owned()));
-    }
-    let Some(pack) = known.read(&session.library)? else { return Ok(Err(known.how_to_get_it())) };
-    let parameters = pack.model.len() / 4;
-    let model = networks::network(&pack.model).with_context(|| format!("the network of {}", known.name))?;
-    Subject::of_texts(known.name, known.title, model_title, parameters, model, pack.set, Some(known.width))
-        .map(Ok)
+/// A network with what is known of it.
+struct Had {
+    name: &'static str,
+    title: &'static str,
+    parameters: usize,
+    model: AnyModel,
+    trained: Option<(Entry, &'static str)>,
 }
 
-fn images_of_pack(session: &Session, known: &'static KnownImages) -> Result<Result<Subject, String>> {
+/// The network of our own training, else the one that lies in the data directory, else none. What is not there is skipped by name.
+fn network(
+    session: &Session,
+    found: &mut Found,
+    kind: &Kind,
+    wanted: &Wanted<'_>,
+    given: impl FnOnce() -> Result<Option<Vec<u8>>>,
+    how_to_get_given: impl FnOnce() -> String,
+) -> Result<Option<Had>> {
+    match session.library.trained(wanted).and_then(|network| loaded(&network, wanted)) {
+        Ok((model, entry)) => {
+            let (name, title, parameters) = (kind.name, kind.title, entry.parameters);
+            return Ok(Some(Had { name, title, parameters, model, trained: Some((entry, kind.printed)) }));
+        }
+        Err(why) => found.skip(session, kind.network, &why),
+    }
+    let Some((name, title)) = kind.given else { return Ok(None) };
+    let Some(bytes) = given()? else {
+        found.skip(session, name, &how_to_get_given());
+        return Ok(None);
+    };
+    let model = networks::network(&bytes).with_context(|| format!("the network of {name}"))?;
+    Ok(Some(Had { name, title, parameters: bytes.len() / 4, model, trained: None }))
+}
+
+/// A network that was trained here as a model, with its record.
+fn loaded(network: &Trained, wanted: &Wanted<'_>) -> Result<(AnyModel, Entry), String> {
+    let how = how_to_train(wanted.name);
+    let model = networks::network(&network.bytes).map_err(|error| format!("{error:#}: {how}"))?;
+    let (features, outputs) = (wanted.row.iter().product::<usize>(), wanted.outputs);
+    if (model.features(), model.outputs()) != (Some(features), outputs) {
+        return Err(format!("it does not take {features} inputs or has not {outputs} outputs: {how}"));
+    }
+    Ok((model, network.entry.clone()))
+}
+
+fn texts_of_pack(
+    session: &Session,
+    found: &mut Found,
+    known: &KnownTexts,
+    reading: Reading,
+    kind: &Kind,
+) -> Result<Option<Subject>> {
     if !networks::CAN_READ {
-        return Ok(Err(NO_NETWORKS.to_owned()));
+        found.skip(session, kind.name, NO_NETWORKS);
+        return Ok(None);
     }
-    let Some(pack) = known.read(&session.library)? else { return Ok(Err(known.how_to_get_it())) };
-    let model = networks::network(&pack.model).with_context(|| format!("the network of {}", known.name))?;
-    Subject {
-        name: known.name,
-        title: known.title,
-        model_title: "convolutions",
-        parameters: pack.model.len() / 4,
-        trained_on: known.rows.0,
-        classes: pack.test.classes,
-        model,
-        is_embedded: false,
-        inputs: Inputs::Images { set: pack.test, reference: pack.reference },
-        outputs: Vec::new(),
-        fingerprint: String::new(),
+    let Some(set) = known.read(&session.library)? else {
+        found.skip(session, kind.name, &known.how_to_get_it());
+        return Ok(None);
+    };
+    let (input, width) = match reading {
+        Reading::Characters(width) => (Input::Characters, width),
+        Reading::Tokens(width) => (Input::Tokens, width),
+        Reading::AllTokens => (Input::Tokens, 0),
+    };
+    let (data, row) = (known.trained_on(input), [width]);
+    let outputs = if known.classes.len() == 2 { 1 } else { known.classes.len() };
+    let wanted = Wanted { name: kind.network, data: &data, input, row: &row, outputs };
+    let given = || known.network(&session.library);
+    let had = network(session, found, kind, &wanted, given, || known.how_to_get_it())?;
+    let of = |had: Had| {
+        // Networks that lie in the data directory take tokens.
+        let reading = if had.trained.is_some() { reading } else { Reading::Tokens(known.width) };
+        Subject::of_texts(had, known.title, set, reading)
+    };
+    had.map(of).transpose()
+}
+
+fn images_of_pack(
+    session: &Session,
+    found: &mut Found,
+    known: &KnownImages,
+    kind: &Kind,
+) -> Result<Option<Subject>> {
+    if !networks::CAN_READ {
+        found.skip(session, kind.name, NO_NETWORKS);
+        return Ok(None);
     }
-    .with_outputs()
-    .map(Ok)
+    let Some(pack) = known.read(&session.library)? else {
+        found.skip(session, kind.name, &known.how_to_get_it());
+        return Ok(None);
+    };
+    let (data, row) = (known.trained_on(), known.row());
+    let wanted = Wanted { name: kind.network, data: &data, input: Input::Pixels, row: &row, outputs: 1 };
+    let given = || known.network(&session.library);
+    let had = network(session, found, kind, &wanted, given, || known.how_to_get_it())?;
+    let of = |had: Had| {
+        Subject {
+            name: had.name,
+            title: known.title,
+            model_title: had.title,
+            trained: had.trained,
+            parameters: had.parameters,
+            trained_on: known.rows.0,
+            classes: pack.test.classes,
+            model: had.model,
+            is_embedded: false,
+            inputs: Inputs::Images { set: pack.test, reference: pack.reference },
+            outputs: Vec::new(),
+            fingerprint: String::new(),
+        }
+        .with_outputs()
+    };
+    had.map(of).transpose()
 }
 
 fn embedded_texts() -> Result<Subject> {
@@ -193,8 +372,8 @@ fn embedded_texts() -> Result<Subject> {
     let model = BagOfWords::train(&set)?;
     let parameters = model.weights.len() + 1;
     let model: AnyModel = Box::new(model);
-    let mut subject =
-        Subject::of_texts(SENTENCES, "Embedded sentences", "bag of words", parameters, model, set, None)?;
+    let had = Had { name: SENTENCES, title: "bag of words", parameters, model, trained: None };
+    let mut subject = Subject::of_texts(had, "Embedded sentences", set, Reading::AllTokens)?;
     subject.is_embedded = true;
     Ok(subject)
 }
@@ -205,6 +384,7 @@ fn embedded_images() -> Result<Subject> {
         name: DIGITS,
         title: "Digits 3/8, 8 × 8",
         model_title: "small convolutions",
+        trained: None,
         parameters: DIGITS_PARAMETERS,
         trained_on: digits.train.len(),
         classes: digits.test.classes,
@@ -218,32 +398,23 @@ fn embedded_images() -> Result<Subject> {
 }
 
 impl Subject {
-    fn of_texts(
-        name: &'static str,
-        title: &'static str,
-        model_title: &'static str,
-        parameters: usize,
-        model: AnyModel,
-        set: TextSet,
-        width: Option<usize>,
-    ) -> Result<Self> {
+    fn of_texts(had: Had, title: &'static str, set: TextSet, reading: Reading) -> Result<Self> {
         let (trained_on, classes) = (set.train().count(), set.classes);
         let sentences = set.test().cloned().collect();
         let id = Box::new(move |token: &str| set.id(token));
-        let (outputs, fingerprint) = (Vec::new(), String::new());
-        let inputs = Inputs::Texts { sentences, width, id };
         Self {
-            name,
+            name: had.name,
             title,
-            model_title,
-            parameters,
+            model_title: had.title,
+            trained: had.trained,
+            parameters: had.parameters,
             trained_on,
             classes,
-            model,
+            model: had.model,
             is_embedded: false,
-            inputs,
-            outputs,
-            fingerprint,
+            inputs: Inputs::Texts { sentences, reading, id },
+            outputs: Vec::new(),
+            fingerprint: String::new(),
         }
         .with_outputs()
     }
@@ -269,6 +440,12 @@ impl Subject {
         let game = Digest::of_game(&sample.game(self.model.as_ref())?)?;
         let explicand = Digest::of(sample.masked.explicand().iter().copied());
         Ok(Digest::joined([&game, &explicand]))
+    }
+
+    /// Title, model and, in brackets, number of samples, as panels show it.
+    pub(super) fn heading(&self, samples: usize) -> String {
+        let our = if self.trained.is_some() { "our " } else { "" };
+        format!("{}, {our}{} ({samples})", self.title, self.model_title)
     }
 
     /// Test samples.
@@ -340,13 +517,13 @@ impl Subject {
     /// The test samples that figures are about, spread evenly over all.
     ///
     /// The preset quick takes fewer where evaluations are dear: for 30 runs 30 texts and 12 images of the data directory, and up to 100
-    /// embedded samples.
+    /// embedded samples. A number of runs that was asked for is the number of texts and images of the data directory.
     pub(super) fn chosen(&self, session: &Session) -> Vec<usize> {
         let runs = session.runs;
         let wanted = match session.preset {
             Preset::Paper => runs,
             Preset::Quick if self.is_embedded => (10 * runs).div_ceil(3),
-            Preset::Quick if self.is_image() => (2 * runs).div_ceil(5),
+            Preset::Quick if self.is_image() && !session.runs_are_asked => (2 * runs).div_ceil(5),
             Preset::Quick => runs,
         };
         let count = wanted.min(self.len());
@@ -358,27 +535,32 @@ impl Subject {
         match &self.inputs {
             Inputs::Images { set, .. } => Ok(set.image(index).to_vec()),
             Inputs::Texts { sentences, .. } => {
-                let text = self.text(&sentences[index].tokens, &sentences[index].ids)?;
-                Ok(self.masked_text(&text)?.explicand().to_vec())
+                let (_, masked) = self.text(&sentences[index].tokens, &sentences[index].ids)?;
+                Ok(masked.explicand().to_vec())
             }
         }
     }
 
-    /// A text as the model sees it: what is beyond its width is cut off.
-    fn text(&self, tokens: &[String], ids: &[usize]) -> Result<Text> {
+    /// A text as the model sees it, what is beyond its width cut off; and its words as players.
+    fn text(&self, tokens: &[String], ids: &[usize]) -> Result<(Text, Masked)> {
         let text = Text::from_tokens(tokens, ids)?;
-        Ok(match self.inputs {
-            Inputs::Texts { width: Some(width), .. } => text.truncated(width),
-            _ => text,
+        let Inputs::Texts { reading, .. } = self.inputs else { anyhow::bail!("{} are images", self.name) };
+        Ok(match reading {
+            Reading::AllTokens => {
+                let masked = text.masked(text.tokens().len(), PADDING)?;
+                (text, masked)
+            }
+            Reading::Tokens(width) => {
+                let text = text.truncated(width);
+                let masked = text.masked(width, PADDING)?;
+                (text, masked)
+            }
+            Reading::Characters(width) => {
+                let Spelling { row, words } = Spelling::new(tokens, width);
+                let absent = Background::baseline(vec![PADDING as f64; width])?;
+                (text.truncated(words.len()), Masked::new(row, absent, words)?)
+            }
         })
-    }
-
-    fn masked_text(&self, text: &Text) -> Result<Masked> {
-        let width = match self.inputs {
-            Inputs::Texts { width: Some(width), .. } => width,
-            _ => text.tokens().len(),
-        };
-        Ok(text.masked(width, PADDING)?)
     }
 
     /// A test sample.
@@ -413,8 +595,7 @@ impl Subject {
         Some(self.text(&tokens, &ids).and_then(|text| self.sample_of_text(text)))
     }
 
-    fn sample_of_text(&self, text: Text) -> Result<Sample> {
-        let masked = self.masked_text(&text)?;
+    fn sample_of_text(&self, (text, masked): (Text, Masked)) -> Result<Sample> {
         let graph = Graph::line(text.players().len());
         self.finished(masked, graph, Shown::Text(text))
     }

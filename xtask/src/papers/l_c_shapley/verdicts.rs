@@ -2,15 +2,49 @@
 
 use super::masking::{Curve, Measured};
 use super::method::Method;
+use super::subject::Found;
 use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test, Verdict};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A case of one method ahead of another, `of` which it says, by how much on each sample.
 pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
     let mean = Measurement::mean(advantages);
-    let name = format!("{of} by {} ± {}", significant(mean.value), significant(mean.error));
+    let mut name = format!("{of} by {}", significant(mean.value));
+    if let Some((low, high)) = interval(mean, advantages.len()) {
+        name.push_str(&format!(" (95 %: {} to {})", significant(low), significant(high)));
+    }
     Case::new(name, Test::mean_below(advantages, 0.0).opposite())
+}
+
+/// Student's interval of 95 % for the mean of so many numbers; none of a single one.
+fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
+    let law = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
+    let half = law.inverse_cdf(0.975) * mean.error;
+    half.is_finite().then_some((mean.value - half, mean.value + half))
+}
+
+/// A claim with the networks that it was judged on, or why they are not there. `names` are those of subjects and networks.
+pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Claim {
+    let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
+    let networks: Vec<String> = named
+        .map(|subject| match &subject.trained {
+            Some((entry, _)) => format!(
+                "{}: a {} of our own training, {} {} on {} test samples",
+                subject.name,
+                subject.model_title,
+                entry.measure,
+                significant(entry.score),
+                entry.tested_on
+            ),
+            None => format!("{}: {}", subject.name, subject.model_title),
+        })
+        .collect();
+    let missing = found.skipped(names);
+    let is_judged = claim.verdict != Verdict::NotTested;
+    let more = if is_judged || missing.is_empty() { networks.join("; ") } else { missing.join("; ") };
+    if more.is_empty() { claim } else { claim.and(&more) }
 }
 
 /// A method against rivals by the areas of their curves; lower log-odds are better.
@@ -46,7 +80,14 @@ pub(super) fn not_behind(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::verdict::Verdict;
+
+    #[test]
+    fn intervals_are_students() {
+        // t(0.975) of two degrees of freedom is 4.303, the standard error 1/√3.
+        let case = advantage("a than b", &[1.0, 2.0, 3.0]);
+        assert_eq!(case.name, "a than b by 2.00 (95 %: -0.484 to 4.48)");
+        assert_eq!(advantage("a than b", &[1.0]).name, "a than b by 1.00");
+    }
 
     #[test]
     fn a_method_is_ahead_where_its_advantage_is_many_standard_errors() {

@@ -1,10 +1,11 @@
-//! Texts and images of the data directory, with the files of their networks.
+//! Texts and images of the data directory, and the networks that lie there.
 
 use anyhow::{Context, Result, ensure};
 
 use super::image_set::ImageSet;
 use super::text_set::{Sentence, TextSet, class, is_test};
 use crate::reproduce::datasets::{Library, Source, how_to_get};
+use crate::reproduce::trained::Input;
 
 /// Texts that the harness knows.
 pub(crate) struct KnownTexts {
@@ -18,7 +19,7 @@ pub(crate) struct KnownTexts {
     vocabulary_size: usize,
     /// Token ids that the network takes: longer texts are cut off, shorter ones padded.
     pub(crate) width: usize,
-    classes: &'static [&'static str],
+    pub(crate) classes: &'static [&'static str],
     tokens: fn(&str) -> Vec<String>,
     data: Source,
     vocabulary: Source,
@@ -129,23 +130,12 @@ pub(crate) static CIFAR_DEER_HORSE: KnownImages = KnownImages {
     },
 };
 
-/// Texts in memory, with the bytes of their network.
-pub(crate) struct PackTexts {
-    pub(crate) known: &'static KnownTexts,
-    pub(crate) set: TextSet,
-    /// An ONNX file.
-    pub(crate) model: Vec<u8>,
-}
-
-/// Images in memory, with the bytes of their network.
+/// Images in memory.
 pub(crate) struct PackImages {
-    pub(crate) known: &'static KnownImages,
     /// Images that the network has not seen.
     pub(crate) test: ImageSet,
     /// What stands in for absent pixels: the mean of all pixels of the training part.
     pub(crate) reference: f64,
-    /// An ONNX file.
-    pub(crate) model: Vec<u8>,
 }
 
 impl KnownTexts {
@@ -154,12 +144,25 @@ impl KnownTexts {
     /// # Errors
     ///
     /// If a file is there but is not the one known.
-    pub(crate) fn read(&'static self, library: &Library) -> Result<Option<PackTexts>> {
-        let files = (library.find(&self.data)?, library.find(&self.vocabulary)?, library.find(&self.model)?);
-        let (Some(data), Some(vocabulary), Some(model)) = files else { return Ok(None) };
-        let set =
-            self.parse(&data, &vocabulary).with_context(|| format!("cannot read {}", self.data.file))?;
-        Ok(Some(PackTexts { known: self, set, model }))
+    pub(crate) fn read(&self, library: &Library) -> Result<Option<TextSet>> {
+        let files = (library.find(&self.data)?, library.find(&self.vocabulary)?);
+        let (Some(data), Some(vocabulary)) = files else { return Ok(None) };
+        let set = self.parse(&data, &vocabulary);
+        set.with_context(|| format!("cannot read {}", self.data.file)).map(Some)
+    }
+
+    /// The network that lies in the data directory, an ONNX file; or none.
+    ///
+    /// # Errors
+    ///
+    /// If the file is there but is not the one known.
+    pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
+        library.find(&self.model)
+    }
+
+    /// What a network has to be trained on: the texts, and the vocabulary if it takes tokens.
+    pub(crate) fn trained_on(&self, input: Input) -> Vec<&Source> {
+        if input == Input::Tokens { vec![&self.data, &self.vocabulary] } else { vec![&self.data] }
     }
 
     fn parse(&self, data: &[u8], vocabulary: &[u8]) -> Result<TextSet> {
@@ -206,16 +209,36 @@ impl KnownImages {
     /// # Errors
     ///
     /// If a file is there but is not the one known.
-    pub(crate) fn read(&'static self, library: &Library) -> Result<Option<PackImages>> {
-        let files = (library.find(&self.train)?, library.find(&self.test)?, library.find(&self.model)?);
-        let (Some(train), Some(test), Some(model)) = files else { return Ok(None) };
+    pub(crate) fn read(&self, library: &Library) -> Result<Option<PackImages>> {
+        let files = (library.find(&self.train)?, library.find(&self.test)?);
+        let (Some(train), Some(test)) = files else { return Ok(None) };
         let read = |bytes: &[u8], rows: usize, source: &Source| {
             ImageSet::read(bytes, rows, self.shape, 255.0, self.classes)
                 .with_context(|| format!("cannot read {}", source.file))
         };
         let reference = read(&train, self.rows.0, &self.train)?.mean();
         let test = read(&test, self.rows.1, &self.test)?;
-        Ok(Some(PackImages { known: self, test, reference, model }))
+        Ok(Some(PackImages { test, reference }))
+    }
+
+    /// The network that lies in the data directory, an ONNX file; or none.
+    ///
+    /// # Errors
+    ///
+    /// If the file is there but is not the one known.
+    pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
+        library.find(&self.model)
+    }
+
+    /// What a network has to be trained on and tested.
+    pub(crate) fn trained_on(&self) -> [&Source; 2] {
+        [&self.train, &self.test]
+    }
+
+    /// The shape of an image: channels, rows, columns.
+    pub(crate) fn row(&self) -> [usize; 3] {
+        let (channels, side) = self.shape;
+        [channels, side, side]
     }
 
     /// The line for those who lack it.
@@ -257,9 +280,8 @@ mod tests {
     #[test]
     fn texts_are_as_many_as_known_and_ids_are_those_of_their_tokens() {
         for known in [&RT_POLARITY, &AG_NEWS] {
-            let Some(PackTexts { known, set, model }) = known.read(&library()).unwrap() else { continue };
+            let Some(set) = known.read(&library()).unwrap() else { continue };
             assert_eq!(set.sentences.len(), known.rows.0);
-            assert!(!model.is_empty());
             let positions: std::collections::HashMap<&str, usize> =
                 set.vocabulary.iter().enumerate().map(|(id, token)| (token.as_str(), id)).collect();
             for sentence in &set.sentences {

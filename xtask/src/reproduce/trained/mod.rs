@@ -1,0 +1,188 @@
+//! Networks that `cargo xtask train` trained: those that are there, are the ones that their index names, and take what a reproduction
+//! gives them. Others are left out, with the reason and how to get them.
+
+mod record;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use record::{Entry, Input};
+use record::{Index, VERSION};
+
+use super::datasets::Source;
+use super::report::{Entry as Cell, Table};
+use super::store::sha256;
+
+/// A network as a reproduction wants it.
+pub(crate) struct Wanted<'a> {
+    pub(crate) name: &'static str,
+    /// The files that it must have been trained on.
+    pub(crate) data: &'a [&'a Source],
+    pub(crate) input: Input,
+    /// The shape of a row of its input.
+    pub(crate) row: &'a [usize],
+    pub(crate) outputs: usize,
+}
+
+/// A network that was trained here.
+#[derive(Debug, Clone)]
+pub(crate) struct Trained {
+    pub(crate) entry: Entry,
+    /// The ONNX file.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Trained {
+    /// SHA-256 of the file.
+    pub(crate) fn sha256(&self) -> &str {
+        &self.entry.file.sha256
+    }
+}
+
+/// How a network is had.
+pub(crate) fn how_to_train(name: &str) -> String {
+    format!("cargo xtask train {name}")
+}
+
+/// The network from the first of the `folders` whose index has it.
+///
+/// # Errors
+///
+/// A line that says why there is none, and how to get it.
+pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, String> {
+    let how = how_to_train(wanted.name);
+    for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
+        let index = read(folder).map_err(|problem| {
+            format!("{} {problem}: take it away, then {how}", folder.join("index.json").display())
+        })?;
+        if let Some(entry) = index.networks.into_iter().find(|entry| entry.name == wanted.name) {
+            return checked(folder, entry, wanted).map_err(|problem| format!("{problem}: {how}"));
+        }
+    }
+    Err(format!("not trained yet: {how}"))
+}
+
+fn read(folder: &Path) -> Result<Index, String> {
+    let bytes =
+        std::fs::read(folder.join("index.json")).map_err(|error| format!("cannot be read ({error})"))?;
+    let index: Index =
+        serde_json::from_slice(&bytes).map_err(|error| format!("is no index of networks ({error})"))?;
+    if index.version != VERSION {
+        return Err(format!("is of version {}, not {VERSION}", index.version));
+    }
+    Ok(index)
+}
+
+fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, String> {
+    let Entry { input, row, outputs, .. } = &entry;
+    if (*input, &row[..], *outputs) != (wanted.input, wanted.row, wanted.outputs) {
+        return Err(format!(
+            "it takes rows {row:?} of {input:?} and has {outputs} outputs, not rows {:?} of {:?} and {}",
+            wanted.row, wanted.input, wanted.outputs
+        ));
+    }
+    for source in wanted.data {
+        match entry.data.iter().find(|data| data.file == source.file) {
+            Some(data) if data.sha256 == source.sha256 => (),
+            Some(data) => {
+                return Err(format!(
+                    "it was trained on a {} of SHA-256 {}, not {}",
+                    source.file, data.sha256, source.sha256
+                ));
+            }
+            None => return Err(format!("it was not trained on {}", source.file)),
+        }
+    }
+    // A name from the index, which may say anything.
+    let Some(name) = Path::new(&entry.file.file).file_name() else {
+        return Err(format!("its index names no file but {:?}", entry.file.file));
+    };
+    let path = folder.join(name);
+    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {} ({error})", path.display()))?;
+    let given = sha256(&bytes);
+    if given != entry.file.sha256 {
+        let stated = &entry.file.sha256;
+        return Err(format!("{} has SHA-256 {given}, but its index says {stated}", path.display()));
+    }
+    Ok(Trained { entry, bytes })
+}
+
+/// What networks were trained on, how, and how well they do, beside what the paper prints of its own.
+pub(crate) fn table<'a>(networks: impl IntoIterator<Item = (&'a Entry, &'static str)>) -> Option<Table> {
+    let columns =
+        ["network", "layers", "parameters", "seed", "trained on", "tested on", "measure", "score", "paper"];
+    let mut table = Table::new("Networks of our own training (cargo xtask train)", columns);
+    for (entry, printed) in networks {
+        table.push(vec![
+            Cell::from(entry.name.clone()),
+            entry.architecture.clone().into(),
+            entry.parameters.into(),
+            (entry.seed as usize).into(),
+            entry.trained_on.into(),
+            entry.tested_on.into(),
+            entry.measure.clone().into(),
+            entry.score.into(),
+            printed.into(),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: Source = Source { file: "pima.csv", sha256: "c0" };
+
+    const WANTED: Wanted<'_> =
+        Wanted { name: "pima_mlp", data: &[&DATA], input: Input::Columns, row: &[8], outputs: 1 };
+
+    /// A folder with a network of these bytes, and an index in which `change` is replaced.
+    fn folder(bytes: &[u8], (old, new): (&str, &str)) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let index = format!(
+            r#"{{"version": 1, "networks": [{{"name": "pima_mlp", "dataset": "pima", "architecture": "two layers", "input": "columns",
+            "row": [8], "outputs": 1, "parameters": 10, "seed": 3, "trained_on": 615, "tested_on": 153, "measure": "accuracy",
+            "score": 0.75, "file": {{"file": "pima_mlp.onnx", "sha256": "{}"}}, "data": [{{"file": "pima.csv", "sha256": "c0"}}]}}]}}"#,
+            sha256(b"network")
+        );
+        assert!(index.contains(old));
+        std::fs::write(folder.path().join("index.json"), index.replace(old, new)).unwrap();
+        std::fs::write(folder.path().join("pima_mlp.onnx"), bytes).unwrap();
+        folder
+    }
+
+    fn found(folder: &Path) -> Result<Trained, String> {
+        find(&[folder.join("none"), folder.to_owned()], &WANTED)
+    }
+
+    #[test]
+    fn a_network_is_found_with_what_made_it() {
+        let folder = folder(b"network", ("", ""));
+        let trained = found(folder.path()).unwrap();
+        assert_eq!((trained.entry.seed, trained.entry.score, &trained.bytes[..]), (3, 0.75, &b"network"[..]));
+        assert_eq!(table([(&trained.entry, "none")]).unwrap().rows.len(), 1);
+        assert!(table([]).is_none());
+    }
+
+    #[test]
+    fn what_is_not_as_wanted_is_left_out_with_the_reason_and_how_to_get_it() {
+        let refusals = [
+            (b"another", ("", ""), "has SHA-256"),
+            (b"network", ("\"row\": [8]", "\"row\": [9]"), "rows [9] of Columns"),
+            (b"network", ("\"columns\"", "\"tokens\""), "rows [8] of Tokens"),
+            (b"network", ("\"outputs\": 1", "\"outputs\": 2"), "has 2 outputs"),
+            (b"network", ("\"c0\"", "\"c1\""), "trained on a pima.csv of SHA-256 c1, not c0"),
+            (b"network", ("\"file\": \"pima.csv\"", "\"file\": \"a.csv\""), "not trained on pima.csv"),
+            (b"network", ("pima_mlp.onnx", "gone.onnx"), "cannot read"),
+            (b"network", ("\"version\": 1", "\"version\": 2"), "of version 2"),
+            (b"network", ("\"seed\": 3", "\"seed\": -3"), "no index of networks"),
+            (b"network", ("\"name\": \"pima_mlp\"", "\"name\": \"other\""), "not trained yet"),
+        ];
+        for (bytes, change, why) in refusals {
+            let folder = folder(bytes, change);
+            let refusal = found(folder.path()).unwrap_err();
+            assert!(refusal.contains(why) && refusal.ends_with("cargo xtask train pima_mlp"), "{refusal}");
+        }
+        assert_eq!(find(&[], &WANTED).unwrap_err(), "not trained yet: cargo xtask train pima_mlp");
+    }
+}

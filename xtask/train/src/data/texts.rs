@@ -1,0 +1,118 @@
+//! Texts: CSV of the columns split, text, token ids, class.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::table::check_classes;
+use super::{DataSet, Element, Samples, Task};
+use crate::folders::Folders;
+
+/// What a network takes of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// The ids of its tokens, by the vocabulary in this file.
+    Tokens { vocabulary: &'static str },
+    /// Its characters, by [`ALPHABET`].
+    Characters,
+}
+
+/// The characters that have ids, from 1 on; 0 is padding. Others are blanks.
+pub(crate) const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// The texts in `file`, cut to `width` ids or padded with 0 at the end.
+///
+/// # Errors
+///
+/// If a file is not there, or is no table of texts.
+pub(crate) fn texts(
+    folders: &Folders,
+    file: &str,
+    reading: Reading,
+    width: usize,
+    classes: usize,
+) -> Result<DataSet> {
+    let (bytes, hash) = folders.read(file)?;
+    let (mut files, mut vocabulary) = (vec![hash], 1 + ALPHABET.len());
+    if let Reading::Tokens { vocabulary: tokens } = reading {
+        let (bytes, hash) = folders.read(tokens)?;
+        vocabulary =
+            std::str::from_utf8(&bytes).with_context(|| format!("cannot read {tokens}"))?.lines().count();
+        files.push(hash);
+    }
+    let parts = parse(&bytes, reading, width, vocabulary, classes);
+    let (train, test) = parts.with_context(|| format!("cannot read {file}"))?;
+    Ok(DataSet { task: Task::Classes(classes), train, test, vocabulary, files })
+}
+
+fn parse(
+    bytes: &[u8],
+    reading: Reading,
+    width: usize,
+    vocabulary: usize,
+    classes: usize,
+) -> Result<(Samples, Samples)> {
+    let empty = Samples { element: Element::Id, shape: vec![width], rows: Vec::new(), targets: Vec::new() };
+    let (mut train, mut test) = (empty.clone(), empty);
+    for record in csv::Reader::from_reader(bytes).records() {
+        let record = record?;
+        ensure!(record.len() == 4, "a row has {} columns, not 4", record.len());
+        let part = match &record[0] {
+            "train" => &mut train,
+            "test" => &mut test,
+            other => bail!("the split is {other:?}, neither train nor test"),
+        };
+        let mut ids = match reading {
+            Reading::Tokens { .. } => token_ids(&record[2])?,
+            Reading::Characters => character_ids(&record[1]),
+        };
+        ensure!(ids.iter().all(|&id| id < vocabulary), "an id is beyond the vocabulary of {vocabulary}");
+        ids.resize(width, 0);
+        part.rows.extend(ids.into_iter().map(|id| id as f64));
+        part.targets.push(record[3].parse().with_context(|| format!("{:?} is no class", &record[3]))?);
+    }
+    for part in [&train, &test] {
+        ensure!(part.len() > 0, "there is no text in one of the parts train and test");
+        check_classes(&part.targets, classes)?;
+    }
+    Ok((train, test))
+}
+
+fn token_ids(cell: &str) -> Result<Vec<usize>> {
+    let id = |word: &str| word.parse().with_context(|| format!("{word:?} is no token id"));
+    cell.split_ascii_whitespace().map(id).collect()
+}
+
+/// The ids of the characters of a text: runs of letters and digits of the lower-cased text, each followed by one blank.
+fn character_ids(text: &str) -> Vec<usize> {
+    let lower = text.to_lowercase();
+    let runs = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    let words = runs.filter(|run| !run.is_empty()).flat_map(|run| run.chars().chain([' ']));
+    words.map(|c| ALPHABET.find(c).map_or(0, |place| place + 1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_spelt_and_followed_by_a_blank() {
+        assert_eq!(character_ids("É Ab-9"), [2, 3, 1, 37, 1]);
+    }
+
+    #[test]
+    fn texts_are_cut_and_padded() {
+        let text = "split,text,ids,target\ntrain,a b,2 3,1\ntest,c,4,0\n";
+        let tokens = Reading::Tokens { vocabulary: "" };
+        let (train, test) = parse(text.as_bytes(), tokens, 3, 5, 2).unwrap();
+        assert_eq!(
+            (train.row(0), test.row(0), train.targets[0]),
+            (&[2.0, 3.0, 0.0][..], &[4.0, 0.0, 0.0][..], 1.0)
+        );
+        let (train, _) = parse(text.as_bytes(), Reading::Characters, 3, 38, 2).unwrap();
+        assert_eq!(train.row(0), [2.0, 1.0, 3.0]);
+        let error = |text: &str| format!("{:#}", parse(text.as_bytes(), tokens, 3, 5, 2).unwrap_err());
+        assert!(error(&text.replace("2 3", "2 5")).contains("beyond the vocabulary"));
+        assert!(error(&text.replace("c,4,0", "c,4,2")).contains("none of the 2 classes"));
+        assert!(error(&text.replace("test", "dev")).contains("neither train nor test"));
+        assert!(error(&text.replace("test", "train")).contains("no text"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Trains the networks of the papers, on the data that there are: `cargo xtask train`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`plans`] | which networks there are |
+//! | [`data`], [`folders`] | what they are trained on, and where it is |
+//! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, as candle computes them |
+//! | [`training`] | how they are trained, and how they are scored |
+//! | [`onnx`] | networks as files |
+//! | [`made`] | from a plan to a file that was read back and tested |
+//! | [`record`] | `index.json` |
+
+mod data;
+mod folders;
+mod layer;
+mod lstm;
+mod made;
+mod network;
+mod onnx;
+mod plans;
+mod record;
+mod training;
+mod windows;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+
+use folders::{Folders, write_atomically};
+use plans::{PLANS, Plan};
+use record::Index;
+
+/// Trains the networks of the papers and writes them as ONNX files.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask train", bin_name = "cargo xtask train")]
+struct Arguments {
+    /// Which networks; all by default
+    names: Vec<String>,
+    /// Print what there is, and stop
+    #[arg(long)]
+    list: bool,
+    /// Seed of first weights, orders and dropout
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Folder of the data files; $APPORTION_DATA, or data and ../shared, by default
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Folder for the networks; by default networks in the folder of the data, if that was named, else data/networks
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Score on an eighth of the training part, which is left out of it, and write nothing: for choosing how to train
+    #[arg(long)]
+    validate: bool,
+}
+
+/// Exit status 0 or 1.
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.list {
+        for plan in &PLANS {
+            println!("{:<22} {}: {}", plan.name, plan.dataset, plan.architecture);
+        }
+        return Ok(());
+    }
+    let plans = selected(&arguments.names)?;
+    let folders = Folders::new(arguments.data.clone(), arguments.out.clone())?;
+    let mut left_out = Vec::new();
+    for plan in plans {
+        if let Err(error) = train(plan, &folders, arguments) {
+            eprintln!("{}: left out; {error:#}", plan.name);
+            left_out.push(plan.name);
+        }
+    }
+    if !left_out.is_empty() {
+        bail!("not trained: {}", left_out.join(", "));
+    }
+    Ok(())
+}
+
+/// The plans of these names, all for none.
+fn selected(names: &[String]) -> Result<Vec<&'static Plan>> {
+    if names.is_empty() {
+        return Ok(PLANS.iter().collect());
+    }
+    let plan = |name: &String| {
+        let known = || PLANS.iter().map(|plan| plan.name).collect::<Vec<_>>().join(", ");
+        PLANS
+            .iter()
+            .find(|plan| plan.name == name)
+            .with_context(|| format!("there is no network {name:?}, but {}", known()))
+    };
+    names.iter().map(plan).collect()
+}
+
+fn train(plan: &Plan, folders: &Folders, arguments: &Arguments) -> Result<()> {
+    let mut data = (plan.data)(folders)?;
+    if arguments.validate {
+        data = data.for_validation();
+    }
+    let (began, watched) = (Instant::now(), std::io::stderr().is_terminal());
+    let made = made::make(plan, &data, arguments.seed, |epoch, loss| {
+        if watched {
+            eprint!("\r{}: epoch {epoch} of {}, loss {loss:.4} ", plan.name, plan.training.epochs);
+            // A line that does not show at once does no harm.
+            let _ = std::io::stderr().flush();
+        }
+    })?;
+    if watched {
+        eprintln!();
+    }
+    let entry = &made.entry;
+    println!(
+        "{}: {} {:.3} on {} {}samples, trained on {}; {}; {:.0} s",
+        entry.name,
+        entry.measure,
+        entry.score,
+        entry.tested_on,
+        if arguments.validate { "held-out training " } else { "test " },
+        entry.trained_on,
+        plan.printed,
+        began.elapsed().as_secs_f64(),
+    );
+    if arguments.validate {
+        return Ok(());
+    }
+    let mut index = Index::read(&folders.out)?;
+    write_atomically(&folders.out.join(&entry.file.file), &made.file)?;
+    index.put(entry.clone());
+    index.write(&folders.out)
+}

@@ -1,0 +1,150 @@
+//! `index.json`: what networks there are, and what made them. `cargo xtask reproduce` reads it.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::folders::write_atomically;
+
+/// The name of the file beside the networks.
+const INDEX: &str = "index.json";
+
+/// Raised when an entry means something else.
+const VERSION: u32 = 1;
+
+/// All networks of a folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    version: u32,
+    /// By name.
+    pub(crate) networks: Vec<Entry>,
+}
+
+/// One network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) dataset: String,
+    pub(crate) architecture: String,
+    pub(crate) input: Input,
+    /// The shape of a row of its input.
+    pub(crate) row: Vec<usize>,
+    pub(crate) outputs: usize,
+    /// Numbers that were learnt.
+    pub(crate) parameters: usize,
+    pub(crate) seed: u64,
+    /// Samples that it was trained on.
+    pub(crate) trained_on: usize,
+    /// Samples of the test set.
+    pub(crate) tested_on: usize,
+    /// `accuracy` or `R²`.
+    pub(crate) measure: String,
+    /// That of the ONNX file on the test set.
+    pub(crate) score: f64,
+    /// The ONNX file, beside the index.
+    pub(crate) file: FileHash,
+    /// The data that it was trained and tested on: hashes of the unpacked bytes.
+    pub(crate) data: Vec<FileHash>,
+}
+
+/// What a row of the input of a network is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Input {
+    /// The columns of a table as they are.
+    Columns,
+    /// Pixels between 0 and 1, channel by channel, each row by row.
+    Pixels,
+    /// Token ids, cut or padded with 0 at the end.
+    Tokens,
+    /// Ids of the characters of the words, each word followed by a blank: 1 blank, 2 to 27 a to z, 28 to 37 the digits; cut or padded
+    /// with 0 at the end.
+    Characters,
+}
+
+/// A file by its hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FileHash {
+    pub(crate) file: String,
+    pub(crate) sha256: String,
+}
+
+impl Index {
+    /// The index of a folder; an empty one where there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an index of this version.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(INDEX);
+        if !path.is_file() {
+            return Ok(Self { version: VERSION, networks: Vec::new() });
+        }
+        let given = || format!("{} is no index of version {VERSION}; take it away", path.display());
+        let index: Self =
+            serde_json::from_slice(&std::fs::read(&path).with_context(given)?).with_context(given)?;
+        anyhow::ensure!(index.version == VERSION, given());
+        Ok(index)
+    }
+
+    /// Puts an entry in, in place of one of the same name.
+    pub(crate) fn put(&mut self, entry: Entry) {
+        self.networks.retain(|other| other.name != entry.name);
+        self.networks.push(entry);
+        self.networks.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// Writes the index of a folder.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
+        let mut json = serde_json::to_string_pretty(self)?;
+        json.push('\n');
+        write_atomically(&folder.join(INDEX), json.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, seed: u64) -> Entry {
+        let file = FileHash { file: format!("{name}.onnx"), sha256: "ab".to_owned() };
+        Entry {
+            name: name.to_owned(),
+            dataset: "pima".to_owned(),
+            architecture: String::new(),
+            input: Input::Columns,
+            row: vec![8],
+            outputs: 1,
+            parameters: 1,
+            seed,
+            trained_on: 10,
+            tested_on: 5,
+            measure: "accuracy".to_owned(),
+            score: 0.5,
+            file: file.clone(),
+            data: vec![file],
+        }
+    }
+
+    #[test]
+    fn a_network_trained_anew_takes_the_place_of_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = Index::read(folder.path()).unwrap();
+        [entry("b", 0), entry("a", 0), entry("b", 1)].into_iter().for_each(|entry| index.put(entry));
+        index.write(folder.path()).unwrap();
+        let read = Index::read(folder.path()).unwrap();
+        assert_eq!(read.networks, [entry("a", 0), entry("b", 1)]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_index_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(INDEX), "{\"version\": 2, \"networks\": []}").unwrap();
+        assert!(Index::read(folder.path()).unwrap_err().to_string().contains("version 1"));
+    }
+}
