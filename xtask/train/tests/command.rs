@@ -1,5 +1,7 @@
 //! The command on small data that are made up here.
 
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
 use std::path::Path;
 use std::process::{Command, Output};
 
