@@ -26,9 +26,9 @@ use crate::regression::{StandardErrors, explain};
 /// over coalitions `z_k` drawn with replacement. Those that are drawn repeatedly are evaluated once and weigh as often as they were
 /// drawn.
 ///
-/// Standard errors are ours: from what the regression would lose without each draw (with pairs: each pair). None where it does not determine
-/// the values, or cannot do without some coalition. ±1.96 of them covered the truth in 92 to 97 % of the cases (random games of 6 to 12
-/// players, m from 5n to 20n; `cargo run --release -p apportion-estimators --example error_law`).
+/// Standard errors are ours: from what the regression has of each draw (with pairs: each pair). None where it does not determine
+/// the values, or cannot do without some coalition. At m = 20n intervals of 95 % held the truth in 94.7 to 94.9 % of the cases in smooth games,
+/// in 96.6 to 97.0 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -33,9 +33,9 @@ use crate::regression::StandardErrors;
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations. The library's `nsamples` is `m − 2`.
 ///
-/// Standard errors are ours: from what the regression would lose without each draw (a pair, or a coalition of the middle size), enumerated
-/// coalitions being certain. None where it cannot do without some draw. ±1.96 of them covered the truth in 93 to 98 % of the cases (random games of 6 to
-/// 12 players, m from 5n to 20n).
+/// Standard errors are ours: from what the regression has of each draw (a pair, or a coalition of the middle size), enumerated
+/// coalitions being certain. None where it cannot do without some draw. At m = 20n intervals of 95 % held the truth in 95.0 % of the cases in
+/// smooth games, in 96.1 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// The [growing](Estimator::growing) twin draws by the kernel from all sizes and passes over draws of enumerated ones, which leaves the law of
 /// a sample as it is. Where a larger budget enumerates the same sizes it asks for everything that a smaller one did; where it enumerates one

@@ -93,8 +93,8 @@ pub enum Adjustment {
 /// By the delta method for both means, from the deviations of each coalition from its mean; adjusted, from residuals over `√(1 − h_k)` (with
 /// the hat values h_k), as the regression bends to each coalition. None where fewer than the equivalent of 10 equally
 /// weighted coalitions hold, or lack, some player, or where the regression cannot do without some coalition. A player whom no drawn
-/// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean. In the same measurements, adjusted, ±1.96 of them cover the truth in 91 to
-/// 98 % of the cases from m = 5n on.
+/// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean. At m = 20n intervals of 95 % held the truth, adjusted, in 94.7 % of
+/// the cases in smooth games, in 94.8 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// # Cost
 ///
