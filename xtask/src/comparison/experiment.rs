@@ -139,6 +139,10 @@ impl<'a, R: Run> Experiment<'a, R> {
         Ok(Self { session, datasets, digests: digests()? })
     }
 
+    pub(super) fn session(&self) -> &'a Session {
+        self.session
+    }
+
     /// The estimates of each setting, run by run.
     pub(crate) fn estimates(&self, settings: &[Setting<R::Contender>]) -> Result<Vec<Vec<Estimate>>> {
         let (played, places) = self.played(settings)?;

@@ -1,16 +1,19 @@
 //! Guarantees of the form: with probability 1 − δ, `m = O(n log(n/δ) + n/(εδ))` evaluations are enough for an excess of ε.
 //!
-//! Such a bound is judged on its shape: ε falls with m at least as `1/m`, grows with 1/δ at most as `1/δ`, at equal m/n does not grow with
-//! n, and the constant of `ε δ m / n` is at most 1. An estimator without the guarantee may pass as well. Where all of them do, the check
-//! tells nothing of the theorem.
+//! Such a bound is judged on its shape. On datasets ε falls with m at least as `1/m`, and the constant of `ε δ m / n` is at most 1. On
+//! [games of one family](super::growing), whose runs are alike, ε grows with 1/δ at most as `1/δ`, and at equal m/n neither with n nor with
+//! the part of the game that the regression finds. An estimator without the guarantee may pass as well. Where all of them do, the check tells
+//! nothing of the theorem.
 
 use anyhow::Result;
 
 use super::claims::picked;
 use super::contender::Compete;
 use super::experiment::{Estimate, Experiment, Run, Setting};
+use super::growing::{self, Growing, Grows};
 use super::noise::Noise;
 use super::sweep::{MULTIPLES, covers_all};
+use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{quantile, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Verdict, are_contradicted};
 
@@ -20,8 +23,9 @@ const DELTAS: [f64; 3] = [0.5, 0.25, 0.1];
 /// How much flatter than −1 a slope in m may be: sample sizes are few, and runs too.
 const SLACK: f64 = 0.2;
 
-/// The largest part of all coalitions at which n are compared: beyond it draws without replacement are better the fewer players there are.
-const SPARSE: f64 = 0.25;
+/// How much steeper than flat a slope in what grows may be: half of what a factor log n, which the theorem rules out, comes to from 32 players
+/// to 256, `ln(ln 256 / ln 32) / ln 8`.
+const GROWTH_SLACK: f64 = 0.11;
 
 /// A theorem of that form.
 pub(crate) struct Guarantee<'a> {
@@ -29,10 +33,17 @@ pub(crate) struct Guarantee<'a> {
     pub(crate) source: &'a str,
 }
 
+/// How the excess ε of an estimate is measured.
+pub(crate) struct Excess<Here, Growing> {
+    /// On a dataset; runs without one are left out.
+    pub(crate) on_datasets: Here,
+    /// On a game of the growing family.
+    pub(crate) on_growing: Growing,
+}
+
 /// The excesses of one contender on one dataset.
 struct Excesses {
     title: String,
-    players: usize,
     /// m/n with the excess of every run that has one at all m, by m.
     levels: Vec<(f64, Vec<f64>)>,
 }
@@ -42,62 +53,75 @@ impl Excesses {
         self.levels.first().map_or(0, |level| level.1.len())
     }
 
-    /// The quantile 1 − δ of the excess at each m, of some runs.
-    fn quantiles(&self, delta: f64, runs: &[usize]) -> Vec<(f64, f64)> {
-        let quantile_of = |(multiple, excesses): &(f64, Vec<f64>)| {
-            let mut here = picked(excesses, runs);
-            here.sort_by(f64::total_cmp);
-            (*multiple, quantile(&here, 1.0 - delta))
-        };
-        self.levels.iter().map(quantile_of).collect()
-    }
-
-    /// The slope of log ε in log m, ε the median.
+    /// The slope of log ε in log m, ε the median: some runs are without an excess.
     fn slope_in_m(&self, runs: &[usize]) -> f64 {
-        let points = self.quantiles(0.5, runs).into_iter().map(|(m, excess)| (m.ln(), excess.ln()));
-        slope(&points.collect::<Vec<_>>())
-    }
-
-    /// The slope of log ε in log δ, its mean over m.
-    fn slope_in_delta(&self, runs: &[usize]) -> f64 {
-        let by_delta = DELTAS.map(|delta| self.quantiles(delta, runs));
-        let at = |level: usize| {
-            let points = DELTAS.iter().zip(&by_delta).map(|(d, quantiles)| (d.ln(), quantiles[level].1.ln()));
-            slope(&points.collect::<Vec<_>>())
-        };
-        (0..self.levels.len()).map(at).sum::<f64>() / self.levels.len() as f64
+        let point =
+            |(multiple, excesses): &(f64, Vec<f64>)| (multiple.ln(), quantiles(excesses, runs)[0].ln());
+        slope(&self.levels.iter().map(point).collect::<Vec<_>>())
     }
 
     /// The largest ε δ m / n.
     fn constant(&self, runs: &[usize]) -> f64 {
-        let of = |delta: f64| {
-            let quantiles = self.quantiles(delta, runs);
-            quantiles.into_iter().map(|(multiple, excess)| excess * delta * multiple).fold(0.0, f64::max)
+        let at = |(multiple, excesses): &(f64, Vec<f64>)| {
+            let by_delta = DELTAS.into_iter().zip(quantiles(excesses, runs));
+            by_delta.map(|(delta, excess)| excess * delta * multiple).fold(0.0, f64::max)
         };
-        DELTAS.into_iter().map(of).fold(0.0, f64::max)
+        self.levels.iter().map(at).fold(0.0, f64::max)
     }
 }
 
-/// The slope of log ε in log n at equal m/n, of some runs of each dataset, its mean over m/n; none of a single n.
-fn slope_in_players(all: &[Excesses], runs: &[usize]) -> Option<f64> {
-    let mut slopes = Vec::new();
-    for multiple in MULTIPLES.map(|multiple| multiple as f64) {
-        let mut points = Vec::new();
-        for one in all {
-            let is_sparse = multiple * one.players as f64 <= SPARSE * 2f64.powi(one.players as i32);
-            let found = one.quantiles(0.5, runs).into_iter().find(|level| level.0 == multiple && is_sparse);
-            points.extend(found.map(|(_, excess)| ((one.players as f64).ln(), excess.ln())));
-        }
-        if points.iter().any(|point| point.0 != points[0].0) {
-            slopes.push(slope(&points));
-        }
+/// The quantiles 1 − δ of some runs.
+fn quantiles(excesses: &[f64], runs: &[usize]) -> [f64; DELTAS.len()] {
+    let mut here = picked(excesses, runs);
+    here.sort_by(f64::total_cmp);
+    DELTAS.map(|delta| quantile(&here, 1.0 - delta))
+}
+
+/// The mean of log ε over some runs.
+fn mean_log(excesses: &[f64], runs: &[usize]) -> f64 {
+    picked(excesses, runs).into_iter().map(f64::ln).sum::<f64>() / runs.len() as f64
+}
+
+/// The excesses of one contender on games in which something grows.
+struct Growth {
+    /// What it comes to, with the excess at each m, run by run.
+    steps: Vec<(usize, Vec<Vec<f64>>)>,
+}
+
+impl Growth {
+    fn runs(&self) -> usize {
+        self.steps.first().map_or(0, |step| step.1[0].len())
     }
-    (!slopes.is_empty()).then(|| slopes.iter().sum::<f64>() / slopes.len() as f64)
+
+    /// The slope of the mean of log ε in the logarithm of what grows, its mean over m.
+    fn slope(&self, runs: &[usize]) -> f64 {
+        let at = |level: usize| {
+            let point = |(step, levels): &(usize, Vec<Vec<f64>>)| {
+                ((*step as f64).ln(), mean_log(&levels[level], runs))
+            };
+            slope(&self.steps.iter().map(point).collect::<Vec<_>>())
+        };
+        let levels = self.steps.first().map_or(0, |step| step.1.len());
+        (0..levels).map(at).sum::<f64>() / levels as f64
+    }
+
+    /// The slope of log ε in log δ, its mean over steps and m.
+    fn slope_in_delta(&self, runs: &[usize]) -> f64 {
+        let at = |excesses: &Vec<f64>| {
+            let by_delta = DELTAS.into_iter().zip(quantiles(excesses, runs));
+            slope(&by_delta.map(|(delta, excess)| (delta.ln(), excess.ln())).collect::<Vec<_>>())
+        };
+        let slopes: Vec<f64> = self.steps.iter().flat_map(|(_, levels)| levels.iter().map(at)).collect();
+        slopes.iter().sum::<f64>() / slopes.len() as f64
+    }
 }
 
 /// The cases of the shape, and the numbers in words.
-fn shape(all: &[Excesses]) -> (Vec<Case>, String) {
+fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
     let (mut cases, mut words) = (Vec::new(), Vec::new());
+    if all.is_empty() {
+        return (cases, "no dataset".to_owned());
+    }
     let mut add = |name: String, value: f64, test| {
         words.push(format!("{name} {value:.2}"));
         cases.push(Case::new(name, test));
@@ -109,38 +133,53 @@ fn shape(all: &[Excesses]) -> (Vec<Case>, String) {
             let in_m = resamples(&|runs| one.slope_in_m(runs));
             add(format!("{}, slope in m", one.title), one.slope_in_m(&each), in_m.below(SLACK - 1.0));
         }
-        let in_delta = resamples(&|runs| one.slope_in_delta(runs));
-        add(format!("{}, slope in δ", one.title), one.slope_in_delta(&each), in_delta.above(-1.0));
         let constant = resamples(&|runs| one.constant(runs));
         add(format!("{}, constant", one.title), one.constant(&each), constant.below(1.0));
     }
-    let runs = all.iter().map(Excesses::runs).min().unwrap_or_default();
-    let each: Vec<usize> = (0..runs).collect();
-    match slope_in_players(all, &each) {
-        Some(value) => {
-            let statistic = |runs: &[usize]| slope_in_players(all, runs).unwrap_or(f64::NAN);
-            add("slope in n".to_owned(), value, Resamples::of(runs, statistic).below(SLACK));
+    for (grows, growth) in growths {
+        let each: Vec<usize> = (0..growth.runs()).collect();
+        let in_steps = Resamples::of(each.len(), |runs| growth.slope(runs));
+        let name = match grows {
+            Grows::Players => "growing games, slope in n",
+            Grows::AdditivePart => "growing games, slope in the additive part",
+        };
+        add(name.to_owned(), growth.slope(&each), in_steps.below(GROWTH_SLACK));
+        if *grows == Grows::Players {
+            let in_delta = Resamples::of(each.len(), |runs| growth.slope_in_delta(runs));
+            add("growing games, slope in δ".to_owned(), growth.slope_in_delta(&each), in_delta.above(-1.0));
         }
-        None => words.push("slope in n not seen: one n".to_owned()),
     }
     (cases, words.join(", "))
 }
 
 impl Guarantee<'_> {
-    /// The claim about `subject`, beside `rivals`, at m = 5n … 160n with m < 2^n on the datasets that are `judged`. Runs without an
-    /// `excess` are left out.
+    /// The claim about `subject`, beside `rivals`, at m = 5n … 160n with m < 2^n on the datasets that are `judged`.
     pub(crate) fn claim<R: Run>(
         &self,
         experiment: &Experiment<'_, R>,
         judged: impl Fn(&str) -> bool,
         (subject, rivals): (R::Contender, &[R::Contender]),
-        excess: impl Fn(&R, R::Contender, &Estimate) -> Result<Option<f64>>,
+        excess: &Excess<
+            impl Fn(&R, R::Contender, &Estimate) -> Result<Option<f64>>,
+            impl Fn(&Growing, &[f64]) -> f64,
+        >,
     ) -> Result<Claim> {
-        let of = |contender: R::Contender| excesses(experiment, &judged, contender, &excess);
-        let own = shape(&of(subject)?);
+        let session = experiment.session();
+        let games =
+            [Grows::Players, Grows::AdditivePart].map(|grows| Ok((grows, growing::games(session, grows)?)));
+        let games = games.into_iter().collect::<Result<Vec<_>>>()?;
+        let of = |contender: R::Contender| {
+            let on_datasets = excesses(experiment, &judged, contender, &excess.on_datasets)?;
+            let mut growths = Vec::new();
+            for (grows, steps) in &games {
+                growths.push((*grows, growth(session, steps, contender, &excess.on_growing)?));
+            }
+            anyhow::Ok(shape(&on_datasets, &growths))
+        };
+        let own = of(subject)?;
         let others = rivals
             .iter()
-            .map(|&rival| Ok((rival.title(), shape(&of(rival)?))))
+            .map(|&rival| Ok((rival.title(), of(rival)?)))
             .collect::<Result<Vec<(&str, _)>>>()?;
         Ok(self.judge(subject.title(), own, others))
     }
@@ -152,10 +191,16 @@ impl Guarantee<'_> {
         others: Vec<(&str, (Vec<Case>, String))>,
     ) -> Claim {
         let case = format!(
-            "a slope or a constant; it agrees if the slope of log ε in log m is below {:.1}, that in log δ above −1, that in log n at equal \
-             m/n (m up to 2^n/4) below {SLACK}, and ε δ m / n at most 1 (δ = 0.5, 0.25, 0.1, ε the quantile 1 − δ over the runs, m < 2^n). Where nothing speaks \
-             against an estimator without the guarantee either, there is no verdict",
-            SLACK - 1.0
+            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, ε the median, and ε δ m / n at \
+             most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, \
+             as on these of {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, 0.25, 0.1, ε the \
+             quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where nothing speaks against an estimator without the \
+             guarantee either, there is no verdict",
+            SLACK - 1.0,
+            Grows::Players.steps(),
+            Grows::Players.steps()[0],
+            Grows::AdditivePart.steps(),
+            growing::MULTIPLES
         );
         let is_contradicted = are_contradicted(&own);
         let (mut beside, mut failing) = (Vec::new(), Vec::new());
@@ -206,60 +251,106 @@ fn excesses<R: Run>(
             |(at, multiple): (usize, usize)| (multiple as f64, by_run.iter().map(|run| run[at]).collect());
         all.push(Excesses {
             title: series.known.title.to_owned(),
-            players,
             levels: multiples.into_iter().enumerate().map(level).collect(),
         });
     }
     Ok(all)
 }
 
+/// The excesses of a contender on the growing games.
+fn growth<C: Compete>(
+    session: &Session,
+    steps: &[growing::Step],
+    contender: C,
+    excess: impl Fn(&Growing, &[f64]) -> f64,
+) -> Result<Growth> {
+    let of = |step: &growing::Step| {
+        let mut levels = vec![Vec::new(); growing::MULTIPLES.len()];
+        for (game, estimates) in step.games.iter().zip(step.estimates(session, contender)?) {
+            for (level, estimate) in levels.iter_mut().zip(&estimates) {
+                level.push(excess(game, estimate));
+            }
+        }
+        Ok((step.step, levels))
+    };
+    Ok(Growth { steps: steps.iter().map(of).collect::<Result<_>>()? })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Excesses `scale · (m/n)^slope` times a spread over 40 runs that is `tail` at the quantile 0.9 over the median.
-    fn excesses(players: usize, scale: f64, slope: f64, tail: f64) -> Excesses {
-        let level = |multiple: usize| {
-            let of_run = |run: usize| {
-                let spread = tail.powf((run as f64 - 19.5) / 16.0);
-                scale * (multiple as f64).powf(slope) * spread
-            };
-            (multiple as f64, (0..40).map(of_run).collect())
-        };
-        Excesses { title: format!("n = {players}"), players, levels: MULTIPLES.map(level).to_vec() }
+    /// 40 runs around `centre`, whose quantile 0.9 is `tail` times the median.
+    fn runs(centre: f64, tail: f64) -> Vec<f64> {
+        (0..40).map(|run| centre * tail.powf((f64::from(run) - 19.5) / 16.0)).collect()
     }
 
-    fn verdict(own: &[Excesses], rival: &[Excesses]) -> Verdict {
+    /// Excesses `scale · (m/n)^slope`.
+    fn excesses(scale: f64, slope: f64, tail: f64) -> Excesses {
+        let level = |multiple: usize| (multiple as f64, runs(scale * (multiple as f64).powf(slope), tail));
+        Excesses { title: "a dataset".to_owned(), levels: MULTIPLES.map(level).to_vec() }
+    }
+
+    /// Excesses that grow as this power of what grows.
+    fn growth(grows: Grows, power: f64, tail: f64) -> (Grows, Growth) {
+        let levels = |step: usize| {
+            growing::MULTIPLES.map(|m| runs((step as f64).powf(power) / m as f64, tail)).to_vec()
+        };
+        (grows, Growth { steps: grows.steps().map(|step| (step, levels(step))).to_vec() })
+    }
+
+    struct Shape {
+        excesses: Vec<Excesses>,
+        in_players: f64,
+        in_additive_part: f64,
+        tail: f64,
+    }
+
+    impl Shape {
+        fn of(excesses: Excesses) -> Self {
+            Self { excesses: vec![excesses], in_players: 0.0, in_additive_part: 0.0, tail: 2.0 }
+        }
+
+        fn cases(&self) -> (Vec<Case>, String) {
+            let growths = [(Grows::Players, self.in_players), (Grows::AdditivePart, self.in_additive_part)];
+            shape(&self.excesses, &growths.map(|(grows, power)| growth(grows, power, self.tail)))
+        }
+    }
+
+    fn verdict(own: &Shape, rival: &Shape) -> Verdict {
         let guarantee = Guarantee { claim: "", source: "" };
-        guarantee.judge("own", shape(own), vec![("rival", shape(rival))]).verdict
+        guarantee.judge("own", own.cases(), vec![("rival", rival.cases())]).verdict
     }
 
     #[test]
     fn a_bound_is_judged_by_its_shape_beside_those_without_it() {
-        let good = || [excesses(10, 1.0, -1.0, 2.0), excesses(60, 1.0, -1.0, 2.0)];
-        let flat = [excesses(10, 0.1, -0.5, 2.0), excesses(60, 0.1, -0.5, 2.0)];
+        let good = || Shape::of(excesses(1.0, -1.0, 2.0));
+        let flat = Shape::of(excesses(0.1, -0.5, 2.0));
         assert_eq!(verdict(&good(), &flat), Verdict::Holds);
         assert_eq!(verdict(&good(), &good()), Verdict::Vacuous, "everybody passes");
-        // In m, in δ, in n, and by the constant.
-        assert_ne!(verdict(&flat, &good()), Verdict::Holds);
-        let heavy = [excesses(10, 0.01, -1.0, 20.0), excesses(60, 0.01, -1.0, 20.0)];
-        assert_ne!(verdict(&heavy, &flat), Verdict::Holds);
-        let growing = [excesses(10, 0.1, -1.0, 2.0), excesses(60, 0.6, -1.0, 2.0)];
-        assert_ne!(verdict(&growing, &flat), Verdict::Holds);
-        let large = [excesses(10, 100.0, -1.0, 2.0), excesses(60, 100.0, -1.0, 2.0)];
-        assert_ne!(verdict(&large, &flat), Verdict::Holds);
-        assert_eq!(verdict(&[], &good()), Verdict::NotTested);
+        // In m, in δ, by the constant, in n, and in what is easy.
+        let bad = [
+            Shape::of(excesses(0.1, -0.5, 2.0)),
+            Shape { tail: 20.0, ..good() },
+            Shape::of(excesses(100.0, -1.0, 2.0)),
+            Shape { in_players: 1.0, ..good() },
+            Shape { in_additive_part: 2.0, ..good() },
+        ];
+        for (at, bad) in bad.iter().enumerate() {
+            assert_ne!(verdict(bad, &flat), Verdict::Holds, "{at}");
+            assert_eq!(verdict(&good(), bad), Verdict::Holds, "{at}");
+        }
+        assert_eq!(verdict(&Shape { excesses: Vec::new(), ..good() }, &good()), Verdict::NotTested);
     }
 
     #[test]
     fn the_numbers_of_a_shape_are_those_it_was_made_of() {
         let each: Vec<usize> = (0..40).collect();
-        let one = excesses(10, 3.0, -1.5, 2.0);
+        let one = excesses(3.0, -1.5, 2.0);
         assert!((one.slope_in_m(&each) + 1.5).abs() < 1e-12);
+        let growth = growth(Grows::Players, 0.7, 2.0).1;
+        assert!((growth.slope(&each) - 0.7).abs() < 1e-12);
         // From δ = 0.5 to 0.1 ε grows by about tail: a slope of −ln 2 / ln 5.
-        assert!((one.slope_in_delta(&each) + 2f64.ln() / 5f64.ln()).abs() < 0.1);
-        let both = [excesses(10, 1.0, -1.0, 2.0), excesses(60, 6.0, -1.0, 2.0)];
-        assert!((slope_in_players(&both, &each).unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(slope_in_players(&both[..1], &each), None);
+        assert!((growth.slope_in_delta(&each) + 2f64.ln() / 5f64.ln()).abs() < 0.1);
     }
 }

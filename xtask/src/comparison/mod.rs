@@ -9,12 +9,14 @@
 //! | [`curves`] | the errors summed up: figure, data, table |
 //! | [`claims`] | claims about them, each contender against another run by run |
 //! | [`guarantee`] | theorems about how many evaluations are enough |
+//! | [`growing`] | games of one family in which one thing grows |
 //! | [`vectors`] | norms, and sums over all coalitions |
 
 mod claims;
 mod contender;
 mod curves;
 mod experiment;
+mod growing;
 mod guarantee;
 mod noise;
 mod sweep;
@@ -24,7 +26,8 @@ pub(crate) use claims::{paired, picked};
 pub(crate) use contender::Compete;
 pub(crate) use curves::{Centre, Curves, Level, Look, Point};
 pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, digests};
-pub(crate) use guarantee::Guarantee;
+pub(crate) use growing::Growing;
+pub(crate) use guarantee::{Excess, Guarantee};
 pub(crate) use noise::Noise;
 pub(crate) use sweep::{Budget, MULTIPLES, Step, by_noise, by_sample_size, covers_all, sweep};
 pub(crate) use vectors::{relative_error, squared_distance, squared_norm, subset_sums};

@@ -193,10 +193,17 @@ impl Report {
             text.push_str("![figure](figure.png)\n\n");
         }
         if !self.claims.is_empty() {
-            text.push_str("## Claims\n\n| claim | source | verdict | our numbers | judged by |\n| --- | --- | --- | --- | --- |\n");
+            text.push_str("## Claims\n\n| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | --- | --- | --- | --- | --- |\n");
             for claim in &self.claims {
                 let verdict = claim.verdict.in_bold();
-                text.push_str(&line([&claim.claim, &claim.source, &verdict, &claim.evidence, &claim.rule]));
+                text.push_str(&line([
+                    claim.claim.as_str(),
+                    &claim.source,
+                    &verdict,
+                    &claim.evidence,
+                    claim.in_paper(),
+                    &claim.rule,
+                ]));
             }
             text.push('\n');
         }
@@ -226,12 +233,19 @@ impl Report {
 
 /// Writes `summary.md`: all claims about a paper with their verdicts, artefact by artefact.
 pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> Result<()> {
-    let mut text =
-        format!("# {title}\n\n| artefact | claim | verdict | our numbers |\n| --- | --- | --- | --- |\n");
+    let mut text = format!(
+        "# {title}\n\n| artefact | claim | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- |\n"
+    );
     for report in reports {
         for claim in &report.claims {
             let artefact = format!("[{0}]({0}/report.md)", report.artefact);
-            text.push_str(&line([&artefact, &claim.claim, &claim.verdict.in_bold(), &claim.evidence]));
+            text.push_str(&line([
+                artefact.as_str(),
+                &claim.claim,
+                &claim.verdict.in_bold(),
+                &claim.evidence,
+                claim.in_paper(),
+            ]));
         }
     }
     write_atomically(&folder.join("summary.md"), text.as_bytes())
@@ -239,18 +253,18 @@ pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> R
 
 /// Writes `claims.md`: all claims that a run judged, and the seconds that each artefact took. What was kept from earlier runs takes none.
 pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
-    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers |\n| --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
+    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
     for (paper, report, took) in made {
         let seconds = significant(took.as_secs_f64());
         let artefact = format!("[{0}]({paper}/{0}/report.md)", report.artefact);
-        let mut push = |of_claim: [&str; 4]| {
+        let mut push = |of_claim: [&str; 5]| {
             text.push_str(&line([*paper, &artefact, &seconds].into_iter().chain(of_claim)));
         };
         for claim in &report.claims {
-            push([&claim.claim, &claim.source, &claim.verdict.in_bold(), &claim.evidence]);
+            push([&claim.claim, &claim.source, &claim.verdict.in_bold(), &claim.evidence, claim.in_paper()]);
         }
         if report.claims.is_empty() {
-            push(["none", "", "", ""]);
+            push(["none", "", "", "", ""]);
         }
     }
     write_atomically(&out.join("claims.md"), text.as_bytes())

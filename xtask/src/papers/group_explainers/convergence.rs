@@ -168,6 +168,7 @@ fn decays(series: &[Series]) -> Claim {
         Needed::All,
         slope_cases(series, SLOPES_OF_THEORY),
     )
+    .prints("a slope of −1")
 }
 
 fn project_slope(series: &[Series]) -> Claim {

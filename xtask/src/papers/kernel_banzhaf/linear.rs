@@ -9,7 +9,7 @@
 //! ‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖²
 //! ```
 
-use crate::comparison::{squared_distance, subset_sums};
+use crate::comparison::{Growing, squared_distance, squared_norm, subset_sums};
 
 /// `‖Ax − b‖²` of the game with the table `values` of v(S) for all masks S.
 pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
@@ -28,12 +28,17 @@ pub(crate) fn squared_excess(values: &[f64], truth: &[f64], least: f64) -> f64 {
     2f64.powi(truth.len() as i32 - 2) * squared_distance(values, truth) / least
 }
 
+/// `‖Aφ − b‖² / 2^n` of any number of players: by Pythagoras the mean of v² less `‖φ‖²/4`.
+pub(crate) fn mean_least(growing: &Growing, truth: &[f64]) -> f64 {
+    let of_each = 0.5f64.powi(truth.len() as i32);
+    growing.sum_of_squares(|_| of_each) - squared_norm(truth) / 4.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use apportion::estimators::exact;
-    use apportion::games::SumOfUnanimity;
-    use apportion::games::TabulatedGame;
+    use apportion::games::{ClosedForm, SumOfUnanimity, TabulatedGame};
     use apportion::{Game, Semivalue};
 
     #[test]
@@ -50,6 +55,18 @@ mod tests {
             assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
             let want = there.sqrt() / least.sqrt() - 1.0;
             let got = relative_objective_error(&away, &phi, least);
+            assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
+        }
+    }
+
+    #[test]
+    fn the_mean_of_the_least_objective_is_that_of_all_coalitions() {
+        for players in [1, 2, 7, 10] {
+            let growing = Growing::of(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
+            let truth = growing.game.banzhaf();
+            let table = TabulatedGame::from_game(&growing.game).unwrap();
+            let want = objective(table.values_in_order(), &truth) / 2f64.powi(players as i32);
+            let got = mean_least(&growing, &truth);
             assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
         }
     }

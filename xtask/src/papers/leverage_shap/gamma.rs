@@ -199,7 +199,8 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             By::Counts,
             Needed::All,
             thirds,
-        ),
+        )
+        .prints(printed::third_quartiles_of_gamma()),
         corollary_4_1(&experiment)?,
     ];
     Ok(Made {

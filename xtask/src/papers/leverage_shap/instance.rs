@@ -86,18 +86,13 @@ impl Instance {
         Ok(self.small.get_or_init(|| small))
     }
 
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, by Pythagoras and Lemma 3.3 equal to `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which does not cancel.
-    ///
-    /// None where the game is additive up to rounding.
+    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; none where the game is additive up to rounding.
     pub(crate) fn objective_excess(&self, values: &[f64]) -> Result<Option<f64>> {
         let small = self.small()?;
         if small.is_additive() {
             return Ok(None);
         }
-        let n = self.players() as f64;
-        let sum: f64 = values.iter().zip(&self.truth).map(|(got, want)| got - want).sum();
-        let projected = comparison::squared_distance(values, &self.truth) - sum * sum / n;
-        Ok(Some(projected.max(0.0) / (n * small.residual)))
+        Ok(Some(linear::objective_excess(values, &self.truth, small.residual)))
     }
 }
 

@@ -5,7 +5,7 @@
 //! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z` has the rows `√w zᵀ`,
 //! `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with `Δ = v(1) − v(0)` (Lemma 3.1). Masks run over all `2^n`.
 
-use crate::comparison::subset_sums;
+use crate::comparison::{Growing, squared_distance, squared_norm, subset_sums};
 
 /// The kernel weights w(s) for s in 0..=n; 0 at both ends.
 pub(crate) fn kernel_weights(players: usize) -> Vec<f64> {
@@ -34,6 +34,28 @@ pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
         .enumerate()
         .map(|(mask, (value, sum))| weights[mask.count_ones() as usize] * (sum - (value - base)).powi(2));
     terms.sum()
+}
+
+/// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, where `least` is `‖Aφ − b‖²`: by Pythagoras and Lemma 3.3 equal to `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which
+/// does not cancel.
+pub(crate) fn objective_excess(values: &[f64], truth: &[f64], least: f64) -> f64 {
+    let n = truth.len() as f64;
+    let sum: f64 = values.iter().zip(truth).map(|(got, want)| got - want).sum();
+    let projected = squared_distance(values, truth) - sum * sum / n;
+    projected.max(0.0) / (n * least)
+}
+
+/// `‖Aφ − b‖²` of any number of players: by Pythagoras `‖b‖² − ‖Aφ‖²`, with `‖Aφ‖² = ‖Pφ‖²/n` (Lemma 3.3).
+pub(crate) fn least_objective(growing: &Growing, truth: &[f64]) -> f64 {
+    let n = truth.len() as f64;
+    let weights = kernel_weights(truth.len());
+    // v(∅) = 0, so Δ is the sum of the values, and b = y − Z1 Δ/n.
+    let share = truth.iter().sum::<f64>() / n;
+    let of_sizes: f64 = (1..truth.len()).map(|size| size as f64 / (n - size as f64)).sum();
+    let squares = growing.sum_of_squares(|size| weights[size])
+        - 2.0 * share * growing.sum(|size| weights[size] * size as f64)
+        + share * share * of_sizes;
+    squares - (squared_norm(truth) - n * share * share) / n
 }
 
 /// The part of the rows' vector `h` (one number per mask, zero at both ends) in the column span of A: `A (AᵀA)⁺ Aᵀ h = n A Aᵀ h`
@@ -65,11 +87,10 @@ pub(crate) fn times(x: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::squared_norm;
     use apportion::Game;
     use apportion::Semivalue;
     use apportion::estimators::exact;
-    use apportion::games::{Coalitions, SumOfUnanimity};
+    use apportion::games::{ClosedForm, Coalitions, SumOfUnanimity, TabulatedGame};
 
     #[test]
     fn the_columns_of_a_have_the_gram_matrix_of_lemma_3_3() {
@@ -99,6 +120,18 @@ mod tests {
         let projected = squared_norm(&d) - d.iter().sum::<f64>().powi(2) / 7.0;
         let got = objective(&values, &away);
         assert!((got - (least + projected / 7.0)).abs() < 1e-12 * got, "{got}");
+    }
+
+    #[test]
+    fn the_least_objective_is_that_of_all_coalitions() {
+        for players in [2, 3, 7, 10] {
+            let growing = Growing::of(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
+            let truth = growing.game.shapley();
+            let table = TabulatedGame::from_game(&growing.game).unwrap();
+            let want = objective(table.values_in_order(), &truth);
+            let got = least_objective(&growing, &truth);
+            assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
+        }
     }
 
     #[test]

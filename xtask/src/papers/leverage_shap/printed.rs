@@ -5,6 +5,7 @@
 //! of [`DATASETS`].
 
 use super::contender::Contender;
+use crate::comparison::Compete;
 
 /// Our names of the paper's datasets. The paper's NHANES has 79 features, ours 18.
 pub(crate) const DATASETS: [&str; 8] =
@@ -98,6 +99,29 @@ pub(crate) fn errors(contender: Contender, dataset: &str) -> Option<[f64; 4]> {
     let (_, table) = ERRORS.iter().find(|(printed, _)| *printed == contender)?;
     let column = column(dataset)?;
     Some([0, 1, 2, 3].map(|statistic| table[statistic][column]))
+}
+
+/// The means of these contenders' errors, dataset by dataset.
+pub(crate) fn means(contenders: &[Contender]) -> String {
+    let of = |&contender: &Contender| {
+        let means = DATASETS
+            .iter()
+            .filter_map(|dataset| Some(format!("{dataset} {}", errors(contender, dataset)?[0])));
+        format!("{}: {}", contender.title(), means.collect::<Vec<_>>().join(", "))
+    };
+    format!("means of {}", contenders.iter().map(of).collect::<Vec<_>>().join("; "))
+}
+
+/// The range of table 2 where m < 2^n.
+pub(crate) fn ratios() -> String {
+    let open = || RATIOS.iter().flatten().copied().filter(|&ratio| ratio != 1.0);
+    format!("{} to {}", open().fold(f64::INFINITY, f64::min), open().fold(0.0, f64::max))
+}
+
+/// The third quartiles of table 3.
+pub(crate) fn third_quartiles_of_gamma() -> String {
+    let thirds = DATASETS.iter().zip(GAMMA).map(|(dataset, quartiles)| format!("{dataset} {}", quartiles[2]));
+    thirds.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -266,7 +266,11 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
 /// What the caption says of its individual. Not tested without the data.
 fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
-    let claim = |claim: &str, rule: &str, attribute: usize, agrees: &dyn Fn(&Waterfall, &Bar) -> bool| {
+    let claim = |claim: &str,
+                 printed: &str,
+                 rule: &str,
+                 attribute: usize,
+                 agrees: &dyn Fn(&Waterfall, &Bar) -> bool| {
         let bar = compas.map(|one| (one, &one.bars[attribute]));
         Claim::fact(
             claim,
@@ -282,16 +286,19 @@ fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
                 )
             }),
         )
+        .prints(printed)
     };
     [
         claim(
-            "the age of the individual, 21 years, has increased the probability most (by 46 % in the paper)",
+            "the age of the individual, 21 years, has increased the probability most",
+            "by 46 %",
             "its value is positive and the largest of all",
             AGE,
             &|one, bar| bar.value > 0.0 && one.bars.iter().all(|other| other.value <= bar.value),
         ),
         claim(
-            "the absence of prior crimes has reduced the probability (by 9 % in the paper)",
+            "the absence of prior crimes has reduced the probability",
+            "by 9 %",
             "its value is negative",
             PRIORS,
             &|_, bar| bar.value < 0.0,

@@ -1,21 +1,23 @@
-//! `index.json`, which `cargo xtask train` leaves beside the networks that it trained.
+//! The entries of `index.json`, which `cargo xtask train` leaves beside the networks that it trained: the trainer has this file, too.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// The version of the file that this program reads.
-pub(super) const VERSION: u32 = 1;
+/// The version of the index: raised when an entry means something else.
+pub(crate) const VERSION: u32 = 1;
 
 /// All networks of a folder.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Index {
-    pub(super) version: u32,
-    pub(super) networks: Vec<Entry>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    pub(crate) version: u32,
+    /// By name.
+    pub(crate) networks: Vec<Entry>,
 }
 
 /// One network.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) name: String,
+    pub(crate) dataset: String,
     pub(crate) architecture: String,
     pub(crate) input: Input,
     /// The shape of a row of its input.
@@ -28,17 +30,18 @@ pub(crate) struct Entry {
     pub(crate) trained_on: usize,
     /// Samples of the test set.
     pub(crate) tested_on: usize,
-    /// The name of the score: `accuracy` or `R²`.
+    /// `accuracy` or `R²`.
     pub(crate) measure: String,
-    /// On the test set.
+    /// That of the ONNX file on the test set.
     pub(crate) score: f64,
-    pub(super) file: FileHash,
-    /// What it was trained and tested on: hashes of the unpacked bytes.
-    pub(super) data: Vec<FileHash>,
+    /// The ONNX file, beside the index.
+    pub(crate) file: FileHash,
+    /// The data that it was trained and tested on: hashes of the unpacked bytes.
+    pub(crate) data: Vec<FileHash>,
 }
 
 /// What a row of the input of a network is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Input {
     /// The columns of a table as they are.
@@ -53,8 +56,8 @@ pub(crate) enum Input {
 }
 
 /// A file by its hash.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct FileHash {
-    pub(super) file: String,
-    pub(super) sha256: String,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FileHash {
+    pub(crate) file: String,
+    pub(crate) sha256: String,
 }

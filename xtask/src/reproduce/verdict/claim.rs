@@ -77,6 +77,8 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
     /// The number that says so.
     pub(crate) evidence: String,
+    /// What the paper prints in numbers; none where it says it in words.
+    pub(crate) printed: Option<String>,
     /// Whether it is about measured times, which no run repeats.
     #[serde(skip)]
     pub(crate) is_of_times: bool,
@@ -111,6 +113,7 @@ impl Claim {
             rule: rule(case, by, needed),
             verdict,
             evidence: evidence(&cases, &findings),
+            printed: None,
             is_of_times: false,
         }
     }
@@ -127,6 +130,7 @@ impl Claim {
                 None => Verdict::NotTested,
             },
             evidence,
+            printed: None,
             is_of_times: false,
         }
     }
@@ -139,6 +143,7 @@ impl Claim {
             rule: "none".to_owned(),
             verdict: Verdict::NotTested,
             evidence: why.to_owned(),
+            printed: None,
             is_of_times: false,
         }
     }
@@ -151,6 +156,7 @@ impl Claim {
             rule: format!("no verdict: {why}"),
             verdict: Verdict::Vacuous,
             evidence,
+            printed: None,
             is_of_times: false,
         }
     }
@@ -172,6 +178,22 @@ impl Claim {
         self.claim = format!("on the datasets that stand in: {}", self.claim);
         self.source = format!("this project, beside {}", self.source);
         self
+    }
+
+    /// With what the paper prints in numbers.
+    pub(crate) fn prints(mut self, numbers: impl Into<String>) -> Self {
+        self.printed = Some(numbers.into());
+        self
+    }
+
+    /// What the paper prints: in numbers, in words, or nothing, where the claim is ours.
+    pub(crate) fn in_paper(&self) -> &str {
+        let is_ours = self.source.starts_with("this project") || self.source.contains("of this project");
+        match &self.printed {
+            Some(numbers) => numbers,
+            None if is_ours => "–",
+            None => "in words",
+        }
     }
 
     /// With more to its evidence.

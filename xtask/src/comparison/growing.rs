@@ -1,0 +1,239 @@
+//! Games of one family in which one thing grows: the players, or the additive part.
+//!
+//! Datasets of different n differ in all else, too. The games of this family are 6n unanimity games of up to four players, with coefficients
+//! uniform in [−1, 1). A player is in 15 of them, whatever n is, and the shares of a game's variance that lie in single players, pairs, triples
+//! and quadruples do not depend on n. An additive part, of ±c for the players in turn, changes what a regression on players has to find, and
+//! nothing of what it leaves: the larger c, the smaller is γ.
+
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result};
+use apportion::Game;
+use apportion::games::{CoalitionView, SumOfUnanimity};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::contender::Compete;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+
+/// Raised when the games change.
+const PROTOCOL: u32 = 1;
+
+/// Sample sizes as multiples of n.
+pub(crate) const MULTIPLES: [usize; 3] = [5, 10, 20];
+
+/// What grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grows {
+    /// n. From fewer than 32 players on, draws without replacement soon have all coalitions of some sizes, and are better for it.
+    Players,
+    /// c, of 32 players.
+    AdditivePart,
+}
+
+impl Grows {
+    /// What it comes to.
+    pub(crate) const fn steps(self) -> [usize; 3] {
+        match self {
+            Self::Players => [32, 96, 256],
+            Self::AdditivePart => [1, 10, 100],
+        }
+    }
+
+    /// n and c.
+    fn shape(self, step: usize) -> (usize, usize) {
+        match self {
+            Self::Players => (step, 0),
+            Self::AdditivePart => (Self::Players.steps()[0], step),
+        }
+    }
+}
+
+/// The most players of a term.
+const LARGEST: usize = 4;
+
+/// A game of the family, `v(S) = Σ_{T ⊆ S} a_T`.
+pub(crate) struct Growing {
+    pub(crate) game: SumOfUnanimity,
+    played: Digest,
+    /// What a regression leaves of the game: as costly as all pairs of terms, so found once.
+    least: OnceLock<f64>,
+}
+
+impl Growing {
+    /// Of n players, with an additive part of ±c.
+    fn new((players, additive): (usize, usize), run: usize, seed: u64) -> Result<Self> {
+        let seed = derive_seed(&("growing", players, run, seed))?;
+        let random = SumOfUnanimity::random(players, 6 * players, LARGEST, seed);
+        let terms = random
+            .terms()
+            .iter()
+            .map(|term| term.members().collect())
+            .zip(random.coefficients().iter().copied());
+        let sign = |player: usize| if player.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let alone = (0..players).map(|player| (vec![player], sign(player) * additive as f64));
+        Self::of(SumOfUnanimity::new(players, 0.0, terms.chain(alone))?)
+    }
+
+    pub(crate) fn of(game: SumOfUnanimity) -> Result<Self> {
+        Ok(Self { played: Digest::of_game(&game)?, game, least: OnceLock::new() })
+    }
+
+    /// The least objective of the one regression that a theorem is about, by `find`.
+    pub(crate) fn least(&self, find: impl FnOnce(&Self) -> f64) -> f64 {
+        *self.least.get_or_init(|| find(self))
+    }
+
+    /// `Σ_S w(|S|) v(S)`, by terms: `Σ_T a_T Σ_s C(n−|T|, s−|T|) w(s)`.
+    pub(crate) fn sum(&self, weight: impl Fn(usize) -> f64) -> f64 {
+        let above = self.above(LARGEST, weight);
+        self.terms().map(|(term, coefficient)| coefficient * above[term.size()]).sum()
+    }
+
+    /// `Σ_S w(|S|) v(S)²`, by pairs of terms: `Σ_T Σ_U a_T a_U Σ_s C(n−|T∪U|, s−|T∪U|) w(s)`.
+    pub(crate) fn sum_of_squares(&self, weight: impl Fn(usize) -> f64) -> f64 {
+        let above = self.above(2 * LARGEST, weight);
+        let with = |(one, coefficient): (CoalitionView<'_>, f64)| {
+            let pairs = self.terms().map(|(other, b)| b * above[size_of_union(one, other)]);
+            coefficient * pairs.sum::<f64>()
+        };
+        self.terms().map(with).sum()
+    }
+
+    fn terms(&self) -> impl Iterator<Item = (CoalitionView<'_>, f64)> {
+        self.game.terms().iter().zip(self.game.coefficients().iter().copied())
+    }
+
+    /// `Σ_{S ⊇ T} w(|S|)` for |T| = 0 … `largest`.
+    fn above(&self, largest: usize, weight: impl Fn(usize) -> f64) -> Vec<f64> {
+        let n = self.game.players();
+        let of = |size: usize| {
+            let mut choose = 1.0;
+            let mut sum = 0.0;
+            for more in 0..=n - size {
+                sum += choose * weight(size + more);
+                choose *= (n - size - more) as f64 / (more + 1) as f64;
+            }
+            sum
+        };
+        (0..=largest.min(n)).map(of).collect()
+    }
+}
+
+/// |T ∪ U|.
+fn size_of_union(one: CoalitionView<'_>, other: CoalitionView<'_>) -> usize {
+    let words = one.words().iter().zip(other.words());
+    words.map(|(one, other)| (one | other).count_ones() as usize).sum()
+}
+
+/// One estimate on one game.
+#[derive(Serialize)]
+struct GrowingCell<'a, C> {
+    players: usize,
+    additive: usize,
+    estimator: &'static str,
+    budget: usize,
+    run: usize,
+    #[serde(skip)]
+    seed: u64,
+    #[serde(skip)]
+    contender: C,
+    #[serde(skip)]
+    digest: &'a Digest,
+    #[serde(skip)]
+    growing: &'a Growing,
+}
+
+impl<C: Compete> Cell for GrowingCell<'_, C> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "growing",
+            protocol: PROTOCOL,
+            games: &self.growing.played,
+            method: self.digest,
+            truth: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// The games of the family at one step, by run.
+pub(crate) struct Step {
+    pub(crate) step: usize,
+    shape: (usize, usize),
+    pub(crate) games: Vec<Growing>,
+}
+
+/// The games of the family, by step.
+pub(crate) fn games(session: &Session, grows: Grows) -> Result<Vec<Step>> {
+    let at = |step| {
+        let shape = grows.shape(step);
+        let runs = (0..session.runs).into_par_iter();
+        let games = runs.map(|run| Growing::new(shape, run, session.seed)).collect::<Result<_>>()?;
+        Ok(Step { step, shape, games })
+    };
+    grows.steps().into_iter().map(at).collect()
+}
+
+impl Step {
+    /// The estimates of `contender` by run, each at all [`MULTIPLES`].
+    pub(crate) fn estimates<C: Compete>(
+        &self,
+        session: &Session,
+        contender: C,
+    ) -> Result<Vec<Vec<Vec<f64>>>> {
+        let digest = contender.digest()?;
+        let (players, additive) = self.shape;
+        let mut cells = Vec::new();
+        for (run, growing) in self.games.iter().enumerate() {
+            cells.extend(MULTIPLES.map(|multiple| GrowingCell {
+                players,
+                additive,
+                estimator: contender.title(),
+                budget: multiple * players,
+                run,
+                seed: session.seed,
+                contender,
+                digest: &digest,
+                growing,
+            }));
+        }
+        let estimates: Vec<Vec<f64>> = session.results(&cells, |cell| {
+            estimate(cell)
+                .with_context(|| format!("{} on a game of {} players", cell.estimator, cell.players))
+        })?;
+        Ok(estimates.chunks(MULTIPLES.len()).map(<[_]>::to_vec).collect())
+    }
+}
+
+fn estimate<C: Compete>(cell: &GrowingCell<'_, C>) -> Result<Vec<f64>> {
+    let seed =
+        derive_seed(&("growing estimate", cell.estimator, cell.players, cell.budget, cell.run, cell.seed))?;
+    Ok(cell.contender.estimator().estimate(&cell.growing.game, cell.budget, seed)?.values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::games::TabulatedGame;
+
+    #[test]
+    fn sums_over_all_coalitions_are_those_written_out() {
+        for players in [1, 2, 7, 12] {
+            let growing = Growing::of(SumOfUnanimity::random(players, 6 * players, LARGEST, 3)).unwrap();
+            let table = TabulatedGame::from_game(&growing.game).unwrap();
+            let weight = |size: usize| 1.0 / (1.0 + size as f64);
+            let values = || table.values_in_order().iter().enumerate();
+            let of = |mask: usize| weight(mask.count_ones() as usize);
+            let want: f64 = values().map(|(mask, v)| of(mask) * v).sum();
+            assert!((growing.sum(weight) - want).abs() < 1e-10 * (1.0 + want.abs()), "{players} players");
+            let want: f64 = values().map(|(mask, v)| of(mask) * v * v).sum();
+            assert!(
+                (growing.sum_of_squares(weight) - want).abs() < 1e-10 * (1.0 + want),
+                "{players} players"
+            );
+        }
+    }
+}
