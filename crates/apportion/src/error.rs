@@ -2,6 +2,7 @@
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
+#[cfg(feature = "trees")]
 use apportion_trees::TreeError;
 use apportion_values::{SolutionConcept, ValueError};
 
@@ -72,6 +73,7 @@ pub enum ExplainError {
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
     /// The tree oracle failed.
+    #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),
 }

@@ -70,6 +70,7 @@ pub(crate) enum Extent {
     /// A growing sample, as many evaluations as the accuracy takes.
     Until(Until),
     /// A growing sample that has come to so many evaluations.
+    #[cfg(feature = "conditional")]
     Grown(usize),
 }
 
@@ -235,6 +236,7 @@ impl GameExplainer {
         let seed = self.seed;
         let mut explanation = match (extent, followed) {
             (Extent::Sample(budget), None) => estimator.estimate(game, budget, seed)?,
+            #[cfg(feature = "conditional")]
             (Extent::Grown(budget), _) => estimator.growing().estimate(game, budget, seed)?,
             (Extent::Sample(budget), Some(followed)) => {
                 followed.begin(Anytime::of_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
@@ -257,6 +259,7 @@ impl GameExplainer {
     }
 }
 
+#[cfg(feature = "conditional")]
 impl Extent {
     /// The most evaluations.
     pub(crate) fn evaluations(self, players: usize) -> usize {

@@ -35,21 +35,26 @@
 //! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`] and [`Follow`].
 
 mod budget;
+#[cfg(feature = "conditional")]
 mod draws;
 mod error;
 mod explainer;
 mod follow;
 mod game_explainer;
 mod method;
-mod oracle;
 mod source;
+#[cfg(feature = "trees")]
+mod tree_source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;
+#[cfg(feature = "media")]
 pub use apportion_media as media;
+#[cfg(feature = "partitions")]
 pub use apportion_partitions as partitions;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
+#[cfg(feature = "trees")]
 pub use apportion_trees as trees;
 pub use apportion_values as values;
 
@@ -57,6 +62,7 @@ pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
+#[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, Settings};
 pub use apportion_values::{Semivalue, SolutionConcept};
 pub use budget::Budget;

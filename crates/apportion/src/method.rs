@@ -311,6 +311,7 @@ impl Method {
     }
 
     /// Whether it looks at one scenario of the game at a time, such as one background row.
+    #[cfg(feature = "conditional")]
     pub(crate) fn draws_scenarios(self) -> bool {
         matches!(
             self,

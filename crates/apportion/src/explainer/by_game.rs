@@ -8,6 +8,7 @@ use super::{Explainer, NullPlayers};
 use crate::error::ExplainError;
 use crate::game_explainer::Followed;
 use crate::method::Method;
+#[cfg(feature = "conditional")]
 use crate::source::Source;
 
 impl Explainer<'_> {
@@ -16,6 +17,7 @@ impl Explainer<'_> {
         explicand: &[f64],
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
+        #[cfg(feature = "conditional")]
         if let Source::Conditional(model, law) = &self.source {
             return self.explain_conditional(*model, *law, explicand, followed);
         }

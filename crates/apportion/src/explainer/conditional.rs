@@ -22,7 +22,7 @@ use crate::draws::{ErrorOfDraws, ToldBy, independent_draws};
 use crate::error::ExplainError;
 use crate::game_explainer::{Extent, Followed, GameExplainer};
 use crate::method::Method;
-use crate::source::Conditional;
+use crate::source::{Conditional, Source};
 
 /// The share of the probability of being wrong that a run is expected to spend on its last look.
 const LAST_LOOK: f64 = 0.75;
@@ -44,6 +44,17 @@ const MANY_PLAYERS: usize = 30;
 
 /// Evaluations for each player, at least, by which another method tells the errors of the draws.
 const LEAST_TIMES: usize = 10;
+
+impl<'a> Explainer<'a> {
+    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
+    ///
+    /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
+    /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
+    /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
+    pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
+        Self::of(Source::Conditional(model, law))
+    }
+}
 
 impl Explainer<'_> {
     pub(super) fn explain_conditional(

@@ -1,30 +1,17 @@
 //! Adds normal noise to a game.
 
+use apportion::Game;
+use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
-
-use crate::coalitions::Coalitions;
-use crate::error::GameError;
-use crate::game::{Game, check_finite};
-use crate::stream::{Purpose, coalition_unit, stream};
 
 /// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D).
 ///
 /// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is a game: asked twice, it says the
 /// same. The empty and the full coalition are noisy like any other. The streams are told apart by 48 bits of a hash: of a million
 /// coalitions, two share their noise with probability 0.002.
-///
-/// ```
-/// use apportion_games::{Additive, Coalitions, Game, Noisy};
-///
-/// let game = Noisy::new(Additive::new([1.0, 2.0])?, 0.1, 42)?;
-/// let mut values = [0.0; 2];
-/// game.values(&Coalitions::from_masks(2, [3, 3]), &mut values)?;
-/// assert_eq!(values[0], values[1]);
-/// # Ok::<(), apportion_games::GameError>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct Noisy<G> {
+pub(super) struct Noisy<G> {
     game: G,
     sigma: f64,
     seed: u64,
@@ -36,7 +23,7 @@ impl<G: Game> Noisy<G> {
     /// # Errors
     ///
     /// [`GameError::Parameter`] if `sigma` is negative or not finite.
-    pub fn new(game: G, sigma: f64, seed: u64) -> Result<Self, GameError> {
+    pub(super) fn new(game: G, sigma: f64, seed: u64) -> Result<Self, GameError> {
         if !(sigma.is_finite() && sigma >= 0.0) {
             return Err(GameError::Parameter {
                 what: format!("the standard deviation of noise is finite and at least 0, not {sigma}"),
@@ -44,19 +31,37 @@ impl<G: Game> Noisy<G> {
         }
         Ok(Self { game, sigma, seed })
     }
-
-    /// The game without noise.
-    pub fn inner(&self) -> &G {
-        &self.game
-    }
 }
 
 impl<G: Game> Game for Noisy<G> {
-    shape_of_inner_game!();
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn scenarios(&self) -> usize {
+        self.game.scenarios()
+    }
+
+    fn scenario_weights(&self) -> Option<&[f64]> {
+        self.game.scenario_weights()
+    }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.game.values(batch, out)?;
-        self.add_noise(batch, out)
+        self.add_noise(batch, out);
+        Ok(())
     }
 
     fn values_in_scenarios(
@@ -66,14 +71,15 @@ impl<G: Game> Game for Noisy<G> {
         out: &mut [f64],
     ) -> Result<(), GameError> {
         self.game.values_in_scenarios(batch, scenarios, out)?;
-        self.add_noise(batch, out)
+        self.add_noise(batch, out);
+        Ok(())
     }
 }
 
 impl<G: Game> Noisy<G> {
-    fn add_noise(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+    fn add_noise(&self, batch: &Coalitions, out: &mut [f64]) {
         if self.sigma == 0.0 {
-            return Ok(());
+            return;
         }
         let outputs = self.outputs();
         for (row, out) in batch.iter().zip(out.chunks_exact_mut(outputs)) {
@@ -83,14 +89,13 @@ impl<G: Game> Noisy<G> {
                 *value += self.sigma * standard;
             }
         }
-        check_finite(batch, outputs, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TabulatedGame;
+    use apportion::games::TabulatedGame;
 
     fn noise(seed: u64, players: usize, masks: impl IntoIterator<Item = u64>) -> Vec<f64> {
         let game = Noisy::new(TabulatedGame::from_fn(players, |_| 0.0).unwrap(), 2.0, seed).unwrap();
