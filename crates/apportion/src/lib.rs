@@ -64,7 +64,7 @@ pub use apportion_estimators::{
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, Settings};
-pub use apportion_values::{Semivalue, SolutionConcept};
+pub use apportion_values::{Semivalue, SolutionConcept, Value};
 pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};

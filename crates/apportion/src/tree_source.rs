@@ -2,14 +2,15 @@
 
 use std::sync::OnceLock;
 
-use apportion_games::{Background, Coalition, Game, Model, Partition, Rows};
+use apportion_games::{Background, Coalition, Game, Model, Rows};
 use apportion_trees::{
     Attributions, CompiledBackground, Ensemble, InterventionalOracle, LinkedEnsemble, LinkedOracle,
     PathDependentGame, PathDependentOracle, Settings, TreeError,
 };
-use apportion_values::{SolutionConcept, ValueError};
+use apportion_values::Value;
 
 use crate::error::ExplainError;
+use crate::method::Method;
 use crate::source::marginal;
 
 /// The games of an ensemble.
@@ -75,13 +76,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// The exact values of all rows, of players in the groups of `partition` where they are values of groups.
-    pub(crate) fn values(
-        &self,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, ExplainError> {
+    /// The exact values of all rows.
+    pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         let oracle = match self.oracle.get() {
             Some(oracle) => oracle,
             None => {
@@ -89,7 +85,7 @@ impl<'a> Trees<'a> {
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        Ok(oracle.values(value, partition, rows)?)
+        oracle.values(value, rows)
     }
 
     fn new_oracle(&self) -> Result<Oracle<'a>, TreeError> {
@@ -123,34 +119,28 @@ enum Oracle<'a> {
 }
 
 impl Oracle<'_> {
-    fn values(
-        &self,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
+    fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         // The oracles have the same methods, and share no trait for the sake of this one place.
         macro_rules! ask {
             ($oracle:expr) => {
-                match (value, partition) {
-                    (SolutionConcept::Semivalue(semivalue), _) => $oracle.values(semivalue.clone(), rows),
-                    (SolutionConcept::Coalitional(value), Some(partition)) => {
-                        $oracle.coalitional_values(value, partition, rows)
+                match value {
+                    Value::Semivalue(semivalue) => $oracle.values(semivalue.clone(), rows),
+                    Value::Coalitional(value, groups) => $oracle.coalitional_values(value, groups, rows),
+                    Value::TwoStepShapley(groups) => $oracle.two_step_shapley(groups, rows),
+                    Value::Quotient(semivalue, groups) => {
+                        $oracle.quotient_values(semivalue.clone(), groups, rows)
                     }
-                    (SolutionConcept::TwoStepShapley, Some(partition)) => {
-                        $oracle.two_step_shapley(partition, rows)
+                    _ => {
+                        let value = Box::new(value.clone());
+                        return Err(ExplainError::Unsupported { method: Method::Tree, value });
                     }
-                    (SolutionConcept::Quotient(semivalue), Some(partition)) => {
-                        $oracle.quotient_values(semivalue.clone(), partition, rows)
-                    }
-                    _ => Err(ValueError::NoPartition { value: Box::new(value.clone()) }.into()),
                 }
             };
         }
-        match self {
-            Self::Interventional(oracle) => ask!(oracle),
-            Self::PathDependent(oracle) => ask!(oracle),
-            Self::Linked(oracle) => ask!(oracle),
-        }
+        Ok(match self {
+            Self::Interventional(oracle) => ask!(oracle)?,
+            Self::PathDependent(oracle) => ask!(oracle)?,
+            Self::Linked(oracle) => ask!(oracle)?,
+        })
     }
 }

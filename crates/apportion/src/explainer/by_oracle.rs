@@ -17,12 +17,12 @@ impl Explainer<'_> {
         #[cfg(feature = "trees")]
         if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
             let players = self.asked.results(trees.features())?;
-            let attributions = trees.values(&self.asked.value, self.asked.partition.as_ref(), explicands)?;
+            let attributions = trees.values(&self.asked.value, explicands)?;
             let outputs = trees.outputs();
             let per_row = players * outputs;
             let explanations = (0..explicands.len()).map(|row| {
                 self.asked.certified(Explanation {
-                    value: self.asked.value.clone(),
+                    value: self.asked.value.concept(),
                     method: Method::Tree.name().to_owned(),
                     values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
                     base: attributions.base.clone(),

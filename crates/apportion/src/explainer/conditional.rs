@@ -14,7 +14,7 @@
 //! A run whose draws alone left more than is tolerated could not have reached the accuracy. Of the others each spends what its looks did of
 //! the probability of being wrong, and leaves the rest to the next.
 
-use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until};
+use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until, methods};
 use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model};
 
 use super::Explainer;
@@ -182,9 +182,8 @@ impl Explainer<'_> {
             Some(last) => Extent::Grown(last.budget),
             None => extent,
         };
-        let method =
-            self.asked.method_of(game.players(), &self.asked.value, self.asked.partition.as_ref(), extent);
-        if method == Method::ProductSpaceTrueMarginal {
+        let method = self.asked.method_of(game.players(), &self.asked.value, extent);
+        if method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) {
             // It meets every draw once, as a scenario of its own: its errors have them all.
             return Ok((explanation, None));
         }

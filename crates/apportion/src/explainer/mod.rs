@@ -10,8 +10,8 @@ mod left;
 mod of_trees;
 
 use apportion_estimators::{Explanation, Until};
-use apportion_games::{Background, GameError, Graph, Model, Partition, Rows};
-use apportion_values::SolutionConcept;
+use apportion_games::{Background, GameError, Model, Rows};
+use apportion_values::Value;
 use rayon::prelude::*;
 
 use crate::budget::Budget;
@@ -73,55 +73,35 @@ impl<'a> Explainer<'a> {
         Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
     }
 
-    /// Which value to compute; Shapley by default.
-    pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
-        self.asked = self.asked.value(value);
-        self
-    }
-
-    /// The groups that features belong to, for values of players in groups (Owen, Banzhaf-Owen, two-step) and of groups (quotient values).
+    /// Which value to compute, of features in which groups or on which graph; Shapley values by default.
     ///
     /// ```
-    /// use apportion::games::Partition;
-    /// use apportion::values::SolutionConcept;
+    /// use apportion::games::{Graph, Partition};
+    /// use apportion::values::{GraphValue, Value};
     /// use apportion::{Background, Explainer};
     ///
     /// let model = |row: &[f64]| row[0] * row[1] * row[2];
+    /// let groups = Partition::new(3, vec![vec![0, 1], vec![2]])?;
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 3])?)
-    ///     .value(SolutionConcept::owen())
-    ///     .groups(Partition::new(3, vec![vec![0, 1], vec![2]])?)
+    ///     .value(Value::owen(groups))
     ///     .explain(&[1.0, 2.0, 4.0])?;
     /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
-    /// # Ok::<(), apportion::ExplainError>(())
-    /// ```
-    pub fn groups(mut self, partition: Partition) -> Self {
-        self.asked = self.asked.groups(partition);
-        self
-    }
-
-    /// Who is next to whom, for values of features on a graph: L-Shapley, C-Shapley, Myerson.
-    ///
-    /// ```
-    /// use apportion::games::Graph;
-    /// use apportion::values::GraphValue;
-    /// use apportion::{Background, Explainer};
     ///
     /// // A time series of 50 steps, of which neighbours interact.
     /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 50])?)
-    ///     .value(GraphValue::c_shapley(3))
-    ///     .graph(Graph::line(50))
+    ///     .value(Value::on_graph(GraphValue::c_shapley(3), Graph::line(50)))
     ///     .explain(&[1.0; 50])?;
     /// assert!((explanation.values[25] - 1.0).abs() < 1e-12);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
-    pub fn graph(mut self, graph: Graph) -> Self {
-        self.asked = self.asked.graph(graph);
+    pub fn value(mut self, value: impl Into<Value>) -> Self {
+        self.asked = self.asked.value(value);
         self
     }
 
     /// How to compute it; [`Method::Auto`] by default.
-    pub fn method(mut self, method: Method) -> Self {
+    pub fn method(mut self, method: impl Into<Method>) -> Self {
         self.asked = self.asked.method(method);
         self
     }
@@ -291,7 +271,7 @@ impl<'a> Explainer<'a> {
     fn asks_oracle(&self) -> bool {
         match self.asked.method {
             // No oracle knows of graphs.
-            Method::Auto if self.asked.value.needs_graph() => false,
+            Method::Auto if self.asked.value.graph().is_some() => false,
             Method::Auto | Method::Tree => self.source.has_oracle(),
             _ => false,
         }
