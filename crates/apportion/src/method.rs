@@ -7,7 +7,7 @@ use crate::error::ExplainError;
 
 /// How values are computed.
 ///
-/// A method is read from its name; `Method::all` lists all of them.
+/// A method is read from its name; [`Method::all`] lists them.
 ///
 /// ```
 /// use apportion::Method;
@@ -18,7 +18,7 @@ use crate::error::ExplainError;
 /// assert_eq!(method.name(), "kernel-shap");
 /// # Ok::<(), apportion::ExplainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
     /// The tree oracle where the model is a tree ensemble; else enumeration where the budget covers all `2^n` coalitions; else
@@ -34,8 +34,14 @@ pub enum Method {
 }
 
 impl Method {
-    /// All methods by name, in the order in which they are listed to users.
+    /// The methods in the order in which they are listed to users, without those that are
+    /// [variants](MethodSpec::is_variant) of others. These have names, too.
     pub fn all() -> impl Iterator<Item = Self> {
+        Self::named().filter(|method| !matches!(method, Self::By(spec) if spec.is_variant()))
+    }
+
+    /// All that can be named.
+    fn named() -> impl Iterator<Item = Self> {
         [Self::Auto, Self::Tree, Self::Exact].into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
@@ -147,7 +153,7 @@ impl std::str::FromStr for Method {
     type Err = ExplainError;
 
     fn from_str(name: &str) -> Result<Self, ExplainError> {
-        let found = Self::all().find(|method| method.name() == name);
+        let found = Self::named().find(|method| method.name() == name);
         found.ok_or_else(|| ExplainError::UnknownMethod { given: name.to_owned() })
     }
 }
@@ -167,9 +173,10 @@ mod tests {
 
     #[test]
     fn every_name_reads_back() {
-        for method in Method::all() {
+        for method in Method::named() {
             assert_eq!(method.name().parse::<Method>().unwrap(), method);
         }
+        assert!(Method::named().count() > Method::all().count());
     }
 
     #[test]

@@ -10,11 +10,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion::estimators::StopRule;
+use apportion::estimators::methods;
 use apportion::games::{
     CoalitionView, ConditionalLaw, EmpiricalLaw, GameError, GaussianLaw, Sampling, SyntheticRows,
 };
 use apportion::{
-    Budget, Checkpoint, Explainer, Explanation, Follow, Method, Partition, Progress, Rows, Until,
+    Budget, Checkpoint, Explainer, Explanation, Follow, Method, Partition, Progress, Rows, Semivalue, Until,
 };
 use gaussian::{Asked, Setting, methods, ratio};
 
@@ -46,7 +47,7 @@ fn norm(numbers: impl Iterator<Item = f64>) -> f64 {
 
 /// The error over the norm of the truth.
 fn error(setting: &Setting, explicand: &[f64], explanation: &Explanation) -> f64 {
-    let truth = setting.truth(explicand, &explanation.value, &Partition::whole(setting.features));
+    let truth = setting.truth(explicand, &Semivalue::Shapley.into());
     let off = explanation.values.iter().zip(&truth).map(|(got, truth)| got - truth);
     norm(off) / norm(truth.iter().copied())
 }
@@ -57,12 +58,12 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let groups = vec![vec![0, 1, 2], vec![3, 4], vec![5, 6, 7]];
     let partition = Partition::new(8, groups).unwrap();
     let mut judged = 0;
-    for (method, value) in methods() {
+    for (method, value) in methods(&partition) {
         for times in [5, 10, 20] {
             let budget = Budget::PerPlayer(times);
-            let asked = Asked { method, value: value.clone(), partition: &partition, budget };
+            let asked = Asked { method, value: value.clone(), budget };
             let Some(got) = ratio(&setting, &asked, 3, 30, Some(20)) else { continue };
-            assert!(got > 0.8 && got < 1.3, "{method} {value} {times}n: {got}");
+            assert!(got > 0.8 && got < 1.3, "{method} {} {times}n: {got}", value.concept());
             judged += 1;
         }
     }
@@ -73,8 +74,13 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
 fn draws_are_raised_until_the_accuracy_is_reached() {
     let setting = Setting::new(7);
     let (mut certified, mut kept, mut raised) = (0, 0, 0);
-    for method in [Method::Auto, Method::Exact, Method::LeverageShap, Method::MonteCarlo, Method::Permutation]
-    {
+    for method in [
+        Method::Auto,
+        Method::Exact,
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::MONTE_CARLO),
+        Method::By(&methods::PERMUTATION),
+    ] {
         for seed in 0..10 {
             let (explicand, law) = (setting.explicand(seed), setting.law(50, seed as u64));
             let explain = |tolerance| {
@@ -151,7 +157,7 @@ fn more_draws_are_the_same_on_any_number_of_threads() {
     let setting = Setting::new(7);
     let (explicand, law) = (setting.explicand(0), setting.law(10, 1));
     let explain = || {
-        let explainer = Explainer::conditional(&setting, &law).method(Method::LeverageShap);
+        let explainer = Explainer::conditional(&setting, &law).method(Method::By(&methods::LEVERAGE_SHAP));
         explainer.until(Until::relative(0.1)).seed(4).explain(&explicand).unwrap()
     };
     let with = |threads| rayon_of(threads).install(explain);
@@ -187,7 +193,7 @@ fn runs_with_more_draws_resume_to_the_same_bytes() {
     let setting = Setting::new(7);
     let (explicand, law) = (setting.explicand(0), setting.law(10, 1));
     let explainer = |seed| {
-        let explainer = Explainer::conditional(&setting, &law).method(Method::LeverageShap);
+        let explainer = Explainer::conditional(&setting, &law).method(Method::By(&methods::LEVERAGE_SHAP));
         explainer.until(Until::relative(0.1)).seed(seed)
     };
     let rows = Rows::new(&explicand, 7);

@@ -7,6 +7,7 @@ mod common;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use apportion::estimators::methods;
 use apportion::{Background, Budget, ExplainError, Explainer, Explanation, Method, Rows, batch_model};
 use common::{background, flowers, iris, largest_difference};
 
@@ -43,7 +44,8 @@ fn every_row_comes_in_its_turn_with_the_bits_of_all_at_once() {
     let background = Background::rows(rows(3), FEATURES).unwrap();
     let serial = batch_model(1, |rows: Rows<'_>| Ok(rows.iter().map(model).collect())).serial();
     for explainer in [Explainer::new(&model, background.clone()), Explainer::new(&serial, background)] {
-        let explainer = explainer.method(Method::LeverageShap).budget(Budget::PerPlayer(5)).seed(3);
+        let explainer =
+            explainer.method(Method::By(&methods::LEVERAGE_SHAP)).budget(Budget::PerPlayer(5)).seed(3);
         // No row, one, a block of one thread and of two (16 and 32 rows), and what is left over.
         for count in [0, 1, 16, 33, 100] {
             let rows = rows(count);

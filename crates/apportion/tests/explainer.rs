@@ -4,16 +4,17 @@
 
 mod common;
 
+use apportion::estimators::methods;
 use apportion::games::GameError;
 use apportion::{
     Background, Budget, Ensemble, ExplainError, Explainer, Explanation, Method, NullPlayers, Rows, Semivalue,
-    SolutionConcept, batch_model,
+    batch_model,
 };
 use common::{background, flowers, iris, largest_difference};
 
 /// Whether a budget of all coalitions makes `method` exact: all but the one that estimates another game, of which the background is a sample.
 fn enumerates(method: Method, value: &Semivalue) -> bool {
-    method != Method::ProductSpaceTrueMarginal && method.computes(&value.clone().into())
+    method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) && method.computes(&value.clone().into())
 }
 
 #[test]
@@ -21,7 +22,7 @@ fn every_method_explains_an_ensemble_exactly_at_a_full_budget() {
     let ensemble = iris();
     let explainer = |method| Explainer::of_trees(&ensemble, background()).method(method);
     let truth = explainer(Method::Exact).explain_rows(flowers()).unwrap();
-    for method in Method::ALL.into_iter().filter(|method| enumerates(*method, &Semivalue::Shapley)) {
+    for method in Method::all().filter(|method| enumerates(*method, &Semivalue::Shapley)) {
         let got = explainer(method).explain_rows(flowers()).unwrap();
         for (got, truth) in got.iter().zip(&truth) {
             assert!(largest_difference(&got.values, &truth.values) < 1e-12, "{method}");
@@ -55,7 +56,7 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
         };
         for game in ["marginal", "path-dependent"] {
             let exact = explainers(game).method(Method::Exact).explain_rows(flowers()).unwrap();
-            for method in Method::ALL {
+            for method in Method::all() {
                 // 16 evaluations are all coalitions.
                 let budget = Budget::Evaluations(16);
                 let got = explainers(game).method(method).budget(budget).explain_rows(flowers());
@@ -93,7 +94,12 @@ fn weights_by_size_keep_their_meaning_when_null_players_are_taken_out() {
             .explain(&[1.0, 1.0, 2.0, 1.0, 3.0])
             .unwrap()
     };
-    for method in [Method::Exact, Method::MonteCarlo, Method::Msr, Method::MsrAdjusted] {
+    for method in [
+        Method::Exact,
+        Method::By(&methods::MONTE_CARLO),
+        Method::By(&methods::MSR),
+        Method::By(&methods::MSR_ADJUSTED),
+    ] {
         let (without, with) = (explain(NullPlayers::TakeOut, method), explain(NullPlayers::Keep, method));
         assert!(largest_difference(&without.values, &with.values) < 1e-12, "{method}");
         assert_eq!(without.value, value);
@@ -113,7 +119,7 @@ fn auto_samples_by_the_method_that_suits_the_value() {
         ("beta=4,1", "msr-adjusted"),
     ] {
         let background = Background::baseline(vec![0.5; 12]).unwrap();
-        let explainer = Explainer::new(&model, background).value(value.parse::<SolutionConcept>().unwrap());
+        let explainer = Explainer::new(&model, background).value(value.parse::<Semivalue>().unwrap());
         let explanation = explainer.explain(&[1.1; 12]).unwrap();
         assert!(explanation.method.starts_with(method), "{value}: {}", explanation.method);
         assert!(explanation.std_errors.is_some(), "{value}");
@@ -140,7 +146,7 @@ fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_leverage_shap_fo
 #[test]
 fn one_row_alone_is_explained_as_among_others() {
     let ensemble = iris();
-    for method in [Method::Exact, Method::LeverageShap, Method::Permutation] {
+    for method in [Method::Exact, Method::By(&methods::LEVERAGE_SHAP), Method::By(&methods::PERMUTATION)] {
         let explainer = Explainer::of_trees(&ensemble, background())
             .method(method)
             .budget(Budget::Evaluations(12))
@@ -157,7 +163,7 @@ fn players_that_cannot_matter_get_exactly_zero_and_no_evaluations() {
     let background = Background::rows(vec![0.0, 5.0, 0.0, 7.0, 1.0, 5.0, 2.0, 7.0], 4).unwrap();
     let explicand = [3.0, 5.0, 4.0, 7.0];
     let of_any_model = |method: &Method| *method != Method::Tree && enumerates(*method, &Semivalue::Shapley);
-    for method in Method::ALL.into_iter().filter(of_any_model) {
+    for method in Method::all().filter(of_any_model) {
         let explainer = Explainer::new(&model, background.clone()).method(method);
         let taken_out = explainer.explain(&explicand).unwrap();
         assert_eq!((taken_out.values[1], taken_out.values[3]), (0.0, 0.0), "{method}");
@@ -189,7 +195,11 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let rows: Vec<f64> = (0..20 * 30).map(|k| ((k * 37 % 101) as f64 / 50.0) - 1.0).collect();
     let others: Vec<f64> = (0..7 * 30).map(|k| ((k * 53 % 97) as f64 / 50.0) - 1.0).collect();
     let background = Background::rows(others, 30).unwrap();
-    for method in [Method::LeverageShap, Method::OptimizedKernelShap, Method::Permutation] {
+    for method in [
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::OPTIMIZED_KERNEL_SHAP),
+        Method::By(&methods::PERMUTATION),
+    ] {
         let explained: Vec<String> = [1, 2, 3]
             .into_iter()
             .map(|threads| {
@@ -243,7 +253,7 @@ fn serial_models_are_never_called_by_two_threads_at_once() {
 #[test]
 fn rows_that_do_not_fit_are_refused() {
     let ensemble = iris();
-    for method in [Method::Tree, Method::Exact, Method::LeverageShap] {
+    for method in [Method::Tree, Method::Exact, Method::By(&methods::LEVERAGE_SHAP)] {
         let explainer = Explainer::of_trees(&ensemble, background()).method(method);
         assert!(explainer.explain(&[1.0; 3]).is_err(), "{method}: too short");
         assert!(explainer.explain(&[]).is_err(), "{method}: empty");
@@ -278,7 +288,7 @@ fn the_oracle_refuses_models_that_are_no_trees() {
 fn a_budget_below_the_least_says_the_least() {
     let model = |row: &[f64]| row.iter().sum::<f64>();
     let explainer = Explainer::new(&model, Background::baseline(vec![0.0; 40]).unwrap())
-        .method(Method::Permutation)
+        .method(Method::By(&methods::PERMUTATION))
         .budget(Budget::Evaluations(79));
     let refused = explainer.explain(&[1.0; 40]).unwrap_err().to_string();
     assert!(refused.contains("80") && refused.contains("79"), "{refused}");

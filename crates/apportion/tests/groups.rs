@@ -4,19 +4,19 @@
 
 mod common;
 
+use apportion::estimators::methods;
 use apportion::games::{EmpiricalLaw, GaussianLaw};
 use apportion::values::{LinearValue, axioms};
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Method, NullPlayers, Partition, Rows, Semivalue,
-    SolutionConcept,
+    Background, Budget, ExplainError, Explainer, Method, NullPlayers, Partition, Rows, Semivalue, Value,
 };
-use common::{background, flowers, iris, largest_difference};
+use common::{background, flowers, iris, largest_difference, value_in};
 
 fn sepal_and_petal() -> Partition {
     Partition::new(4, vec![vec![0, 1], vec![2, 3]]).unwrap()
 }
 
-fn concepts() -> Vec<SolutionConcept> {
+fn values_in(groups: &Partition) -> Vec<Value> {
     [
         "owen",
         "banzhaf-owen",
@@ -28,37 +28,37 @@ fn concepts() -> Vec<SolutionConcept> {
         "quotient-banzhaf",
         "quotient-beta=4,1",
     ]
-    .map(|name| name.parse().unwrap())
+    .map(|name| value_in(name, groups))
     .to_vec()
 }
 
 #[test]
 fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_games() {
     let ensemble = iris();
-    for value in concepts() {
+    for value in values_in(&sepal_and_petal()) {
         let explainers = |game: &str| {
             let explainer = match game {
                 "marginal" => Explainer::of_trees(&ensemble, background()),
                 _ => Explainer::path_dependent(&ensemble),
             };
-            explainer.value(value.clone()).groups(sepal_and_petal()).budget(Budget::Evaluations(200))
+            explainer.value(value.clone()).budget(Budget::Evaluations(200))
         };
         for game in ["marginal", "path-dependent"] {
             let exact = explainers(game).method(Method::Exact).explain_rows(flowers()).unwrap();
-            for method in Method::ALL {
-                let what = format!("{method}, {value}, {game}");
+            for method in Method::all() {
+                let what = format!("{method}, {}, {game}", value.concept());
                 let got = explainers(game).method(method).explain_rows(flowers());
                 if !method.computes(&value) {
                     assert!(matches!(got, Err(ExplainError::Unsupported { .. })), "{what}");
                     continue;
                 }
                 // It estimates another game than the one of this background, and not from a single row.
-                if method == Method::ProductSpaceTrueMarginal {
+                if method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) {
                     assert_eq!(got.is_ok(), game == "marginal", "{what}");
                     continue;
                 }
                 for (got, exact) in got.unwrap().iter().zip(&exact) {
-                    assert_eq!(got.value, value, "{what}");
+                    assert_eq!(got.value, value.concept(), "{what}");
                     assert!(largest_difference(&got.values, &exact.values) < 1e-12, "{what}");
                     assert!(largest_difference(&got.base, &exact.base) < 1e-12, "{what}");
                     assert!(largest_difference(&got.prediction, &exact.prediction) < 1e-12, "{what}");
@@ -74,15 +74,15 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
     let model = |row: &[f64]| row[0] * row[2] + (row[1] + row[2]) * row[4] + row[5] * row[0] + row[3];
     let explicand = [1.0, 1.0, 2.0, 1.0, 0.5, 3.0];
     let partition = Partition::new(6, vec![vec![0, 1], vec![3], vec![2, 4, 5]]).unwrap();
-    for value in concepts() {
-        if value.check(6, Some(&partition)).is_err() {
+    for value in values_in(&partition) {
+        if value.check(6).is_err() {
             continue;
         }
+        let name = value.concept();
         let explain = |null_players, method| {
             let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.5, 0.0]).unwrap();
             Explainer::new(&model, background)
                 .value(value.clone())
-                .groups(partition.clone())
                 .method(method)
                 .null_players(null_players)
                 .explain(&explicand)
@@ -91,14 +91,14 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
         let with = explain(NullPlayers::Keep, Method::Exact);
         for method in [Method::Exact, Method::Auto] {
             let without = explain(NullPlayers::TakeOut, method);
-            assert!(largest_difference(&without.values, &with.values) < 1e-12, "{value}, {method}");
-            assert_eq!(without.value, value);
+            assert!(largest_difference(&without.values, &with.values) < 1e-12, "{name}, {method}");
+            assert_eq!(without.value, name);
         }
     }
     // A two-step value gives the null player of a group its share of what the group gains by the others.
     let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.5, 0.0]).unwrap();
-    let explainer = Explainer::new(&model, background).groups(partition);
-    let two_step = explainer.value(SolutionConcept::TwoStepShapley).explain(&explicand).unwrap();
+    let explainer = Explainer::new(&model, background);
+    let two_step = explainer.value(Value::two_step(partition)).explain(&explicand).unwrap();
     assert!(two_step.values[1].abs() > 0.1);
     assert!(two_step.efficiency_gap() < 1e-12);
 }
@@ -109,22 +109,19 @@ fn one_group_and_groups_of_one_are_no_groups_at_all() {
     let shapley = Explainer::of_trees(&ensemble, background()).explain_rows(flowers()).unwrap();
     for partition in [Partition::whole(4), Partition::singletons(4)] {
         for name in ["owen", "two-step"] {
-            let value: SolutionConcept = name.parse().unwrap();
-            let explainer = Explainer::of_trees(&ensemble, background()).value(value);
-            let got = explainer.groups(partition.clone()).explain_rows(flowers()).unwrap();
+            let explainer = Explainer::of_trees(&ensemble, background()).value(value_in(name, &partition));
+            let got = explainer.explain_rows(flowers()).unwrap();
             for (got, shapley) in got.iter().zip(&shapley) {
                 assert!(largest_difference(&got.values, &shapley.values) < 1e-12, "{name}");
             }
         }
     }
     let quotient = Explainer::of_trees(&ensemble, background())
-        .value("quotient-shapley".parse::<SolutionConcept>().unwrap())
-        .groups(sepal_and_petal())
+        .value(Value::quotient(Semivalue::Shapley, sepal_and_petal()))
         .explain_rows(flowers())
         .unwrap();
     let owen = Explainer::of_trees(&ensemble, background())
-        .value(SolutionConcept::owen())
-        .groups(sepal_and_petal())
+        .value(Value::owen(sepal_and_petal()))
         .explain_rows(flowers())
         .unwrap();
     for (owen, quotient) in owen.iter().zip(&quotient) {
@@ -137,14 +134,10 @@ fn one_group_and_groups_of_one_are_no_groups_at_all() {
 fn groups_that_do_not_fit_what_is_asked_for_are_refused() {
     let ensemble = iris();
     let explainer = || Explainer::of_trees(&ensemble, background());
-    let refused = explainer().groups(sepal_and_petal()).explain_rows(flowers()).unwrap_err();
-    assert!(matches!(refused, ExplainError::NeedlessGroups { .. }), "{refused}");
-    for method in [Method::Auto, Method::Exact, Method::Leverage] {
-        let owen = || explainer().value(SolutionConcept::owen()).method(method);
-        let others = owen().groups(Partition::whole(3)).explain_rows(flowers()).unwrap_err().to_string();
+    for method in [Method::Auto, Method::Exact, Method::By(&methods::LEVERAGE)] {
+        let owen = explainer().value(Value::owen(Partition::whole(3))).method(method);
+        let others = owen.explain_rows(flowers()).unwrap_err().to_string();
         assert!(others.contains('3') && others.contains('4'), "{method}: {others}");
-        let missing = owen().explain_rows(flowers()).unwrap_err().to_string();
-        assert!(missing.contains("groups"), "{method}: {missing}");
     }
 }
 
@@ -183,8 +176,8 @@ fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tell
 
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 2)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
-    let explainer = Explainer::conditional(&model, &law).value(SolutionConcept::owen());
-    let got = explainer.groups(Partition::singletons(2)).explain(&[1.0, 1.0]).unwrap();
+    let explainer = Explainer::conditional(&model, &law).value(Value::owen(Partition::singletons(2)));
+    let got = explainer.explain(&[1.0, 1.0]).unwrap();
     assert!(largest_difference(&got.values, &[0.25, 0.25]) < 1e-9, "{:?}", got.values);
     let refused = Explainer::conditional(&model, &law).method(Method::Tree).explain(&[1.0, 1.0]);
     assert!(matches!(refused, Err(ExplainError::NotTrees)));
@@ -201,17 +194,16 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
     let explain = |draws, seed, method, value: &str| {
         let law = GaussianLaw::new(&[0.0; 4], &covariance, draws, seed).unwrap();
         let explainer = Explainer::conditional(&model, &law).method(method).seed(seed);
-        let explainer = explainer.value(value.parse::<SolutionConcept>().unwrap());
-        let explainer = if value == "owen" { explainer.groups(sepal_and_petal()) } else { explainer };
+        let explainer = explainer.value(value_in(value, &sepal_and_petal()));
         explainer.budget(Budget::Evaluations(12)).explain(&explicand).unwrap()
     };
     for (method, value) in [
         (Method::Exact, "shapley"),
         (Method::Exact, "owen"),
-        (Method::LeverageShap, "shapley"),
-        (Method::ProductSpace, "owen"),
-        (Method::NestedPermutation, "owen"),
-        (Method::NestedPermutation, "shapley"),
+        (Method::By(&methods::LEVERAGE_SHAP), "shapley"),
+        (Method::By(&methods::PRODUCT_SPACE), "owen"),
+        (Method::By(&methods::NESTED_PERMUTATION), "owen"),
+        (Method::By(&methods::NESTED_PERMUTATION), "shapley"),
     ] {
         let truth = explain(200_000, 1000, Method::Exact, value).values;
         let (mut covered, mut all) = (0, 0);
@@ -229,11 +221,11 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
     // What `auto` stands for has the errors of what it stands for.
     let law = GaussianLaw::new(&[0.0; 4], &covariance, 50, 3).unwrap();
     let of_beta = |method| {
-        let value: SolutionConcept = "coalitional=beta=4,1/shapley".parse().unwrap();
-        let explainer = Explainer::conditional(&model, &law).value(value).groups(sepal_and_petal());
+        let value = value_in("coalitional=beta=4,1/shapley", &sepal_and_petal());
+        let explainer = Explainer::conditional(&model, &law).value(value);
         explainer.method(method).budget(Budget::Evaluations(11)).explain(&explicand).unwrap()
     };
-    assert_eq!(of_beta(Method::Auto), of_beta(Method::ProductSpace));
+    assert_eq!(of_beta(Method::Auto), of_beta(Method::By(&methods::PRODUCT_SPACE)));
     // Nothing is drawn, nothing is added.
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
@@ -255,13 +247,15 @@ fn auto_samples_values_of_groups_by_leverage_scores_where_it_can() {
     ] {
         let background = Background::baseline(vec![0.5; 16]).unwrap();
         let explanation = Explainer::new(&model, background)
-            .value(value.parse::<SolutionConcept>().unwrap())
-            .groups(partition.clone())
+            .value(value_in(value, &partition))
             .budget(Budget::Evaluations(300))
             .explain(&[1.1; 16])
             .unwrap();
         assert_eq!(explanation.method, method, "{value}");
         assert!(explanation.std_errors.is_some() && explanation.evaluations <= 300, "{value}");
     }
-    assert!(Method::sampled(&Semivalue::Banzhaf.into()) == Method::KernelBanzhafWithoutReplacement);
+    assert!(
+        Method::sampled(&Semivalue::Banzhaf.into())
+            == Method::By(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT)
+    );
 }

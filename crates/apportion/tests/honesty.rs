@@ -6,19 +6,18 @@
 mod hard_games;
 
 use apportion::estimators::{
-    Anytime, Estimator, EstimatorError, Explanation, Guarantee, LeverageShap, Scale, StopRule, Until,
+    Anytime, Estimator, EstimatorError, Explanation, Guarantee, LeverageShap, Scale, StopRule, Until, methods,
 };
 use apportion::games::{Coalitions, GameError, Partition};
-use apportion::values::{SolutionConcept, enumerate};
-use apportion::{Game, Method, Semivalue};
+use apportion::values::enumerate;
+use apportion::{Game, Method, Semivalue, Value};
 use hard_games::{Known, hard_games, smooth_games};
 
 /// All but the one that needs a game of several scenarios.
 fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
-    Method::ALL
-        .into_iter()
-        .filter(|&method| method != Method::ProductSpaceTrueMarginal)
-        .filter_map(|method| method.estimator(&Semivalue::Shapley.into(), None))
+    Method::all()
+        .filter(|&method| method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL))
+        .filter_map(|method| method.estimator(&Semivalue::Shapley.into()))
 }
 
 fn games(players: usize) -> Vec<Known> {
@@ -86,9 +85,14 @@ fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
 
 #[test]
 fn certificates_hold_on_games_that_a_sample_misjudges() {
-    let methods = [Method::LeverageShap, Method::Permutation, Method::MsrAdjusted, Method::KernelShapPaired];
+    let methods = [
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::PERMUTATION),
+        Method::By(&methods::MSR_ADJUSTED),
+        Method::By(&methods::KERNEL_SHAP_PAIRED),
+    ];
     for method in methods {
-        let estimator = method.estimator(&Semivalue::Shapley.into(), None).unwrap();
+        let estimator = method.estimator(&Semivalue::Shapley.into()).unwrap();
         let (mut certified, mut within) = (0, 0);
         for players in [8, 12, 20] {
             for known in hard_games(players) {
@@ -132,19 +136,20 @@ fn certificates_of_other_values_hold_on_such_games() {
     let players = 12;
     let groups = (0..4).map(|group| (group..players).step_by(4).collect()).collect();
     let partition = Partition::new(players, groups).unwrap();
-    let concepts: [SolutionConcept; 4] = [
+    let values: [Value; 4] = [
         Semivalue::Banzhaf.into(),
         Semivalue::beta_shapley(4.0, 1.0).unwrap().into(),
-        SolutionConcept::owen(),
-        SolutionConcept::banzhaf_owen(),
+        Value::owen(partition.clone()),
+        Value::banzhaf_owen(partition),
     ];
-    for concept in concepts {
+    for value in values {
+        let concept = value.concept();
         let (mut certified, mut within) = (0, 0);
         for known in hard_games(players) {
-            let truth = concept.enumerate(&*known.game, Some(&partition)).unwrap().values;
+            let truth = value.enumerate(&*known.game).unwrap().values;
             let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
-            for method in Method::ALL {
-                let Some(estimator) = method.estimator(&concept, Some(&partition)) else { continue };
+            for method in Method::all() {
+                let Some(estimator) = method.estimator(&value) else { continue };
                 let until = Until { budget: Some(60 * players), ..Until::relative(0.1) };
                 let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
                 // Some need more evaluations, or a background.
@@ -165,11 +170,15 @@ fn certificates_of_other_values_hold_on_such_games() {
 fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
     // Four players together get more, whom a weighted Banzhaf value has there in 0.8 % of the coalitions: many samples are additive.
     let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
-    let concept: SolutionConcept = Semivalue::weighted_banzhaf(0.3).unwrap().into();
-    let truth = concept.enumerate(&*known.game, None).unwrap().values;
+    let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
+    let truth = value.enumerate(&*known.game).unwrap().values;
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
-    for method in [Method::KernelBanzhaf, Method::KernelBanzhafWithoutReplacement, Method::MsrAdjusted] {
-        let estimator = method.estimator(&concept, None).unwrap();
+    for method in [
+        Method::By(&methods::KERNEL_BANZHAF),
+        Method::By(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT),
+        Method::By(&methods::MSR_ADJUSTED),
+    ] {
+        let estimator = method.estimator(&value).unwrap();
         let (mut certified, mut within) = (0, 0);
         for seed in 0..20 {
             let until = Until { budget: Some(1000), ..Until::relative(0.05) };
@@ -312,8 +321,13 @@ impl Game for Middle {
 
 #[test]
 fn a_share_of_nothing_is_never_reached() {
-    for method in [Method::LeverageShap, Method::Permutation, Method::Msr, Method::MonteCarlo] {
-        let estimator = method.estimator(&Semivalue::Shapley.into(), None).unwrap();
+    for method in [
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::PERMUTATION),
+        Method::By(&methods::MSR),
+        Method::By(&methods::MONTE_CARLO),
+    ] {
+        let estimator = method.estimator(&Semivalue::Shapley.into()).unwrap();
         for scale in [Scale::Norm, Scale::Range] {
             let until = Until { scale, budget: Some(1000), ..Until::relative(0.1) };
             let mut run = Anytime::new(&*estimator, Middle, 5).unwrap();

@@ -4,8 +4,13 @@
 
 use std::collections::HashMap;
 
+use apportion::estimators::methods;
 use apportion::games::{MarginalGame, SumOfUnanimity};
-use apportion::{Background, Budget, Game, GameExplainer, Method, Partition, SolutionConcept};
+use apportion::{Background, Budget, Game, GameExplainer, Method, Partition, Value};
+
+mod common;
+
+use common::value_in;
 
 const FEATURES: usize = 9;
 
@@ -15,28 +20,13 @@ fn model(row: &[f64]) -> f64 {
 }
 
 /// The values by every method, of budgets and seeds, where the budget is enough; none of what all coalitions or all groups are known for.
-fn all_values(game: &dyn Game, value: &SolutionConcept) -> HashMap<Method, Vec<Option<Vec<f64>>>> {
-    // Groups of one: no value has few enough coalitions to be exact.
-    let partition = Partition::singletons(FEATURES);
-    let groups = if value.needs_partition() {
-        Partition::new(
-            FEATURES,
-            (0..5).map(|group| (2 * group..FEATURES.min(2 * group + 2)).collect()).collect(),
-        )
-        .unwrap()
-    } else {
-        partition
-    };
-    let methods = Method::ALL.into_iter().filter(|method| {
-        !matches!(method, Method::Auto | Method::Tree | Method::Exact) && method.computes(value)
-    });
+fn all_values(game: &dyn Game, value: &Value) -> HashMap<Method, Vec<Option<Vec<f64>>>> {
+    let methods = Method::all().filter(|method| matches!(method, Method::By(_)) && method.computes(value));
     methods
         .map(|method| {
             let runs = [3, 4, 7, 12, 20].into_iter().flat_map(|times| [(times, 0), (times, 1), (times, 2)]);
             let values = runs.map(|(times, seed)| {
                 let explainer = GameExplainer::new().method(method).value(value.clone());
-                let explainer =
-                    if value.needs_partition() { explainer.groups(groups.clone()) } else { explainer };
                 let explained = explainer.budget(Budget::PerPlayer(times)).seed(seed).explain(game).ok()?;
                 (!explained.diagnostics.exact).then_some(explained.values)
             });
@@ -67,9 +57,10 @@ fn methods_that_say_they_are_one_are_and_no_others() {
     for (game, name) in
         [&in_one as &dyn Game, &in_scenarios].into_iter().flat_map(|game| names.map(|name| (game, name)))
     {
-        let value: SolutionConcept = name.parse().unwrap();
+        let groups = (0..5).map(|group| (2 * group..FEATURES.min(2 * group + 2)).collect());
+        let value = value_in(name, &Partition::new(FEATURES, groups.collect()).unwrap());
         let all = all_values(game, &value);
-        let places: Vec<Method> = Method::ALL.into_iter().filter(|method| all.contains_key(method)).collect();
+        let places: Vec<Method> = Method::all().filter(|method| all.contains_key(method)).collect();
         for (index, &later) in places.iter().enumerate() {
             let of_same = later.same_as(&value, game.scenarios());
             assert!(of_same.is_none_or(|same| places[..index].contains(&same)), "{later} {name}");
@@ -113,7 +104,7 @@ fn results_say_what_the_method_is_the_same_as() {
         let explainer = GameExplainer::new().method(method).budget(Budget::Evaluations(100));
         explainer.explain(&game).unwrap().diagnostics.same_as
     };
-    assert_eq!(same_as(Method::OneSampleFitsAll).as_deref(), Some("msr"));
-    assert_eq!(same_as(Method::OptimizedMonteCarlo).as_deref(), Some("permutation"));
-    assert_eq!(same_as(Method::Msr), None);
+    assert_eq!(same_as(Method::By(&methods::ONE_SAMPLE_FITS_ALL)).as_deref(), Some("msr"));
+    assert_eq!(same_as(Method::By(&methods::OPTIMIZED_MONTE_CARLO)).as_deref(), Some("permutation"));
+    assert_eq!(same_as(Method::By(&methods::MSR)), None);
 }

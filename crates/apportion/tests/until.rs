@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use apportion::estimators::{Guarantee, StopRule};
+use apportion::estimators::{Guarantee, StopRule, methods};
 use apportion::games::GaussianLaw;
 use apportion::{
     Background, Budget, Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Partition,
-    Progress, Rows, SolutionConcept, Until,
+    Progress, Rows, Until,
 };
-use common::largest_difference;
+use common::{largest_difference, value_in};
 
 const FEATURES: usize = 14;
 
@@ -44,15 +44,15 @@ fn every_sampled_method_reaches_the_accuracy_for_its_value() {
     let explicand = &rows(9)[8 * FEATURES..];
     let partition = Partition::new(FEATURES, vec![vec![0, 1, 2], vec![3, 4], (5..14).collect()]).unwrap();
     let concepts = ["shapley", "banzhaf", "beta=4,1", "owen", "two-step", "quotient-shapley"];
-    for (method, name) in Method::ALL.into_iter().flat_map(|method| concepts.map(|name| (method, name))) {
-        let value: SolutionConcept = name.parse().unwrap();
-        if !method.computes(&value) || method == Method::Tree || method == Method::ProductSpaceTrueMarginal {
+    for (method, name) in Method::all().flat_map(|method| concepts.map(|name| (method, name))) {
+        let value = value_in(name, &partition);
+        if !method.computes(&value)
+            || method == Method::Tree
+            || method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL)
+        {
             continue;
         }
-        let explainer = || {
-            let explainer = Explainer::new(&model, background.clone()).value(value.clone());
-            if value.needs_partition() { explainer.groups(partition.clone()) } else { explainer }
-        };
+        let explainer = || Explainer::new(&model, background.clone()).value(value.clone());
         let truth = explainer().method(Method::Exact).explain(explicand).unwrap().values;
         let until = Until { budget: Some(1 << FEATURES), ..Until::relative(0.1) };
         let explanation = explainer().method(method).until(until).seed(1).explain(explicand).unwrap();
@@ -69,7 +69,8 @@ fn every_sampled_method_reaches_the_accuracy_for_its_value() {
 #[test]
 fn the_budget_is_that_of_the_accuracy_or_of_the_explainer() {
     let explainer = || {
-        Explainer::new(&model, Background::baseline(vec![0.0; FEATURES]).unwrap()).method(Method::Permutation)
+        Explainer::new(&model, Background::baseline(vec![0.0; FEATURES]).unwrap())
+            .method(Method::By(&methods::PERMUTATION))
     };
     let explicand = &rows(2)[FEATURES..];
     let tight = Until::relative(1e-6);
@@ -98,8 +99,11 @@ fn null_players_have_intervals_of_no_width() {
     let mut explicand = vec![0.0; FEATURES];
     explicand[..9].copy_from_slice(&rows(1)[..9]);
     let explainer = Explainer::new(&model, Background::baseline(vec![0.0; FEATURES]).unwrap());
-    let explanation =
-        explainer.method(Method::LeverageShap).until(Until::relative(0.05)).explain(&explicand).unwrap();
+    let explanation = explainer
+        .method(Method::By(&methods::LEVERAGE_SHAP))
+        .until(Until::relative(0.05))
+        .explain(&explicand)
+        .unwrap();
     let half_widths = explanation.certificate.unwrap().half_widths.unwrap();
     assert_eq!(half_widths.len(), FEATURES);
     assert!(half_widths[9..].iter().all(|&width| width == 0.0));
@@ -132,8 +136,9 @@ fn exact_values_are_certified_as_such() {
 fn draws_of_the_game_count_and_no_evaluation_takes_them_away() {
     let data: Vec<f64> = rows(200);
     let law = GaussianLaw::fit(Rows::new(&data, FEATURES), 20, 7).unwrap();
-    let explainer =
-        Explainer::conditional(&model, &law).until(Until::relative(0.02)).method(Method::LeverageShap);
+    let explainer = Explainer::conditional(&model, &law)
+        .until(Until::relative(0.02))
+        .method(Method::By(&methods::LEVERAGE_SHAP));
     let explanation = explainer.budget(Budget::Evaluations(4000)).explain(&rows(1)).unwrap();
     let certificate = explanation.certificate.unwrap();
     assert_ne!(certificate.stopped_by, StopRule::Tolerance);
@@ -175,10 +180,10 @@ fn rows_that_were_interrupted_resume_to_the_same_bytes() {
     let background = Background::rows(self::rows(5), FEATURES).unwrap();
     let explainer = || Explainer::new(&model, background.clone()).seed(4);
     for explainer in [
-        explainer().method(Method::LeverageShap).until(Until::relative(0.05)),
-        explainer().method(Method::LeverageShap).budget(Budget::Evaluations(700)),
-        explainer().method(Method::Permutation).budget(Budget::Evaluations(700)),
-        explainer().method(Method::ProductSpace).until(Until::relative(0.2)),
+        explainer().method(Method::By(&methods::LEVERAGE_SHAP)).until(Until::relative(0.05)),
+        explainer().method(Method::By(&methods::LEVERAGE_SHAP)).budget(Budget::Evaluations(700)),
+        explainer().method(Method::By(&methods::PERMUTATION)).budget(Budget::Evaluations(700)),
+        explainer().method(Method::By(&methods::PRODUCT_SPACE)).until(Until::relative(0.2)),
     ] {
         let wanted = serde_json::to_string(&explainer.explain_rows(rows).unwrap()).unwrap();
         let (mut stop_after, mut interruptions, mut keeper) = (3, 0, Keeper::default());
@@ -202,7 +207,8 @@ fn following_changes_nothing() {
     let rows = rows(4);
     let rows = Rows::new(&rows, FEATURES);
     let explainer = Explainer::new(&model, Background::baseline(vec![0.1; FEATURES]).unwrap());
-    let explainer = explainer.method(Method::OptimizedMonteCarlo).budget(Budget::Evaluations(800));
+    let explainer =
+        explainer.method(Method::By(&methods::OPTIMIZED_MONTE_CARLO)).budget(Budget::Evaluations(800));
     let keeper = Keeper { stop_after: usize::MAX, ..Keeper::default() };
     let followed = explainer.explain_rows_followed(rows, &keeper).unwrap();
     let alone = explainer.explain_rows(rows).unwrap();

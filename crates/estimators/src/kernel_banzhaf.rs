@@ -416,7 +416,8 @@ pub(crate) mod methods {
         |value| {
             Some(Box::new(KernelBanzhaf { pairing: Pairing::Paired, draws: Draws::Bernoulli, ..of(value)? }))
         },
-    );
+    )
+    .variant();
 
     /// `kernel-banzhaf-unpaired`: Kernel Banzhaf without pairs, an ablation.
     pub static KERNEL_BANZHAF_UNPAIRED: MethodSpec =
@@ -439,7 +440,8 @@ pub(crate) mod methods {
                 ..of(value)?
             }))
         },
-    );
+    )
+    .variant();
 
     /// `kernel-banzhaf-unpaired-bernoulli`: Kernel Banzhaf without pairs, coalitions entering independently, an ablation.
     pub static KERNEL_BANZHAF_UNPAIRED_BERNOULLI: MethodSpec = MethodSpec::new(
@@ -452,7 +454,8 @@ pub(crate) mod methods {
                 ..of(value)?
             }))
         },
-    );
+    )
+    .variant();
 
     /// `kernel-banzhaf-unpaired-without-intercept`: Kernel Banzhaf without pairs and without an intercept, an ablation.
     pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT: MethodSpec = MethodSpec::new(
@@ -466,7 +469,8 @@ pub(crate) mod methods {
                 ..of(value)?
             }))
         },
-    );
+    )
+    .variant();
 
     /// `kernel-banzhaf-unpaired-without-intercept-and-replacement`: Kernel Banzhaf without pairs, intercept or replacement, an ablation.
     pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT: MethodSpec = MethodSpec::new(
@@ -480,7 +484,8 @@ pub(crate) mod methods {
                 ..of(value)?
             }))
         },
-    );
+    )
+    .variant();
 
     /// `kernel-banzhaf-unpaired-without-intercept-bernoulli`: Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation.
     pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI: MethodSpec = MethodSpec::new(
@@ -494,5 +499,6 @@ pub(crate) mod methods {
                 ..of(value)?
             }))
         },
-    );
+    )
+    .variant();
 }

@@ -180,7 +180,8 @@ pub(crate) mod methods {
                 ..LeverageShap::default()
             }))
         },
-    );
+    )
+    .variant();
 
     /// `leverage-shap-unpaired-with-replacement`: Leverage SHAP without pairs and with replacement, an ablation.
     pub static LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
@@ -193,5 +194,6 @@ pub(crate) mod methods {
                 ..LeverageShap::default()
             }))
         },
-    );
+    )
+    .variant();
 }

@@ -287,7 +287,8 @@ pub(crate) mod methods {
                 ..MonteCarlo::new(semivalue(value)?)
             }))
         },
-    );
+    )
+    .variant();
 }
 
 #[cfg(test)]

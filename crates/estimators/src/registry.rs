@@ -24,6 +24,7 @@ pub struct MethodSpec {
     help: &'static str,
     build: Build,
     draws_scenarios: bool,
+    is_variant: bool,
 }
 
 /// Makes the estimator of a value; what it makes may be of another value, which [`MethodSpec::build`] sees.
@@ -32,12 +33,17 @@ type Build = fn(&Value) -> Option<Box<dyn Estimator>>;
 impl MethodSpec {
     /// A method of this name. `help` is one line; `build` makes the estimator of a value, none where it cannot.
     pub const fn new(name: &'static str, help: &'static str, build: Build) -> Self {
-        Self { name, help, build, draws_scenarios: false }
+        Self { name, help, build, draws_scenarios: false, is_variant: false }
     }
 
     /// The same, which looks at one scenario of a game at a time, such as one background row.
     pub const fn drawing_scenarios(self) -> Self {
         Self { draws_scenarios: true, ..self }
+    }
+
+    /// The same, as a variant of another method: for comparison, so that lists of methods pass over it.
+    pub const fn variant(self) -> Self {
+        Self { is_variant: true, ..self }
     }
 
     /// The name on the command line and in results.
@@ -48,6 +54,11 @@ impl MethodSpec {
     /// What it does, in one line.
     pub fn help(&self) -> &'static str {
         self.help
+    }
+
+    /// Whether it is a variant of another method, for comparison.
+    pub fn is_variant(&self) -> bool {
+        self.is_variant
     }
 
     /// Whether it looks at one scenario of a game at a time.
@@ -74,6 +85,12 @@ impl PartialEq for MethodSpec {
 }
 
 impl Eq for MethodSpec {}
+
+impl std::hash::Hash for MethodSpec {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
 
 /// The semivalue of single players that `value` is.
 pub(crate) fn semivalue(value: &Value) -> Option<Semivalue> {

@@ -5,7 +5,7 @@
 use apportion::estimators::exact_in_groups;
 use apportion::games::{Coalitions, GameError, GaussianLaw};
 use apportion::{
-    Budget, Explainer, Explanation, Game, GameExplainer, Method, Model, Partition, SolutionConcept,
+    Budget, Explainer, Explanation, Game, GameExplainer, Method, Model, Partition, Semivalue, Value,
 };
 
 /// Normal features and a model that is neither linear nor additive in them.
@@ -43,32 +43,23 @@ impl Setting {
     }
 
     /// The values of `explicand` without any draws.
-    pub(crate) fn truth(
-        &self,
-        explicand: &[f64],
-        value: &SolutionConcept,
-        partition: &Partition,
-    ) -> Vec<f64> {
+    pub(crate) fn truth(&self, explicand: &[f64], value: &Value) -> Vec<f64> {
         let game = Noiseless { setting: self, explicand };
-        exact_in_groups(&game, value, value.needs_partition().then_some(partition)).expect("a game").values
+        exact_in_groups(&game, &value.concept(), value.groups()).expect("a game").values
     }
 
     /// From as many draws, or without any where that is none. None where the budget is too small.
     fn explain(
         &self,
-        asked: &Asked<'_>,
+        asked: &Asked,
         explicand: &[f64],
         draws: Option<usize>,
         seed: u64,
     ) -> Option<Explanation> {
-        let of_groups = || asked.value.needs_partition().then(|| asked.partition.clone());
         let Some(draws) = draws else {
-            let explainer = GameExplainer::new().method(asked.method).value(asked.value.clone());
-            let explainer = match of_groups() {
-                Some(groups) => explainer.groups(groups),
-                None => explainer,
-            };
-            return explainer
+            return GameExplainer::new()
+                .method(asked.method)
+                .value(asked.value.clone())
                 .budget(asked.budget)
                 .seed(seed)
                 .explain(&Noiseless { setting: self, explicand })
@@ -76,10 +67,6 @@ impl Setting {
         };
         let law = self.law(draws, 10_000 + seed);
         let explainer = Explainer::conditional(self, &law).method(asked.method).value(asked.value.clone());
-        let explainer = match of_groups() {
-            Some(groups) => explainer.groups(groups),
-            None => explainer,
-        };
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
@@ -116,10 +103,9 @@ impl Model for Setting {
 }
 
 /// What is asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked {
     pub(crate) method: Method,
-    pub(crate) value: SolutionConcept,
-    pub(crate) partition: &'a Partition,
+    pub(crate) value: Value,
     pub(crate) budget: Budget,
 }
 
@@ -159,7 +145,7 @@ impl Game for Noiseless<'_> {
 /// standard errors.
 pub(crate) fn ratio(
     setting: &Setting,
-    asked: &Asked<'_>,
+    asked: &Asked,
     explicands: usize,
     seeds: u64,
     draws: Option<usize>,
@@ -167,7 +153,7 @@ pub(crate) fn ratio(
     let (mut reported, mut real) = (0.0, 0.0);
     for number in 0..explicands {
         let explicand = setting.explicand(number);
-        let truth = setting.truth(&explicand, &asked.value, asked.partition);
+        let truth = setting.truth(&explicand, &asked.value);
         // Every explicand counts alike.
         let size: f64 = truth.iter().map(|value| value * value).sum();
         for seed in 0..seeds {
@@ -180,18 +166,12 @@ pub(crate) fn ratio(
     Some(reported / real)
 }
 
-/// The methods that look at the game, each with a value that it computes.
-pub(crate) fn methods() -> Vec<(Method, SolutionConcept)> {
-    let named = |method: Method| -> Option<(Method, SolutionConcept)> {
-        let value = ["shapley", "banzhaf", "owen"]
-            .map(|name| name.parse::<SolutionConcept>().expect("a name"))
-            .into_iter()
-            .find(|value| method.computes(value))?;
+/// The methods that look at the game, each with a value that it computes, of players in these groups where it is one of groups.
+pub(crate) fn methods(groups: &Partition) -> Vec<(Method, Value)> {
+    let values = || [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), Value::owen(groups.clone())];
+    let named = |method: Method| {
+        let value = values().into_iter().find(|value| method.computes(value))?;
         Some((method, value))
     };
-    Method::ALL
-        .into_iter()
-        .filter(|&method| !matches!(method, Method::Auto | Method::Tree))
-        .filter_map(named)
-        .collect()
+    Method::all().filter(|&method| !matches!(method, Method::Auto | Method::Tree)).filter_map(named).collect()
 }

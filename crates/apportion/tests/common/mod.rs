@@ -1,6 +1,6 @@
 //! What the tests of the explainer stand on: an ensemble, rows for it, and a background.
 
-use apportion::{Background, Ensemble, Rows};
+use apportion::{Background, Ensemble, Partition, Rows, SolutionConcept, Value};
 
 pub(crate) fn iris() -> Ensemble {
     let bytes = include_bytes!("../fixtures/iris_xgb.json.gz");
@@ -20,4 +20,11 @@ pub(crate) fn background() -> Background {
 pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+/// The value of this name, of players in these groups where it needs any.
+pub(crate) fn value_in(name: &str, groups: &Partition) -> Value {
+    let concept: SolutionConcept = name.parse().expect("a name");
+    let groups = concept.needs_partition().then(|| groups.clone());
+    Value::of(concept, groups, None).expect("a value without a graph")
 }

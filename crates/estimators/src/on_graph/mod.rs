@@ -272,7 +272,8 @@ pub(crate) mod methods {
             Value::OnGraph(value, graph) => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
             _ => None,
         },
-    );
+    )
+    .variant();
 
     /// `l-shapley-permutation`: each player's contributions to random coalitions of its neighbourhood.
     pub static L_SHAPLEY_PERMUTATION: MethodSpec = MethodSpec::new(
@@ -292,13 +293,15 @@ pub(crate) mod methods {
         "local-monte-carlo",
         "the contributions to random coalitions of a neighbourhood, of other semivalues than Shapley",
         |value| sampled(value, LocalMethod::Contributions),
-    );
+    )
+    .variant();
 
     /// `l-banzhaf-kernel`: Kernel Banzhaf in the neighbourhood of each player.
     pub static L_BANZHAF_KERNEL: MethodSpec =
         MethodSpec::new("l-banzhaf-kernel", "Kernel Banzhaf in the neighbourhood of each player", |value| {
             sampled(value, LocalMethod::Regression)
-        });
+        })
+        .variant();
 
     /// `c-shapley-regression`: least squares on small connected coalitions, an approximation of C-Shapley values.
     pub static C_SHAPLEY_REGRESSION: MethodSpec = MethodSpec::new(

@@ -323,7 +323,8 @@ pub(crate) mod methods {
             }))
         },
     )
-    .drawing_scenarios();
+    .drawing_scenarios()
+    .variant();
 
     /// `optimized-monte-carlo-balanced-references`: optimized Monte Carlo, every player taking every place equally often, against one background row each.
     pub static OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES: MethodSpec = MethodSpec::new("optimized-monte-carlo-balanced-references", "optimized Monte Carlo, every player taking every place equally often, against one background row each", |_| {
@@ -332,5 +333,5 @@ pub(crate) mod methods {
             references: References::Drawn,
             ..OptimizedMonteCarlo::default()
         }))
-    }).drawing_scenarios();
+    }).drawing_scenarios().variant();
 }
