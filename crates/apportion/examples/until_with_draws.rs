@@ -6,7 +6,7 @@
 use apportion::estimators::StopRule;
 use apportion::{Explainer, Method, Partition, Until};
 
-#[path = "../tests/common/gaussian.rs"]
+#[path = "../tests/apportion/common/gaussian.rs"]
 mod gaussian;
 
 const METHODS: [Method; 6] = [
