@@ -5,7 +5,7 @@
 
 use apportion::{Budget, Method, Partition};
 
-#[path = "../tests/common/gaussian.rs"]
+#[path = "../tests/apportion/common/gaussian.rs"]
 mod gaussian;
 
 fn main() {

@@ -12,7 +12,7 @@
 
 #![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
 
-#[path = "../tests/common/hard_games.rs"]
+#[path = "../tests/apportion/common/hard_games.rs"]
 mod hard_games;
 
 use apportion::estimators::{Anytime, Estimator, StopRule, Until, methods};

@@ -7,7 +7,7 @@ use apportion::estimators::StopRule;
 use apportion::estimators::methods;
 use apportion::{Explainer, Method, Semivalue, Until};
 
-#[path = "../tests/common/gaussian.rs"]
+#[path = "../tests/apportion/common/gaussian.rs"]
 mod gaussian;
 
 const METHODS: [Method; 6] = [

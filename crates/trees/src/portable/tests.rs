@@ -1,3 +1,5 @@
+//! Documents of a few nodes against the predictions and values that they must have, and what is refused.
+
 #![allow(clippy::unwrap_used)]
 
 use apportion_games::Rows;
