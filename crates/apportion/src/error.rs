@@ -2,6 +2,7 @@
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
+use apportion_models::ModelError;
 use apportion_trees::TreeError;
 use apportion_values::{SolutionConcept, ValueError};
 
@@ -71,6 +72,9 @@ pub enum ExplainError {
     /// The estimator failed.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
+    /// A model file could not be read.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The tree oracle failed.
     #[error(transparent)]
     Trees(#[from] TreeError),
