@@ -3,6 +3,8 @@
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
 #[cfg(feature = "trees")]
+use apportion_models::ModelError;
+#[cfg(feature = "trees")]
 use apportion_trees::TreeError;
 use apportion_values::{Value, ValueError};
 
@@ -57,6 +59,10 @@ pub enum ExplainError {
     /// The estimator failed.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
+    /// A model file could not be read.
+    #[cfg(feature = "trees")]
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The tree oracle failed.
     #[cfg(feature = "trees")]
     #[error(transparent)]

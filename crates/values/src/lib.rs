@@ -43,6 +43,7 @@ mod error;
 mod graph_value;
 mod least_squares;
 mod linear;
+mod logarithms;
 mod quadrature;
 mod semivalue;
 mod solution_concept;
