@@ -42,6 +42,7 @@ mod error;
 mod explainer;
 mod follow;
 mod game_explainer;
+mod marginal;
 mod method;
 mod source;
 #[cfg(feature = "trees")]

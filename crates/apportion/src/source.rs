@@ -1,10 +1,11 @@
 //! What is explained: a model, and what stands in for features that are absent.
 
-use apportion_games::{Background, Coalition, Game, MarginalGame, Model};
+use apportion_games::{Background, Coalition, Game, Model};
 #[cfg(feature = "conditional")]
 use apportion_games::{ConditionalGame, ConditionalLaw};
 
 use crate::error::ExplainError;
+use crate::marginal::marginal;
 #[cfg(feature = "trees")]
 use crate::tree_source::Trees;
 
@@ -23,17 +24,6 @@ pub(crate) enum Source<'a> {
 /// A conditional game of any model under any law.
 #[cfg(feature = "conditional")]
 pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalLaw + 'a>;
-
-/// The marginal game of one explicand, and the players that cannot matter in it.
-pub(crate) fn marginal<'g>(
-    model: &'g dyn Model,
-    explicand: &[f64],
-    background: &'g Background,
-) -> Result<(Box<dyn Game + 'g>, Coalition), ExplainError> {
-    let game = MarginalGame::new(model, explicand, background)?;
-    let null_players = game.null_players();
-    Ok((Box::new(game), null_players))
-}
 
 impl Source<'_> {
     /// Whether there is an oracle that knows the exact values.

@@ -10,8 +10,8 @@ use apportion_trees::{
 use apportion_values::Value;
 
 use crate::error::ExplainError;
+use crate::marginal::marginal;
 use crate::method::Method;
-use crate::source::marginal;
 
 /// The games of an ensemble.
 enum Plays<'a> {
