@@ -2,7 +2,7 @@
 
 use apportion_games::GameError;
 
-/// What to give, where a file is none of it.
+/// What can be read: the end of messages about files that cannot.
 const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as JSON, trees saved as \
                      ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
 

@@ -36,7 +36,7 @@ impl Ensemble {
     ///   the one that was trained;
     /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
     ///
-    /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is none (a
+    /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
     /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
     /// more than 100 times their size (and 256 MiB) are errors. An ONNX file without trees, a network for
     /// example, is [`ModelError::NoTrees`].

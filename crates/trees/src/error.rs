@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 pub enum TreeError {
     /// A model file that could not be read, or a model that has not what is asked for: covers, constant leaves, a known link.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(ModelError),
     /// A sound model of a kind that cannot be explained here.
     #[error("{what} is not supported; {wanted}")]
     Unsupported {
@@ -115,4 +115,14 @@ pub enum TreeError {
     /// A value that is not defined for as many features: weights by size that are for another number.
     #[error(transparent)]
     Value(#[from] ValueError),
+}
+
+/// Rows that a model refuses are [`TreeError::Game`], as those that an oracle refuses are.
+impl From<ModelError> for TreeError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Game(error) => Self::Game(error),
+            error => Self::Model(error),
+        }
+    }
 }

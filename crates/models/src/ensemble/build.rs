@@ -69,8 +69,8 @@ impl Ensemble {
         }
     }
 
-    /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, as they take several times the memory
-    /// before.
+    /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take
+    /// several times the memory.
     pub(crate) fn push(&mut self, parts: TreeParts) -> Result<(), ModelError> {
         let tree = self.trees.len();
         self.append(parts).map_err(|problem| ModelError::Tree { tree, problem })

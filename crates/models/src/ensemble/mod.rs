@@ -83,6 +83,7 @@ const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
     /// Number of features of a row.
+    #[inline]
     pub fn feature_count(&self) -> usize {
         self.features
     }
@@ -93,11 +94,13 @@ impl Ensemble {
     }
 
     /// Number of outputs `k`: classes, targets, or 1.
+    #[inline]
     pub fn output_count(&self) -> usize {
         self.base_margins.len()
     }
 
     /// The margin of each output before any tree: the file's base score, taken through the link of its objective.
+    #[inline]
     pub fn base_margins(&self) -> &[f64] {
         &self.base_margins
     }

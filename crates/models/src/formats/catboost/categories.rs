@@ -2,8 +2,8 @@
 //!
 //! CatBoost takes a category for text, a whole number for its decimal digits, and keeps only the lower half of a 64-bit hash of it:
 //! CityHash, version 1.0. The file has these hashes and not the categories. So that rows of numbers can be explained, the hashes of
-//! the whole numbers up to [`MOST`] are looked through. What two of them share is equal for CatBoost as well. That the hash of
-//! another text is among them by chance has a probability of 3e-5.
+//! the whole numbers up to [`MOST`] are looked through. Numbers with the same hash are the same category for CatBoost,
+//! too. The hash of another text is among them by chance with a probability of 3e-5.
 
 use std::cell::OnceCell;
 

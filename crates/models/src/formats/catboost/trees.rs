@@ -12,8 +12,8 @@
 //! which the questions are asked, but the path-dependent game does. CatBoost asks the last one first, when it computes Shapley values.
 //! So a node of level l asks s_{d−1−l}, rows that pass go right, and leaves are in the file's order from left to right.
 //!
-//! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Weights are of leaves; a node's cover is the sum below it. Leaves
-//! that no row can come to, or none came to, are many, and have weight 0.
+//! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Weights are of leaves; a node's cover is the sum below it. Many
+//! leaves have weight 0: no row can come to them, or none did.
 //!
 //! # Nested trees
 //!
@@ -60,7 +60,7 @@ impl<'a> Trees<'a> {
         self.kind
     }
 
-    /// `None` of a model without trees.
+    /// `None` for a model without trees.
     pub(super) fn outputs(&self) -> Option<usize> {
         self.outputs
     }

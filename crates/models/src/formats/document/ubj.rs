@@ -1,7 +1,7 @@
 //! Universal Binary JSON (UBJSON, draft 12), as XGBoost writes it.
 //!
 //! A value is a one-letter marker and its payload; numbers are big-endian. Containers may announce the number of their elements (`#`)
-//! and their common type (`$`). Read are all markers of the draft and the unsigned integers of its successor BJData:
+//! and their common type (`$`). All markers of the draft are read, and the unsigned integers of its successor BJData:
 //!
 //! | marker | value | marker | value |
 //! |---|---|---|---|

@@ -33,7 +33,7 @@ pub(super) struct Field<'a> {
     line: Line<'a>,
 }
 
-/// Lines that are read. A block has no more, so that it is searched and kept in little whatever else is in it.
+/// Only lines that are read: a block stays small, and its search short, whatever else the file has in it.
 const KNOWN: [&str; 25] = [
     "version",
     "num_class",

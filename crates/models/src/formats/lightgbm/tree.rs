@@ -149,7 +149,7 @@ impl Sets {
         Ok(Self { words, bounds, taken: vec![false; count] })
     }
 
-    /// The rule of a split, whose threshold is the number of its set. A set is of one split.
+    /// The rule of a split, whose threshold is the number of its set. Each set belongs to one split.
     fn take(&mut self, number: f64) -> Result<Rule, String> {
         let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
         let Some(set) = known.filter(|&set| set < self.bounds.len()) else {
@@ -170,7 +170,7 @@ impl Sets {
         })
     }
 
-    /// Refuses sets of no split.
+    /// Refuses sets that no split has.
     fn finish(&self) -> Result<(), String> {
         match self.taken.iter().position(|taken| !taken) {
             None => Ok(()),
@@ -179,7 +179,7 @@ impl Sets {
     }
 }
 
-/// The models of linear leaves; `number` has the leaves' plain values at its end, in which leaves whose model is a constant get that.
+/// The models of linear leaves. The plain values of leaves are at the end of `number`; a leaf whose model is a constant gets that as its value.
 fn linear_leaves(
     section: &Section<'_>,
     number: &mut [f64],

@@ -18,7 +18,7 @@ const FORMAT: &str = "apportion-trees";
 /// The version of the format.
 const VERSION: usize = 1;
 
-/// A tree may be a few bytes, and rows may be as wide as its features say.
+/// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
 const MAX_FEATURES: usize = 1 << 30;
 
 const MEMBERS: [&str; 10] = [

@@ -74,7 +74,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// How the postprocessor takes margins to outputs; `None` of one that is not known here, or has no name here.
+/// How the postprocessor takes margins to outputs; `None` for one that is not known here or has no [`Link`].
 fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
     let number = |key| {
         let field = root.get(key)?;
