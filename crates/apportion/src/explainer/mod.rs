@@ -118,7 +118,7 @@ impl<'a> Explainer<'a> {
     /// The [certificate](Explanation::certificate) of an explanation says why its run stopped, the bound of its error and what that bound
     /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too, and no number of
     /// evaluations takes those away: where they stand in the way, the law is asked for more draws
-    /// ([`ConditionalLaw::with_draws`]), and [`Diagnostics::draws`] tells how many there were at last. The budget
+    /// ([`ConditionalLaw::with_draws`](apportion_games::ConditionalLaw::with_draws)), and [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) tells how many there were at last. The budget
     /// is for all of that, an evaluation with g times the law's draws counting for g. The evaluations of the explanation are those that it
     /// rests on; its model rows are all.
     ///

@@ -9,19 +9,19 @@ use crate::source::Source;
 use crate::tree_source::Trees;
 
 impl<'a> Explainer<'a> {
-    /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`] means exact values without sampling.
+    /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`](crate::Method::Auto) means exact values without sampling.
     pub fn of_trees(ensemble: &'a Ensemble, background: Background) -> Self {
         Self::of_source(Trees::marginal(ensemble, background))
     }
 
     /// An explainer of a tree ensemble, by its marginal game against a background that was compiled for it and whose rows are not needed;
-    /// only the methods [`Method::Auto`] and [`Method::Tree`] can do without.
+    /// only the methods [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree) can do without.
     pub fn of_compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Self {
         Self::of_source(Trees::compiled(ensemble, background))
     }
 
     /// An explainer of what a tree ensemble says behind its [link](Ensemble::link) (probabilities, rates, scores), by the marginal game
-    /// of these outputs. [`Method::Auto`] means exact values, where they can be had in acceptable time; estimates of the same game are
+    /// of these outputs. [`Method::Auto`](crate::Method::Auto) means exact values, where they can be had in acceptable time; estimates of the same game are
     /// those of any other method.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// An explainer of a tree ensemble, by its path-dependent game, which needs the training cover in the model but no background;
-    /// [`Method::Auto`] means exact values without sampling.
+    /// [`Method::Auto`](crate::Method::Auto) means exact values without sampling.
     pub fn path_dependent(ensemble: &'a Ensemble) -> Self {
         Self::of_source(Trees::path_dependent(ensemble))
     }
