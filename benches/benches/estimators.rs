@@ -8,7 +8,7 @@ fn overhead(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("overhead");
     group.sample_size(10);
     for (players, budget) in [(100, 1_000), (100, 10_000), (1000, 10_000)] {
-        for method in Method::ALL {
+        for method in Method::all() {
             let Some(estimator) = estimator(method, players) else { continue };
             let game = FreeGame { players };
             let id = BenchmarkId::new(method.name(), format!("n{players}_m{budget}"));

@@ -4,7 +4,7 @@
 //! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
 
 use apportion::games::{Coalitions, GameError};
-use apportion::{Estimator, Game, Method, Partition, Semivalue, SolutionConcept};
+use apportion::{Estimator, Game, Method, Partition, Semivalue, Value};
 
 /// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the estimator.
 pub struct FreeGame {
@@ -17,9 +17,8 @@ pub fn estimator(method: Method, players: usize) -> Option<Box<dyn Estimator>> {
     let groups = players.div_ceil(10);
     let members = (0..groups).map(|first| (first..players).step_by(groups).collect());
     let partition = Partition::new(players, members.collect()).ok()?;
-    [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), SolutionConcept::owen()]
-        .iter()
-        .find_map(|value| method.estimator(value, Some(&partition)))
+    let values = [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), Value::owen(partition)];
+    values.iter().find_map(|value| method.estimator(value))
 }
 
 impl Game for FreeGame {

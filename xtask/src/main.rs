@@ -1,5 +1,6 @@
 //! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
 
+mod check;
 mod comparison;
 mod mutants;
 mod papers;
@@ -23,6 +24,7 @@ enum Command {
     Reproduce(reproduce::cli::Reproduce),
     Mutants(mutants::Mutants),
     Train(train::Train),
+    Check(check::Check),
 }
 
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

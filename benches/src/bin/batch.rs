@@ -7,6 +7,7 @@
 
 use std::time::Instant;
 
+use apportion::estimators::methods;
 use apportion::games::Rows;
 use apportion::{Background, Budget, Explainer, Explanation, Method};
 use apportion_benches::{option, peak_memory_mib};
@@ -33,7 +34,7 @@ fn main() -> Result<(), Failure> {
     let spread =
         (0..background).flat_map(|index| table.row(index * table.len() / background).iter().copied());
     let explainer = Explainer::new(&network, Background::rows(spread.collect::<Vec<_>>(), features)?)
-        .method(Method::LeverageShap)
+        .method(Method::By(&methods::LEVERAGE_SHAP))
         .budget(Budget::PerPlayer(per_player));
     let rows = table.slice(0..most.min(table.len()));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;

@@ -5,6 +5,7 @@
 //! value of Shapley, Banzhaf and Owen (groups of ten) that it can, standard errors included.
 
 use apportion::Method;
+use apportion::estimators::methods;
 use apportion_benches::{FreeGame, estimator, peak_memory_mib};
 use cpu_time::ProcessTime;
 
@@ -13,7 +14,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let named = arguments.next_if(|argument| argument.parse::<usize>().is_err());
     let methods = match named {
         Some(name) => vec![name.parse()?],
-        None => vec![Method::LeverageShap, Method::KernelBanzhaf, Method::KernelBanzhafWithoutReplacement],
+        None => vec![
+            Method::By(&methods::LEVERAGE_SHAP),
+            Method::By(&methods::KERNEL_BANZHAF),
+            Method::By(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT),
+        ],
     };
     let numbers: Vec<usize> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
     let sizes: Vec<(usize, usize)> = if numbers.is_empty() {

@@ -5,7 +5,7 @@
 
 use apportion::{Budget, Method, Partition};
 
-#[path = "../tests/common/gaussian.rs"]
+#[path = "../tests/apportion/common/gaussian.rs"]
 mod gaussian;
 
 fn main() {
@@ -13,14 +13,14 @@ fn main() {
     let seeds = arguments.next().and_then(|seeds| seeds.parse().ok()).unwrap_or(40);
     let only = arguments.next();
     println!("method value n draws 5n 10n 20n");
-    for (method, value) in gaussian::methods() {
-        if only.as_ref().is_some_and(|only| only != method.name()) {
-            continue;
-        }
-        for features in [6, 9, 12] {
-            let setting = gaussian::Setting::new(features);
-            let groups = (0..3).map(|g| (0..features).filter(|i| i * 3 / features == g).collect());
-            let partition = Partition::new(features, groups.collect()).expect("groups");
+    for features in [6, 9, 12] {
+        let setting = gaussian::Setting::new(features);
+        let groups = (0..3).map(|g| (0..features).filter(|i| i * 3 / features == g).collect());
+        let partition = Partition::new(features, groups.collect()).expect("groups");
+        for (method, value) in gaussian::methods(&partition) {
+            if only.as_ref().is_some_and(|only| only != method.name()) {
+                continue;
+            }
             // Exact values are the same at any budget.
             let budgets = if method == Method::Exact { &[20][..] } else { &[5, 10, 20] };
             if method == Method::Exact && features > 9 {
@@ -30,11 +30,10 @@ fn main() {
                 if method == Method::Exact && draws.is_none() {
                     continue;
                 }
-                print!("{method} {value} {features} {}", draws.unwrap_or(0));
+                print!("{method} {} {features} {}", value.concept(), draws.unwrap_or(0));
                 for &times in budgets {
                     let budget = Budget::PerPlayer(times);
-                    let asked =
-                        gaussian::Asked { method, value: value.clone(), partition: &partition, budget };
+                    let asked = gaussian::Asked { method, value: value.clone(), budget };
                     match gaussian::ratio(&setting, &asked, 3, seeds, draws) {
                         Some(ratio) => print!(" {ratio:.2}"),
                         None => print!(" none"),

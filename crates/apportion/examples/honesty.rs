@@ -12,38 +12,37 @@
 
 #![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
 
-#[path = "../tests/common/hard_games.rs"]
+#[path = "../tests/apportion/common/hard_games.rs"]
 mod hard_games;
 
-use apportion::estimators::{Anytime, Estimator, StopRule, Until};
+use apportion::estimators::{Anytime, Estimator, StopRule, Until, methods};
 use apportion::games::Partition;
-use apportion::values::SolutionConcept;
-use apportion::{Method, Semivalue};
+use apportion::{Method, Semivalue, SolutionConcept, Value};
 use hard_games::{Known, hard_games, smooth_games};
 use rayon::prelude::*;
 
 /// The sampled methods for Shapley values.
 const METHODS: [Method; 20] = [
-    Method::LeverageShap,
-    Method::LeverageShapBernoulli,
-    Method::LeverageShapUnpaired,
-    Method::LeverageShapWithReplacement,
-    Method::KernelShap,
-    Method::KernelShapPaired,
-    Method::OptimizedKernelShap,
-    Method::Permutation,
-    Method::OptimizedMonteCarlo,
-    Method::OptimizedMonteCarloIndependent,
-    Method::OptimizedMonteCarloBalanced,
-    Method::Sgd,
-    Method::MonteCarlo,
-    Method::Stratified,
-    Method::StratifiedEqual,
-    Method::Msr,
-    Method::MsrAdjusted,
-    Method::ProductSpace,
-    Method::NestedPermutation,
-    Method::NestedPermutationPlain,
+    Method::By(&methods::LEVERAGE_SHAP),
+    Method::By(&methods::LEVERAGE_SHAP_BERNOULLI),
+    Method::By(&methods::LEVERAGE_SHAP_UNPAIRED),
+    Method::By(&methods::LEVERAGE_SHAP_WITH_REPLACEMENT),
+    Method::By(&methods::KERNEL_SHAP),
+    Method::By(&methods::KERNEL_SHAP_PAIRED),
+    Method::By(&methods::OPTIMIZED_KERNEL_SHAP),
+    Method::By(&methods::PERMUTATION),
+    Method::By(&methods::OPTIMIZED_MONTE_CARLO),
+    Method::By(&methods::OPTIMIZED_MONTE_CARLO_INDEPENDENT),
+    Method::By(&methods::OPTIMIZED_MONTE_CARLO_BALANCED),
+    Method::By(&methods::SGD),
+    Method::By(&methods::MONTE_CARLO),
+    Method::By(&methods::STRATIFIED),
+    Method::By(&methods::STRATIFIED_EQUAL),
+    Method::By(&methods::MSR),
+    Method::By(&methods::MSR_ADJUSTED),
+    Method::By(&methods::PRODUCT_SPACE),
+    Method::By(&methods::NESTED_PERMUTATION),
+    Method::By(&methods::NESTED_PERMUTATION_PLAIN),
 ];
 
 /// A value is right if it is off by no more than rounding.
@@ -71,14 +70,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     match given(0) {
         Some("certificates") => certificates(&methods, &games, seeds),
-        Some("values") => values(&given(2).map_or(Method::ALL.to_vec(), |_| methods), &games, seeds),
+        Some("values") => values(&given(2).map_or(Method::all().collect(), |_| methods), &games, seeds),
         _ => intervals(&methods, &games, seeds),
     }
     Ok(())
 }
 
 fn estimator(method: Method) -> Option<Box<dyn Estimator>> {
-    method.estimator(&Semivalue::Shapley.into(), None)
+    method.estimator(&Semivalue::Shapley.into())
 }
 
 #[derive(Default, Clone, Copy)]
@@ -228,8 +227,10 @@ fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                 let groups = 4;
                 let partition = (0..groups).map(|group| (group..*n).step_by(groups).collect()).collect();
                 let partition = Partition::new(*n, partition).unwrap();
-                let Some(estimator) = method.estimator(concept, Some(&partition)) else { return (0, 0) };
-                let truth = concept.enumerate(&*known.game, Some(&partition)).unwrap().values;
+                let groups = concept.needs_partition().then_some(partition);
+                let value = Value::of(concept.clone(), groups, None).unwrap();
+                let Some(estimator) = method.estimator(&value) else { return (0, 0) };
+                let truth = value.enumerate(&*known.game).unwrap().values;
                 let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
                 let mut counts = (0, 0);
                 for (tolerance, seed) in

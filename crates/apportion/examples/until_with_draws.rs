@@ -4,18 +4,19 @@
 //! `cargo run --release -p apportion --example until_with_draws -- [SEEDS]`
 
 use apportion::estimators::StopRule;
-use apportion::{Explainer, Method, Partition, Until};
+use apportion::estimators::methods;
+use apportion::{Explainer, Method, Semivalue, Until};
 
-#[path = "../tests/common/gaussian.rs"]
+#[path = "../tests/apportion/common/gaussian.rs"]
 mod gaussian;
 
 const METHODS: [Method; 6] = [
     Method::Auto,
     Method::Exact,
-    Method::KernelShap,
-    Method::Permutation,
-    Method::MonteCarlo,
-    Method::MsrAdjusted,
+    Method::By(&methods::KERNEL_SHAP),
+    Method::By(&methods::PERMUTATION),
+    Method::By(&methods::MONTE_CARLO),
+    Method::By(&methods::MSR_ADJUSTED),
 ];
 
 fn main() {
@@ -31,7 +32,7 @@ fn main() {
                 let explainer = Explainer::conditional(&setting, &law).method(method).seed(seed);
                 let explained = explainer.until(Until::relative(tolerance)).explain(&explicand);
                 let explanation = explained.expect("an explanation");
-                let truth = setting.truth(&explicand, &explanation.value, &Partition::whole(features));
+                let truth = setting.truth(&explicand, &Semivalue::Shapley.into());
                 let norm = |numbers: Vec<f64>| numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
                 let off = norm(explanation.values.iter().zip(&truth).map(|(a, b)| a - b).collect());
                 let rule = explanation.certificate.map(|certificate| certificate.stopped_by);

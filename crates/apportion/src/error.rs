@@ -2,8 +2,11 @@
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
+#[cfg(feature = "trees")]
+use apportion_models::ModelError;
+#[cfg(feature = "trees")]
 use apportion_trees::TreeError;
-use apportion_values::{SolutionConcept, ValueError};
+use apportion_values::{Value, ValueError};
 
 use crate::method::Method;
 
@@ -12,7 +15,7 @@ use crate::method::Method;
 #[non_exhaustive]
 pub enum ExplainError {
     /// A name that is no method.
-    #[error("unknown method {given:?}; known are {}", Method::ALL.map(Method::name).join(", "))]
+    #[error("unknown method {given:?}; known are {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
     UnknownMethod {
         /// The name given.
         given: String,
@@ -27,30 +30,15 @@ pub enum ExplainError {
     },
     /// A method that cannot compute the value asked for.
     #[error(
-        "{method} does not compute {value} values; these do: {}",
-        Method::ALL.into_iter().filter(|method| method.computes(value)).map(Method::name).collect::<Vec<_>>().join(", ")
+        "{method} does not compute {} values; these do: {}",
+        value.concept(),
+        Method::all().filter(|method| method.computes(value)).map(Method::name).collect::<Vec<_>>().join(", ")
     )]
     Unsupported {
         /// The method.
         method: Method,
         /// The value.
-        value: SolutionConcept,
-    },
-    /// Groups for a value of single players.
-    #[error(
-        "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
-    )]
-    NeedlessGroups {
-        /// The value.
-        value: SolutionConcept,
-    },
-    /// A graph for a value that does not look at one.
-    #[error(
-        "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
-    )]
-    NeedlessGraph {
-        /// The value.
-        value: SolutionConcept,
+        value: Box<Value>,
     },
     /// The tree oracle was asked for a model that is not a tree ensemble.
     #[error(
@@ -71,7 +59,12 @@ pub enum ExplainError {
     /// The estimator failed.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
+    /// A model file could not be read.
+    #[cfg(feature = "trees")]
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The tree oracle failed.
+    #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),
 }

@@ -1,10 +1,10 @@
 //! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
 
 use apportion_estimators::{
-    Anytime, Checkpoint, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups,
+    Anytime, Checkpoint, Estimator, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups,
 };
-use apportion_games::{Game, Graph, Partition};
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_games::Game;
+use apportion_values::{Semivalue, Value};
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
@@ -18,22 +18,20 @@ use crate::method::Method;
 ///
 /// ```
 /// use apportion::games::{Graph, SumOfUnanimity};
-/// use apportion::values::GraphValue;
+/// use apportion::values::{GraphValue, Value};
 /// use apportion::GameExplainer;
 ///
 /// // A hundred players in a row, of whom neighbours interact.
 /// let terms = (0..99).map(|player| (vec![player, player + 1], 1.0));
 /// let game = SumOfUnanimity::new(100, 0.0, terms)?;
-/// let explanation = GameExplainer::new().value(GraphValue::l_shapley(2)).graph(Graph::line(100)).explain(&game)?;
+/// let explanation = GameExplainer::new().value(Value::on_graph(GraphValue::l_shapley(2), Graph::line(100))).explain(&game)?;
 /// assert!((explanation.values[50] - 1.0).abs() < 1e-12);
 /// assert!(explanation.evaluations < 16 * 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct GameExplainer {
-    pub(crate) value: SolutionConcept,
-    pub(crate) partition: Option<Partition>,
-    pub(crate) graph: Option<Graph>,
+    pub(crate) value: Value,
     pub(crate) method: Method,
     pub(crate) budget: Budget,
     pub(crate) until: Option<Until>,
@@ -44,8 +42,6 @@ impl Default for GameExplainer {
     fn default() -> Self {
         Self {
             value: Semivalue::Shapley.into(),
-            partition: None,
-            graph: None,
             method: Method::default(),
             budget: Budget::default(),
             until: None,
@@ -70,6 +66,7 @@ pub(crate) enum Extent {
     /// A growing sample, as many evaluations as the accuracy takes.
     Until(Until),
     /// A growing sample that has come to so many evaluations.
+    #[cfg(feature = "conditional")]
     Grown(usize),
 }
 
@@ -79,27 +76,15 @@ impl GameExplainer {
         Self::default()
     }
 
-    /// Which value to compute; Shapley by default.
-    pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
+    /// Which value to compute, of players in which groups or on which graph; Shapley values by default.
+    pub fn value(mut self, value: impl Into<Value>) -> Self {
         self.value = value.into();
         self
     }
 
-    /// The groups that players belong to, for values of players in groups, and of groups.
-    pub fn groups(mut self, partition: Partition) -> Self {
-        self.partition = Some(partition);
-        self
-    }
-
-    /// Who is next to whom, for values of players on a graph.
-    pub fn graph(mut self, graph: Graph) -> Self {
-        self.graph = Some(graph);
-        self
-    }
-
     /// How to compute it; [`Method::Auto`] by default.
-    pub fn method(mut self, method: Method) -> Self {
-        self.method = method;
+    pub fn method(mut self, method: impl Into<Method>) -> Self {
+        self.method = method.into();
         self
     }
 
@@ -126,7 +111,7 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// [`ExplainError`] if the method cannot compute the value, the groups or the graph are missing, needless or of other players, the
+    /// [`ExplainError`] if the method cannot compute the value, the groups or the graph are of other players, the
     /// budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
         self.check_method()?;
@@ -146,24 +131,17 @@ impl GameExplainer {
             until.check()?;
         }
         if !self.method.computes(&self.value) {
-            return Err(ExplainError::Unsupported { method: self.method, value: self.value.clone() });
-        }
-        if self.partition.is_some() && !self.value.needs_partition() {
-            return Err(ExplainError::NeedlessGroups { value: self.value.clone() });
-        }
-        if self.graph.is_some() && !self.value.needs_graph() {
-            return Err(ExplainError::NeedlessGraph { value: self.value.clone() });
+            return Err(ExplainError::Unsupported {
+                method: self.method,
+                value: Box::new(self.value.clone()),
+            });
         }
         Ok(())
     }
 
     /// Checks that the value is defined for `players`, and says how many values there are.
     pub(crate) fn results(&self, players: usize) -> Result<usize, ExplainError> {
-        if let (SolutionConcept::OnGraph(value), Some(graph)) = (&self.value, &self.graph) {
-            value.check(players, graph)?;
-            return Ok(players);
-        }
-        Ok(self.value.check(players, self.partition.as_ref())?)
+        Ok(self.value.check(players)?)
     }
 
     /// What a run of a game of `players` may take; of all features, so that "10n" is the same for every row.
@@ -179,16 +157,10 @@ impl GameExplainer {
 
     /// The method that is used: [`Method::Auto`] stands for enumeration where the budget covers it, else for the best estimate. A run until
     /// an accuracy enumerates by itself where that is cheaper.
-    pub(crate) fn method_of(
-        &self,
-        players: usize,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
-        extent: Extent,
-    ) -> Method {
+    pub(crate) fn method_of(&self, players: usize, value: &Value, extent: Extent) -> Method {
         match (self.method, extent) {
             (Method::Auto, Extent::Sample(budget))
-                if value.coalitions(players, partition).is_some_and(|all| all <= budget) =>
+                if value.coalitions(players).is_some_and(|all| all <= budget) =>
             {
                 Method::Exact
             }
@@ -204,37 +176,38 @@ impl GameExplainer {
         extent: Extent,
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
-        let explanation = self.explain_game(game, &self.value, self.partition.as_ref(), extent, followed)?;
-        Ok(Explanation { value: self.value.clone(), ..explanation })
+        let explanation = self.explain_game(game, &self.value, extent, followed)?;
+        Ok(Explanation { value: self.value.concept(), ..explanation })
     }
 
     /// The values `value` of `game`, which may be a part of what was asked.
     pub(crate) fn explain_game(
         &self,
         game: &dyn Game,
-        value: &SolutionConcept,
-        partition: Option<&Partition>,
+        value: &Value,
         extent: Extent,
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
         let mut same_as = None;
-        let estimator = if let (SolutionConcept::OnGraph(value), Some(graph)) = (value, &self.graph) {
-            let exact = matches!(self.method, Method::Auto | Method::Exact);
-            if exact && self.until.is_none() && self.budget == Budget::Auto {
-                return Ok(OnGraph::new(graph.clone(), value.clone()).values(game)?);
-            }
-            self.method.on_graph(value, graph)
-        } else {
-            let method = self.method_of(game.players(), value, partition, extent);
-            same_as = method.same_as(value, game.scenarios()).map(|method| method.name().to_owned());
-            method.estimator(value, partition)
-        };
+        let estimator =
+            if let (Value::OnGraph(value, graph), Method::Auto | Method::Exact) = (value, self.method) {
+                let on_graph = OnGraph::new(graph.clone(), value.clone());
+                if self.until.is_none() && self.budget == Budget::Auto {
+                    return Ok(on_graph.values(game)?);
+                }
+                Some(Box::new(on_graph) as Box<dyn Estimator>)
+            } else {
+                let method = self.method_of(game.players(), value, extent);
+                same_as = method.same_as(value, game.scenarios()).map(|method| method.name().to_owned());
+                method.estimator(value)
+            };
         let Some(estimator) = estimator else {
-            return Ok(self.certified(exact_in_groups(game, value, partition)?));
+            return Ok(self.certified(exact_in_groups(game, &value.concept(), value.groups())?));
         };
         let seed = self.seed;
         let mut explanation = match (extent, followed) {
             (Extent::Sample(budget), None) => estimator.estimate(game, budget, seed)?,
+            #[cfg(feature = "conditional")]
             (Extent::Grown(budget), _) => estimator.growing().estimate(game, budget, seed)?,
             (Extent::Sample(budget), Some(followed)) => {
                 followed.begin(Anytime::of_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
@@ -257,6 +230,7 @@ impl GameExplainer {
     }
 }
 
+#[cfg(feature = "conditional")]
 impl Extent {
     /// The most evaluations.
     pub(crate) fn evaluations(self, players: usize) -> usize {

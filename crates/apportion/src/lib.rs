@@ -29,27 +29,36 @@
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
 //! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; runs until an accuracy; of players in groups regressions, Monte Carlo on the product space, nested permutations |
-//! | [`trees`] | `apportion-trees` | tree ensembles, model files, the path-dependent game, exact oracles |
+//! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, links |
+//! | [`trees`] | `apportion-trees` | tree ensembles explained: the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
 //! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`] and [`Follow`].
 
 mod budget;
+#[cfg(feature = "conditional")]
 mod draws;
 mod error;
 mod explainer;
 mod follow;
 mod game_explainer;
+mod marginal;
 mod method;
-mod oracle;
 mod source;
+#[cfg(feature = "trees")]
+mod tree_source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;
+#[cfg(feature = "media")]
 pub use apportion_media as media;
+#[cfg(feature = "trees")]
+pub use apportion_models as models;
+#[cfg(feature = "partitions")]
 pub use apportion_partitions as partitions;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
+#[cfg(feature = "trees")]
 pub use apportion_trees as trees;
 pub use apportion_values as values;
 
@@ -57,8 +66,9 @@ pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
+#[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, Settings};
-pub use apportion_values::{Semivalue, SolutionConcept};
+pub use apportion_values::{Semivalue, SolutionConcept, Value};
 pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};

@@ -7,12 +7,11 @@ use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
 use apportion::samplers::most_rows;
 use apportion::trees::Link;
-use apportion::{
-    Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, SolutionConcept, Until,
-};
+use apportion::values::ValueError;
+use apportion::{Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, Until, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
@@ -63,14 +62,13 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         Some(graph) => Some(graph.graph(&features)?),
         None => None,
     };
-    if graph.is_none() {
-        args.value
-            .check(input.table.columns, partition.as_ref())
-            .map_err(|error| Usage(format!("--value: {error}")))?;
+    let value = Value::of(args.value.clone(), partition, graph)
+        .map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
+    check_method(args.method, &value)?;
+    if value.graph().is_none() {
+        value.check(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
     }
-    if let Some(partition) = &partition {
-        note_what_it_reduces_to(&args.value, partition);
-    }
+    note_what_it_reduces_to(&value);
     let law = conditional::law(args, input.table.columns, || data(args, &input))?;
     let outputs = match args.space {
         Space::Margin => None,
@@ -85,40 +83,32 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         (_, None, None, None) => Explainer::of_trees(&input.model, background(args, &input)?),
     };
     let method = match args.method {
-        Method::Auto if graph.is_some() => Method::Exact,
+        Method::Auto if value.graph().is_some() => Method::Exact,
         // The model is a tree ensemble.
         Method::Auto if law.is_none() => Method::Tree,
-        Method::Auto if until.is_some() => Method::sampled(&args.value),
-        Method::Auto => without_oracle(args, partition.as_ref(), input.table.columns),
+        Method::Auto if until.is_some() => Method::sampled(&value),
+        Method::Auto => without_oracle(args, &value, input.table.columns),
         method => method,
     };
     let players = input.table.columns;
-    let budget = match &graph {
+    let budget = match value.graph() {
         // Values on a graph take what they need; a budget is the most they may take.
         Some(_) if method == Method::Exact => args.budget.map(|budget| budget.evaluations(players)),
         Some(_) => Some(args.budget.unwrap_or_default().evaluations(players)),
-        None => evaluations(method, &args.value, partition.as_ref(), args.budget, players, until.as_ref())?,
+        None => evaluations(method, &value, args.budget, players, until.as_ref())?,
     };
     let loaded = Instant::now();
 
     let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
-    let source = match &partition {
-        Some(partition) => source.groups(partition.clone()),
-        None => source,
-    };
-    let source = match &graph {
-        Some(graph) => source.graph(graph.clone()),
-        None => source,
-    };
     let allowed = match budget {
         // What an accuracy may take is more than all coalitions where draws are raised.
-        Some(_) if until.is_some() && args.budget.is_none() && graph.is_none() => Budget::Auto,
+        Some(_) if until.is_some() && args.budget.is_none() && value.graph().is_none() => Budget::Auto,
         Some(evaluations) => Budget::Evaluations(evaluations),
         None => Budget::Auto,
     };
     let explainer = source
-        .value(args.value.clone())
+        .value(value.clone())
         .method(method)
         .budget(allowed)
         .settings(args.engine.settings())
@@ -132,7 +122,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let mut runs = None;
     let explanations = if is_followed {
         progress.set_style(style_of_runs()?);
-        let request = request(args, &input, method, budget, partition.as_ref())?;
+        let request = request(args, &input, method, budget, value.groups())?;
         let every = Duration::from_secs(args.checkpoint_every);
         let runs =
             runs.insert(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?);
@@ -160,7 +150,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 
     warn_of_undetermined(&explanations);
     warn_of_inaccurate(&explanations);
-    let mut results = attributions(args, &input, features, partition, method, budget, explanations);
+    let mut results = attributions(args, &input, features, &value, method, budget, explanations);
     results.accuracy = until.as_ref().map(accuracy::words);
     destination.write(|out| results.write(args.output.format, out))?;
     if let Some(runs) = &runs {
@@ -235,7 +225,7 @@ fn request(
 /// Options as data, in a line.
 fn in_words(options: &impl Serialize) -> Result<String> {
     Ok(match serde_json::to_value(options)? {
-        Value::String(name) => name,
+        serde_json::Value::String(name) => name,
         options => options.to_string(),
     })
 }
@@ -270,10 +260,6 @@ pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
 fn check(args: &Explain) -> Result<()> {
     let refuse = |says: String| Err(Usage(says).into());
     let (method, value, game) = (args.method, &args.value, args.game.name());
-    if !method.computes(value) {
-        let error = ExplainError::Unsupported { method, value: value.clone() };
-        return refuse(format!("--method {method}, --value {value}: {error}"));
-    }
     if method == Method::Tree && !matches!(args.game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
             "--method tree: no oracle plays --game {game}; take exact, or a method that samples"
@@ -296,7 +282,7 @@ fn check(args: &Explain) -> Result<()> {
             ));
         }
         (Some(_), false) => {
-            let error = ExplainError::NeedlessGraph { value: value.clone() };
+            let error = ValueError::NeedlessGraph { value: Box::new(value.clone()) };
             return refuse(format!("--graph: {error}"));
         }
         _ => {}
@@ -306,7 +292,7 @@ fn check(args: &Explain) -> Result<()> {
             "--value {value} is of features in groups: say which belong together by --groups \"age,sex;bmi\", or have it found by --groups auto"
         )),
         (Some(_), false) => {
-            let error = ExplainError::NeedlessGroups { value: value.clone() };
+            let error = ValueError::NeedlessGroups { value: Box::new(value.clone()) };
             refuse(format!("--groups: {error}"))
         }
         _ => Ok(()),
@@ -356,8 +342,19 @@ fn check_engine(args: &Explain) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a method that cannot compute the value.
+pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
+    if method.computes(value) {
+        return Ok(());
+    }
+    let error = ExplainError::Unsupported { method, value: Box::new(value.clone()) };
+    Err(Usage(format!("--method {method}, --value {}: {error}", value.concept())).into())
+}
+
 /// Says on standard error where the groups make no difference.
-fn note_what_it_reduces_to(value: &SolutionConcept, partition: &Partition) {
+fn note_what_it_reduces_to(value: &Value) {
+    let Some(partition) = value.groups() else { return };
+    let value = value.concept();
     let what = if partition.len() == 1 {
         "all features are one group"
     } else {
@@ -375,11 +372,11 @@ fn note_what_it_reduces_to(value: &SolutionConcept, partition: &Partition) {
 }
 
 /// The method that [`Method::Auto`] stands for where the game has no oracle: enumeration where the budget covers it.
-fn without_oracle(args: &Explain, partition: Option<&Partition>, players: usize) -> Method {
+fn without_oracle(args: &Explain, value: &Value, players: usize) -> Method {
     let budget = args.budget.unwrap_or_default().evaluations(players);
-    match args.value.coalitions(players, partition) {
+    match value.coalitions(players) {
         Some(all) if all <= budget => Method::Exact,
-        _ => Method::sampled(&args.value),
+        _ => Method::sampled(value),
     }
 }
 
@@ -403,7 +400,7 @@ fn attributions(
     args: &Explain,
     input: &Input,
     features: Vec<String>,
-    partition: Option<Partition>,
+    value: &Value,
     method: Method,
     budget: Option<usize>,
     explanations: Vec<Explanation>,
@@ -414,14 +411,14 @@ fn attributions(
         explanation,
     };
     Attributions {
-        value: args.value.to_string(),
+        value: value.concept().to_string(),
         game: args.game.name(),
         method: method.name().to_owned(),
         budget,
         accuracy: None,
         seed: args.seed,
-        players: players(&args.value, features.len(), partition.as_ref()),
-        groups: partition.map(|partition| partition.groups().to_vec()),
+        players: players(value, features.len()),
+        groups: value.groups().map(|groups| groups.groups().to_vec()),
         about: match args.space {
             Space::Margin => Vec::new(),
             Space::Probability => vec![("output", json!(input.model.link().map(Link::name)))],
@@ -433,9 +430,9 @@ fn attributions(
 }
 
 /// The features of each player: of quotient values players are the groups.
-fn players(value: &SolutionConcept, features: usize, partition: Option<&Partition>) -> Vec<Vec<usize>> {
-    match (value, partition) {
-        (SolutionConcept::Quotient(_), Some(partition)) => partition.groups().to_vec(),
+fn players(value: &Value, features: usize) -> Vec<Vec<usize>> {
+    match value {
+        Value::Quotient(_, groups) => groups.groups().to_vec(),
         _ => (0..features).map(|feature| vec![feature]).collect(),
     }
 }
@@ -469,8 +466,7 @@ impl Timings {
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
 fn evaluations(
     method: Method,
-    value: &SolutionConcept,
-    partition: Option<&Partition>,
+    value: &Value,
     budget: Option<Budget>,
     players: usize,
     until: Option<&Until>,
@@ -480,7 +476,7 @@ fn evaluations(
     if let Some(given) = given.filter(|&given| given > most) {
         bail!("--budget {given} is too large: the most is {most} evaluations for {players} features");
     }
-    match (method.estimator(value, partition), given) {
+    match (method.estimator(value), given) {
         (Some(estimator), given) => {
             let given = given.unwrap_or_else(|| match until {
                 Some(until) => until.most_evaluations(players),
@@ -495,8 +491,8 @@ fn evaluations(
             Ok(Some(given))
         }
         (None, Some(given)) if method == Method::Exact => {
-            if let Some(least) = value.coalitions(players, partition).filter(|&least| given < least) {
-                let what = if value.semivalue().is_some() {
+            if let Some(least) = value.coalitions(players).filter(|&least| given < least) {
+                let what = if matches!(value, Value::Semivalue(_)) {
                     format!("2^{players} = {least} evaluations for {players} features")
                 } else {
                     format!("{least} evaluations for {players} features in these groups")
@@ -517,37 +513,52 @@ fn evaluations(
 mod tests {
     use super::*;
     use apportion::Semivalue;
+    use apportion::estimators::methods;
 
-    const SHAPLEY: SolutionConcept = SolutionConcept::Semivalue(Semivalue::Shapley);
+    const SHAPLEY: Value = Value::Semivalue(Semivalue::Shapley);
 
     #[test]
     fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
-        let message = evaluations(Method::Exact, &SHAPLEY, None, Some(Budget::Evaluations(1000)), 10, None)
+        let message = evaluations(Method::Exact, &SHAPLEY, Some(Budget::Evaluations(1000)), 10, None)
             .unwrap_err()
             .to_string();
         assert!(message.contains("2^10 = 1024"), "{message}");
-        let message =
-            evaluations(Method::LeverageShap, &SHAPLEY, None, Some(Budget::Evaluations(1)), 10, None)
-                .unwrap_err()
-                .to_string();
+        let message = evaluations(
+            Method::By(&methods::LEVERAGE_SHAP),
+            &SHAPLEY,
+            Some(Budget::Evaluations(1)),
+            10,
+            None,
+        )
+        .unwrap_err()
+        .to_string();
         assert!(message.contains("at least"), "{message}");
     }
 
     #[test]
     fn a_budget_that_no_memory_could_hold_is_refused() {
-        let message =
-            evaluations(Method::Permutation, &SHAPLEY, None, Some(Budget::PerPlayer(usize::MAX)), 2, None)
-                .unwrap_err();
+        let message = evaluations(
+            Method::By(&methods::PERMUTATION),
+            &SHAPLEY,
+            Some(Budget::PerPlayer(usize::MAX)),
+            2,
+            None,
+        )
+        .unwrap_err();
         assert!(message.to_string().contains("too large"), "{message}");
     }
 
     #[test]
     fn a_multiple_counts_all_features() {
         assert_eq!(
-            evaluations(Method::KernelShap, &SHAPLEY, None, Some(Budget::PerPlayer(10)), 60, None).unwrap(),
+            evaluations(Method::By(&methods::KERNEL_SHAP), &SHAPLEY, Some(Budget::PerPlayer(10)), 60, None)
+                .unwrap(),
             Some(600)
         );
-        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, None, 60, None).unwrap(), None);
-        assert_eq!(evaluations(Method::Permutation, &SHAPLEY, None, None, 10, None).unwrap(), Some(2048));
+        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, 60, None).unwrap(), None);
+        assert_eq!(
+            evaluations(Method::By(&methods::PERMUTATION), &SHAPLEY, None, 10, None).unwrap(),
+            Some(2048)
+        );
     }
 }

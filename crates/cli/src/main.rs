@@ -27,6 +27,7 @@ mod inspect;
 mod interactions;
 #[cfg(feature = "networks")]
 mod media;
+mod methods;
 mod model;
 mod output;
 mod predict;

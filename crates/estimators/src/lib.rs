@@ -72,6 +72,7 @@ mod optimized_monte_carlo;
 mod permutation_shap;
 mod product_space;
 mod projected_gradient;
+mod registry;
 mod regression;
 mod running_moments;
 mod scaled;
@@ -106,6 +107,7 @@ pub use projected_gradient::{
     GradientBounds, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepRule,
     StepSize, Tail,
 };
+pub use registry::{MethodSpec, methods};
 pub use regression::StandardErrors;
 pub use settings::Settings;
 pub use stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};

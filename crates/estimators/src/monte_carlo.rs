@@ -265,6 +265,32 @@ fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> 
     squares.iter().enumerate().map(error).collect()
 }
 
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{Accounting, MonteCarlo};
+    use crate::registry::MethodSpec;
+    use crate::registry::semivalue;
+
+    /// `monte-carlo`: Monte Carlo, each player on its own.
+    pub static MONTE_CARLO: MethodSpec =
+        MethodSpec::new("monte-carlo", "Monte Carlo, each player on its own", |value| {
+            Some(Box::new(MonteCarlo::new(semivalue(value)?)))
+        });
+
+    /// `monte-carlo-authors`: Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget.
+    pub static MONTE_CARLO_AUTHORS: MethodSpec = MethodSpec::new(
+        "monte-carlo-authors",
+        "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+        |value| {
+            Some(Box::new(MonteCarlo {
+                accounting: Accounting::Subsets,
+                ..MonteCarlo::new(semivalue(value)?)
+            }))
+        },
+    )
+    .variant();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

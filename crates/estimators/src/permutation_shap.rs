@@ -200,3 +200,16 @@ impl RunningMean {
         self.squares.iter().map(|squares| (squares / (count - 1.0) / count).sqrt()).collect()
     }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::PermutationShap;
+    use crate::registry::MethodSpec;
+
+    /// `permutation`: Permutation SHAP: random orders of the players, walked forwards and backwards.
+    pub static PERMUTATION: MethodSpec = MethodSpec::new(
+        "permutation",
+        "Permutation SHAP: random orders of the players, walked forwards and backwards",
+        |_| Some(Box::new(PermutationShap::default())),
+    );
+}

@@ -29,17 +29,22 @@
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
 //! | [`NearReference`], [`Changes`] | models that predict rows near one that they know at less cost |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
-//! | [`ConditionalGame`] | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
-//! | [`ErrorsOfDraws`] | the same beside copies that are off by what its draws leave to chance |
-//! | [`GaussianLaw`], [`CopulaLaw`], [`EmpiricalLaw`], [`FrequencyLaw`] | how absent features are distributed given the present ones, fitted on data: [`ConditionalLaw`], [`Sampling`], [`SyntheticRows`] |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
 //! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
 //! | [`Graph`], [`GraphRestrictedGame`] | who can speak to whom: lines, grids, any graph; neighbourhoods, connected sets ([`ConnectedSet`]), components; and the game in which only connected coalitions work together |
-//! | [`Counted`], [`Cached`], [`Noisy`], [`Centred`] | adapters: a game made of a game |
+//! | [`Counted`], [`Cached`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
-//! | [`stream`], [`Purpose`] | random streams that make every result a function of its seed |
+//! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
 //! | [`GameError`] | what can go wrong |
+//!
+//! With the feature `conditional`, which takes a library of linear algebra:
+//!
+//! | | |
+//! |---|---|
+//! | `ConditionalGame` | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
+//! | `ErrorsOfDraws` | the same beside copies that are off by what its draws leave to chance |
+//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | how absent features are distributed given the present ones, fitted on data: `ConditionalLaw`, `Sampling` |
 //!
 //! # Shapes
 //!
@@ -50,6 +55,7 @@ mod adapters;
 mod background;
 mod coalition;
 mod coalitions;
+#[cfg(feature = "conditional")]
 mod conditional;
 mod error;
 mod game;
@@ -65,10 +71,11 @@ mod synthetic;
 mod tabulated;
 mod textbook;
 
-pub use adapters::{Cached, Centred, Counted, Noisy};
+pub use adapters::{Cached, Centred, Counted};
 pub use background::Background;
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
+#[cfg(feature = "conditional")]
 pub use conditional::{
     ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, GaussianLaw,
     Sampling,
@@ -81,13 +88,13 @@ pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};
 pub use partition::{Partition, PartitionProblem};
 pub use quotient::QuotientGame;
-pub use stream::{Purpose, stream};
+pub use stream::{Purpose, coalition_unit, stream};
 pub use sub_game::SubGame;
 pub use synthetic::SyntheticRows;
 pub use tabulated::TabulatedGame;
 pub use textbook::{Additive, Airport, ClosedForm, Cooking, Glove, SumOfUnanimity, WeightedVoting};
 
 /// The example of the README is a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "conditional"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -71,7 +71,9 @@ pub fn stream(seed: u64, purpose: Purpose, unit: u64) -> ChaCha8Rng {
 
 /// The unit of a coalition's own stream: a hash of 48 bits, each word mixed in by the finalizer of SplitMix64 (Steele, Lea and Flood,
 /// 2014). Of a million coalitions, two share their stream with probability 0.002.
-pub(crate) fn coalition_unit(coalition: CoalitionView<'_>) -> u64 {
+///
+/// What is drawn from that stream is a function of the seed and the coalition: a game that adds it to its values is still a game.
+pub fn coalition_unit(coalition: CoalitionView<'_>) -> u64 {
     let mixed = coalition.words().iter().fold(0, |state: u64, word| {
         let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

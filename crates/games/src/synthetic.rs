@@ -146,6 +146,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     }
 
     /// The predictions of all rows of one coalition, row-major.
+    #[cfg(feature = "conditional")]
     pub(crate) fn predictions(
         &self,
         coalition: CoalitionView<'_>,

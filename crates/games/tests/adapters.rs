@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use apportion_games::{
-    Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Noisy, Rows, SubGame,
+    Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Rows, SubGame,
     TabulatedGame, batch_model,
 };
 
@@ -12,7 +12,6 @@ fn for_each_adapter<G: Game + Clone>(game: &G, check: impl Fn(&str, &dyn Game)) 
     check("counted", &Counted::new(game.clone()));
     check("cached", &Cached::new(game.clone()));
     check("centred", &Centred::new(game.clone()).unwrap());
-    check("noisy", &Noisy::new(game.clone(), 1.0, 2).unwrap());
     let keep: Vec<usize> = (0..game.players()).collect();
     check("sub-game", &SubGame::new(game.clone(), &keep).unwrap());
     check("reference", &game);

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use apportion_games::{
-    Background, Cached, Centred, Coalitions, Counted, Game, MarginalGame, Noisy, Partition, QuotientGame,
-    SubGame, TabulatedGame,
+    Background, Cached, Centred, Coalitions, Counted, Game, MarginalGame, Partition, QuotientGame, SubGame,
+    TabulatedGame,
 };
 
 fn model(row: &[f64]) -> f64 {
@@ -55,7 +55,6 @@ fn the_mean_over_the_scenarios_is_the_game_whatever_the_game_is_made_of() {
         agrees(&Cached::new(&game));
         agrees(&Counted::new(&game));
         agrees(&Centred::new(&game).unwrap());
-        agrees(&Noisy::new(&game, 0.1, 7).unwrap());
     }
 }
 

@@ -39,7 +39,7 @@
 //! # Accuracy and speed
 //!
 //! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the same weights in `f64`, relative to the largest
-//! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/truth.rs` states its bounds, and prints
+//! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/onnx/truth.rs` states its bounds, and prints
 //! these numbers under `cargo test -p apportion-onnx -- --nocapture`).
 //!
 //! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a batch, on one core of an AMD
@@ -48,7 +48,7 @@
 //! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what changed pixels reach is
 //! computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16
 //! channels) takes 3 µs against 33 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 120 µs; one changed
-//! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/near.rs`), and rows with
+//! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/onnx/near.rs`), and rows with
 //! so many changes that it saves nothing are predicted as a whole: `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
 //! This crate does not train, and knows no estimators.

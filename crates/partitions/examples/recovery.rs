@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p apportion-partitions --example recovery`
 
-#[path = "../tests/experiment_2a/mod.rs"]
+#[path = "../tests/partitions/experiment_2a.rs"]
 mod experiment_2a;
 
 use apportion_games::Rows;

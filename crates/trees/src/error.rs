@@ -1,101 +1,18 @@
-//! What can go wrong when a model file is read or an oracle is asked.
+//! What can go wrong when an oracle is asked.
 
 use apportion_games::GameError;
+use apportion_models::ModelError;
 use apportion_values::ValueError;
 
 use crate::kernel::Kernel;
-
-/// What to give, where a file is none of it.
-const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as JSON, trees saved as \
-                     ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
 
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// The file could not be opened or read.
-    #[error("cannot read the model file {path}: {source}")]
-    File {
-        /// The path given.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A file without content.
-    #[error("the model file is empty; give {KNOWN}, gzipped or not")]
-    Empty,
-    /// Content that is no model of a known format.
-    #[error("this is no model file known here (it starts with {start:?}); give {KNOWN}, gzipped or not")]
-    UnknownFormat {
-        /// The first bytes, as text.
-        start: String,
-    },
-    /// A JSON document that is a model of no format known here.
-    #[error("this JSON document is no model known here (it has {members}); give {KNOWN}, gzipped or not")]
-    UnknownDocument {
-        /// The names of its first members.
-        members: String,
-    },
-    /// A gzip stream that is damaged or ends too early.
-    #[error("the gzipped model file is damaged or truncated: {source}")]
-    Gzip {
-        /// What the decompressor said.
-        source: std::io::Error,
-    },
-    /// Text that is no JSON document, or only the beginning of one.
-    #[error("the model file is no complete JSON document: byte {offset}: {problem}")]
-    Json {
-        /// Where, in bytes from the start of the uncompressed document.
-        offset: usize,
-        /// What was found and what was wanted.
-        problem: String,
-    },
-    /// Bytes that are no UBJ document, or only the beginning of one.
-    #[error("the model file is no complete UBJ document: byte {offset}: {problem}")]
-    Ubj {
-        /// Where, in bytes from the start of the uncompressed document.
-        offset: usize,
-        /// What was found and what was wanted.
-        problem: String,
-    },
-    /// Bytes that begin as an ONNX file, but are none, or only its beginning.
-    #[error("the model file is no complete ONNX file: {problem}")]
-    Onnx {
-        /// What was found.
-        problem: String,
-    },
-    /// An ONNX file of another kind of model, a neural network for example.
-    #[error("this ONNX file holds no tree ensemble: its operators are {operators}")]
-    NoTrees {
-        /// The first operators of its graph.
-        operators: String,
-    },
-    /// A document that is not what a model of this format looks like.
-    #[error("the model file is damaged: {at}: {problem}")]
-    Schema {
-        /// The field, as a path from the root of the document.
-        at: String,
-        /// What was found and what was wanted.
-        problem: String,
-    },
-    /// Text that is not what a model of this format looks like.
-    #[error("the model file is damaged: line {line}: {problem}")]
-    Line {
-        /// Which line, from 1.
-        line: usize,
-        /// What was found and what was wanted.
-        problem: String,
-    },
-    /// A model saved by a release whose files are not known here.
-    #[error("the model was saved by {format} {given}; known are {known}: save it again with a known release")]
-    Version {
-        /// The library.
-        format: &'static str,
-        /// The version in the file.
-        given: String,
-        /// The versions that can be read.
-        known: &'static str,
-    },
+    /// A model file that could not be read, or a model that has not what is asked for: covers, constant leaves, a known link.
+    #[error(transparent)]
+    Model(ModelError),
     /// A sound model of a kind that cannot be explained here.
     #[error("{what} is not supported; {wanted}")]
     Unsupported {
@@ -103,14 +20,6 @@ pub enum TreeError {
         what: String,
         /// What to do or use.
         wanted: &'static str,
-    },
-    /// A tree that is no binary tree, or holds numbers that mean nothing.
-    #[error("the model file is damaged: tree {tree}: {problem}")]
-    Tree {
-        /// Which tree, from 0.
-        tree: usize,
-        /// What is wrong with it.
-        problem: String,
     },
     /// Bytes that are no compiled background, or only a part of one.
     #[error("this is no sound compiled background: byte {offset}: {problem}")]
@@ -131,19 +40,6 @@ pub enum TreeError {
         /// How that of the model begins.
         model: String,
     },
-    /// Covers that do not define the path-dependent game.
-    #[error(
-        "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \
-         its statistics, trained (or refreshed) on rows of positive weight, or explain it against a background, which needs no covers"
-    )]
-    Cover {
-        /// Which tree, from 0.
-        tree: usize,
-        /// Which of its nodes, by the number in the file.
-        node: usize,
-        /// What is wrong with its cover.
-        problem: String,
-    },
     /// More pairwise interactions than there is memory for.
     #[error(
         "interactions of {players} players for {outputs} outputs of {rows} rows are more numbers than there is memory for: explain fewer \
@@ -156,25 +52,6 @@ pub enum TreeError {
         players: usize,
         /// Outputs of the model.
         outputs: usize,
-    },
-    /// Leaves that hold a linear model of the row, where only the covers of branches are known.
-    #[error(
-        "the path-dependent game has no value where a leaf is linear: tree {tree}, node {node}: what its model expects of an absent \
-         feature is not in the file; explain the model against a background, or train it without linear_tree"
-    )]
-    LinearLeaves {
-        /// Which tree, from 0.
-        tree: usize,
-        /// Which of its nodes, by the number in the file.
-        node: usize,
-    },
-    /// Outputs of a model whose link is not known.
-    #[error(
-        "how margins become outputs is not known for the objective {objective:?}; explain the margin instead, which needs no link"
-    )]
-    UnknownLink {
-        /// The objective in the file.
-        objective: String,
     },
     /// Outputs that are infinite.
     #[error(
@@ -238,4 +115,14 @@ pub enum TreeError {
     /// A value that is not defined for as many features: weights by size that are for another number.
     #[error(transparent)]
     Value(#[from] ValueError),
+}
+
+/// Rows that a model refuses are [`TreeError::Game`], as those that an oracle refuses are.
+impl From<ModelError> for TreeError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Game(error) => Self::Game(error),
+            error => Self::Model(error),
+        }
+    }
 }

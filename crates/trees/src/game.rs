@@ -14,8 +14,9 @@
 use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame};
 use rayon::prelude::*;
 
-use crate::ensemble::{Ensemble, Node};
 use crate::error::TreeError;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Coalitions that are taken through the trees together.
 const LANES: usize = 64;
@@ -65,7 +66,7 @@ impl<'a> PathDependentGame<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Cover`] and [`TreeError::LinearLeaves`] where the model does not define the game; [`GameError::Width`] where the explicand has another
+    /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game; [`GameError::Width`] where the explicand has another
     /// number of values than the model has features, [`GameError::InfiniteInput`] where one of them is infinite.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
@@ -74,12 +75,12 @@ impl<'a> PathDependentGame<'a> {
             let (given, wanted) = (explicand.len(), ensemble.feature_count());
             return Err(GameError::Width { what: what(), given, wanted }.into());
         }
-        let rounded: Vec<f64> = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
+        let rounded: Vec<f64> = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
         if let Some(column) = rounded.iter().position(|value| value.is_infinite()) {
             return Err(GameError::InfiniteInput { what: what(), column, value: explicand[column] }.into());
         }
-        let mut goes_left = Vec::with_capacity(ensemble.nodes.len());
-        let mut shares = vec![1.0; ensemble.nodes.len()];
+        let mut goes_left = Vec::with_capacity(ensemble.nodes().len());
+        let mut shares = vec![1.0; ensemble.nodes().len()];
         let mut rest = &mut shares[..];
         for tree in ensemble.trees() {
             let (nodes, cover) = (ensemble.nodes_of(tree), ensemble.cover_of(tree));
@@ -105,7 +106,7 @@ impl<'a> PathDependentGame<'a> {
     /// The players that cannot matter: the features that no tree splits on.
     pub fn null_players(&self) -> Coalition {
         let mut null = Coalition::full(self.explicand.len());
-        for node in self.ensemble.nodes.iter().filter(|node| !node.is_leaf()) {
+        for node in self.ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
             null.remove(node.feature());
         }
         null

@@ -1,25 +1,22 @@
-//! Tree ensembles: model files read exactly, and predictions divided exactly.
+//! Predictions of tree ensembles divided exactly among their features.
 //!
 //! # What is here
 //!
 //! | | |
 //! |---|---|
-//! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
-//! | [`Link`] | how margins become probabilities, counts, scores |
-//! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`BackgroundCompiler`], [`CompiledBackground`] | a background set as the leaves see it, of any number of rows, to be kept in a file |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
-//! | [`LinkedOracle`], [`LinkedEnsemble`] | exact values of the outputs behind the link (probabilities, rates, scores), and the model of them |
+//! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
-//! | [`TreeError`] | why a file or rows were refused |
+//! | [`TreeError`] | why a model or rows were refused |
+//! | [`Ensemble`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | the models: of the crate [`apportion-models`](apportion_models), which reads their files |
 //!
-//! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ; from LightGBM, saved as text; from CatBoost, saved as JSON; from whatever
-//! treelite 4.x reads, dumped as JSON; from ONNX; and from scikit-learn by a documented JSON: see [`Ensemble::from_bytes`]. Files may
-//! be gzipped. Any number of outputs, missing values and categorical splits are honoured. Rows are rounded to `f32` or not before they
-//! are compared, as the library does; leaves are added in `f64`.
+//! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see [`Ensemble::from_bytes`]. Any number of outputs,
+//! missing values, categorical splits and linear leaves are honoured. No kernel asks which library a model comes from: the
+//! [inside](apportion_models::tree) of an ensemble is the same for all.
 //!
 //! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k outputs, predictions are
 //! rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
@@ -52,43 +49,33 @@
 //! background rows alike, where 1000 rows are explained: `python3 benches/rivals/compare.py`. Owen values against one baseline take 1.3
 //! times as long as Shapley values (500 trees of depth 8, 100 features in 20 groups).
 //!
-//! This crate does no sampling and knows no estimators.
+//! This crate reads no model files, does no sampling and knows no estimators.
 
 #[cfg(test)]
 extern crate self as apportion_trees;
 
 mod background;
-mod catboost;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod common;
-mod document;
-mod ensemble;
 mod error;
-mod file;
 mod game;
 mod groups;
 mod interactions;
 mod kernel;
-mod lightgbm;
 mod linked;
 mod moments;
-mod onnx_ml;
 mod oracle;
 mod path_dependent;
-mod portable;
-mod predict;
 mod tables;
-mod treelite;
-mod xgboost;
 
+pub use apportion_models::{Ensemble, Link, LinkedEnsemble, ModelError, Origin};
 pub use background::{BackgroundCompiler, CompiledBackground};
-pub use ensemble::{Ensemble, Link, Origin};
 pub use error::TreeError;
 pub use game::PathDependentGame;
 pub use interactions::{Diagonal, Interactions};
 pub use kernel::{Kernel, Plan, Precision, Settings};
-pub use linked::{LinkedEnsemble, LinkedOracle};
+pub use linked::LinkedOracle;
 pub use oracle::{Attributions, InterventionalOracle};
 pub use path_dependent::PathDependentOracle;
 

@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{Attributions, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
 use apportion_values::{CoalitionalValue, Semivalue, enumerate};
 use serde_json::Value;
+
+/// The models, which the tests of the crate that reads them have.
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures")
+}
 
 fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
@@ -48,7 +53,7 @@ fn bundled_models_agree_with_their_ground_truth() {
     let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
     let (mut marginal, mut path_dependent, mut enumerated) = (0, 0, 0);
     for model in truth.as_array().unwrap() {
-        let ensemble = Ensemble::from_path(fixtures.join(model["file"].as_str().unwrap())).unwrap();
+        let ensemble = Ensemble::from_path(models().join(model["file"].as_str().unwrap())).unwrap();
         let n = ensemble.feature_count();
         let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
         let baseline = floats(&model["baseline"]);
@@ -86,7 +91,7 @@ fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
     let mut compared = 0;
     for model in truth.as_array().unwrap() {
         let file = model["file"].as_str().unwrap();
-        let ensemble = Ensemble::from_path(fixtures.join(file)).unwrap();
+        let ensemble = Ensemble::from_path(models().join(file)).unwrap();
         let n = ensemble.feature_count();
         let members = |group: &Value| floats(group).into_iter().map(|feature| feature as usize).collect();
         let partition =

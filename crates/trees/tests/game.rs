@@ -5,7 +5,7 @@
 mod common;
 
 use apportion_games::{Coalitions, Game, GameError, Rows};
-use apportion_trees::{Ensemble, PathDependentGame, TreeError};
+use apportion_trees::{Ensemble, ModelError, PathDependentGame, TreeError};
 use common::{Random, TreeSpec, document, read};
 use serde_json::json;
 
@@ -142,5 +142,5 @@ fn what_cannot_be_played_is_refused_by_name() {
     document["learner"]["gradient_booster"]["model"]["trees"][1]["sum_hessian"][2] = json!(-1.0);
     let ensemble = read(&document).unwrap();
     let error = PathDependentGame::new(&ensemble, &[0.0; 2]).unwrap_err();
-    assert!(matches!(error, TreeError::Cover { tree: 1, node: 2, .. }), "{error}");
+    assert!(matches!(error, TreeError::Model(ModelError::Cover { tree: 1, node: 2, .. })), "{error}");
 }

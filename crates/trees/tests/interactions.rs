@@ -265,7 +265,7 @@ fn remainders_are_the_interactions_of_xgboost() {
     };
     let mut compared = 0;
     for case in &cases {
-        let ensemble = Ensemble::from_path(fixtures.join(case["file"].as_str().unwrap())).unwrap();
+        let ensemble = Ensemble::from_path(common::fixture(case["file"].as_str().unwrap())).unwrap();
         let oracle = PathDependentOracle::new(&ensemble).unwrap();
         let row = floats(&case["x"]);
         let got =

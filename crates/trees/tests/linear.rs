@@ -6,7 +6,7 @@ mod common;
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, QuotientGame, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
+    Diagonal, Ensemble, InterventionalOracle, Kernel, ModelError, PathDependentOracle, Settings,
 };
 use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 use common::Random;
@@ -67,7 +67,7 @@ fn values_of_features_groups_and_features_in_groups_are_those_of_the_definitions
     for features in [1, 2, 3, 5, 8] {
         for repetition in 0..12 {
             let (_, ensemble) = forest(random, features);
-            linear += usize::from(matches!(ensemble.check_covers(), Err(TreeError::LinearLeaves { .. })));
+            linear += usize::from(matches!(ensemble.check_covers(), Err(ModelError::LinearLeaves { .. })));
             let background = random.row(features * [1, 3][repetition % 2]);
             let explicands = random.row(features * 2);
             let rows = Rows::new(&explicands, features);

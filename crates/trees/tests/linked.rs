@@ -44,7 +44,9 @@ fn probabilities_of_the_bundled_classifier_are_divided() {
     let models = truth.as_array().unwrap();
     let iris = models.iter().find(|model| model["file"] == "iris_xgb_softprob.json.gz").unwrap();
     let background: Vec<f64> = iris["background"].as_array().unwrap().iter().flat_map(floats).collect();
-    let ensemble = Ensemble::from_path(fixtures.join("iris_xgb_softprob.json.gz")).unwrap();
+    let model =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures/iris_xgb_softprob.json.gz");
+    let ensemble = Ensemble::from_path(model).unwrap();
     let cases = iris["cases"].as_array().unwrap();
     for case in cases {
         check(&ensemble, Link::Softmax, &background, &floats(&case["x"]));

@@ -7,7 +7,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use apportion_games::{Game, GameError, Partition, QuotientGame, Rows};
-use apportion_trees::{Attributions, Ensemble, PathDependentGame, PathDependentOracle, TreeError};
+use apportion_trees::{
+    Attributions, Ensemble, ModelError, PathDependentGame, PathDependentOracle, TreeError,
+};
 use apportion_values::{CoalitionalValue, Semivalue, ValueError, enumerate, two_step_shapley};
 use common::{Random, TreeSpec, document, read};
 use num_bigint::BigInt;
@@ -231,8 +233,7 @@ fn features_that_no_tree_uses_get_nothing_but_for_their_share_of_a_two_step_valu
 }
 
 fn fixture(name: &str) -> Ensemble {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    Ensemble::from_path(path).unwrap()
+    Ensemble::from_path(common::fixture(name)).unwrap()
 }
 
 #[test]
@@ -617,7 +618,10 @@ fn partitions_values_rows_and_covers_that_do_not_fit_are_refused() {
     let leaf = without.left.iter().position(|&left| left == -1).unwrap();
     without.cover[leaf] = -1.0;
     let ensemble = read(&document(&[without], 3, &[0.0])).unwrap();
-    assert!(matches!(PathDependentOracle::new(&ensemble), Err(TreeError::Cover { tree: 0, .. })));
+    assert!(matches!(
+        PathDependentOracle::new(&ensemble),
+        Err(TreeError::Model(ModelError::Cover { tree: 0, .. }))
+    ));
 }
 
 #[test]

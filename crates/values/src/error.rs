@@ -95,6 +95,22 @@ pub enum ValueError {
         /// The value.
         value: Box<SolutionConcept>,
     },
+    /// Groups for a value of single players.
+    #[error(
+        "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
+    )]
+    NeedlessGroups {
+        /// The value.
+        value: Box<SolutionConcept>,
+    },
+    /// A graph for a value that does not look at one.
+    #[error(
+        "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
+    )]
+    NeedlessGraph {
+        /// The value.
+        value: Box<SolutionConcept>,
+    },
     /// Printed coefficients of weights by size that do not reach far enough.
     #[error(
         "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \

@@ -1,5 +1,7 @@
 //! Semivalues as solutions of weighted least squares over all coalitions.
 
+use crate::logarithms::ln_factorial;
+
 /// The regression whose solution a semivalue is in every game. Of the semivalues only these have one whose weights depend on the size
 /// alone and whose coefficients are the values themselves.
 ///
@@ -37,7 +39,6 @@ impl LeastSquaresForm {
         match self {
             Self::SumConstrained if size == 0 || size == players => f64::NEG_INFINITY,
             Self::SumConstrained => {
-                let ln_factorial = |k: usize| statrs::function::factorial::ln_factorial(k as u64);
                 let ln_choose = ln_factorial(players) - ln_factorial(size) - ln_factorial(players - size);
                 -(ln_choose + present.ln() + absent.ln())
             }

@@ -27,7 +27,8 @@
 //! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues; two-step Shapley |
 //! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
-//! | [`SolutionConcept`] | all of these under one name, and quotient values |
+//! | [`SolutionConcept`] | all of these by name, and quotient values |
+//! | [`Value`] | a solution concept with the groups or the graph that it is of: what is asked for |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; of groups the quotient property and symmetry within groups, as predicates |
 //! | [`ValueError`] | what can go wrong |
 //!
@@ -42,9 +43,11 @@ mod error;
 mod graph_value;
 mod least_squares;
 mod linear;
+mod logarithms;
 mod quadrature;
 mod semivalue;
 mod solution_concept;
+mod value;
 
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
@@ -56,6 +59,7 @@ pub use linear::{CoalitionLaw, LawProblem, LinearValue};
 pub use quadrature::Rule;
 pub use semivalue::{BetaLaw, Mixture, Presence, Semivalue, SizeWeights};
 pub use solution_concept::SolutionConcept;
+pub use value::Value;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

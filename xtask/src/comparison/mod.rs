@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`contender`] | [`Compete`]: what a paper says of an estimator that it compares |
 //! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and kept |
-//! | [`noise`] | noise on the value function |
+//! | [`noise`] | noise on the value function, in which unit |
+//! | [`noisy`] | a game with normal noise |
 //! | [`mod@sweep`] | error against sample size, noise, or any other steps |
 //! | [`curves`] | the errors summed up: figure, data, table |
 //! | [`claims`] | claims about them, each contender against another run by run |
@@ -19,6 +20,7 @@ mod experiment;
 mod growing;
 mod guarantee;
 mod noise;
+mod noisy;
 mod sweep;
 mod vectors;
 

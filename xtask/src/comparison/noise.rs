@@ -2,8 +2,10 @@
 
 use anyhow::Result;
 use apportion::Game;
-use apportion::games::{Coalitions, GameError, Noisy};
+use apportion::games::{Coalitions, GameError};
 use serde::Serialize;
+
+use super::noisy::Noisy;
 
 /// What the deviation of the noise is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -8,6 +8,7 @@ use super::{Explainer, NullPlayers};
 use crate::error::ExplainError;
 use crate::game_explainer::Followed;
 use crate::method::Method;
+#[cfg(feature = "conditional")]
 use crate::source::Source;
 
 impl Explainer<'_> {
@@ -16,6 +17,7 @@ impl Explainer<'_> {
         explicand: &[f64],
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
+        #[cfg(feature = "conditional")]
         if let Source::Conditional(model, law) = &self.source {
             return self.explain_conditional(*model, *law, explicand, followed);
         }
@@ -30,15 +32,13 @@ impl Explainer<'_> {
         if contributing.players() == 0 {
             return self.explain_unchanged(game, results);
         }
-        let Some(left) = Left::of(&self.asked.value, self.asked.partition.as_ref(), contributing.keep())
-        else {
+        let Some(left) = Left::of(&self.asked.value, contributing.keep()) else {
             return self.asked.explain_all(game, extent, followed);
         };
-        let mut explanation =
-            self.asked.explain_game(&contributing, &left.value, left.partition.as_ref(), extent, followed)?;
+        let mut explanation = self.asked.explain_game(&contributing, &left.value, extent, followed)?;
         let outputs = game.outputs();
         let expand = |numbers: Vec<f64>| left.expand(&numbers, results, outputs);
-        explanation.value = self.asked.value.clone();
+        explanation.value = self.asked.value.concept();
         explanation.values = expand(explanation.values);
         explanation.std_errors = explanation.std_errors.map(expand);
         if let Some(certificate) = &mut explanation.certificate {
@@ -55,7 +55,7 @@ impl Explainer<'_> {
         game.values(&batch, &mut prediction)?;
         let length = results * game.outputs();
         Ok(self.asked.certified(Explanation {
-            value: self.asked.value.clone(),
+            value: self.asked.value.concept(),
             method: Method::Exact.name().to_owned(),
             values: vec![0.0; length],
             base: prediction.clone(),

@@ -14,7 +14,7 @@
 //! A run whose draws alone left more than is tolerated could not have reached the accuracy. Of the others each spends what its looks did of
 //! the probability of being wrong, and leaves the rest to the next.
 
-use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until};
+use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until, methods};
 use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model};
 
 use super::Explainer;
@@ -22,7 +22,7 @@ use crate::draws::{ErrorOfDraws, ToldBy, independent_draws};
 use crate::error::ExplainError;
 use crate::game_explainer::{Extent, Followed, GameExplainer};
 use crate::method::Method;
-use crate::source::Conditional;
+use crate::source::{Conditional, Source};
 
 /// The share of the probability of being wrong that a run is expected to spend on its last look.
 const LAST_LOOK: f64 = 0.75;
@@ -44,6 +44,17 @@ const MANY_PLAYERS: usize = 30;
 
 /// Evaluations for each player, at least, by which another method tells the errors of the draws.
 const LEAST_TIMES: usize = 10;
+
+impl<'a> Explainer<'a> {
+    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
+    ///
+    /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
+    /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
+    /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
+    pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
+        Self::of(Source::Conditional(model, law))
+    }
+}
 
 impl Explainer<'_> {
     pub(super) fn explain_conditional(
@@ -171,9 +182,8 @@ impl Explainer<'_> {
             Some(last) => Extent::Grown(last.budget),
             None => extent,
         };
-        let method =
-            self.asked.method_of(game.players(), &self.asked.value, self.asked.partition.as_ref(), extent);
-        if method == Method::ProductSpaceTrueMarginal {
+        let method = self.asked.method_of(game.players(), &self.asked.value, extent);
+        if method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) {
             // It meets every draw once, as a scenario of its own: its errors have them all.
             return Ok((explanation, None));
         }

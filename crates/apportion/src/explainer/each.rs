@@ -56,16 +56,17 @@ impl Explainer<'_> {
         mut receive: impl FnMut(usize, Explanation) -> ControlFlow<()>,
     ) -> Result<(), ExplainError> {
         self.check_method()?;
-        let ensemble = self.ensemble_for_oracle();
-        let block = match ensemble {
-            Some(_) => ROWS_OF_ORACLE,
-            None if self.source.parallel() => ROWS_PER_THREAD * rayon::current_num_threads(),
-            None => 1,
+        let block = if self.asks_oracle() {
+            ROWS_OF_ORACLE
+        } else if self.source.parallel() {
+            ROWS_PER_THREAD * rayon::current_num_threads()
+        } else {
+            1
         };
         for first in (0..explicands.len()).step_by(block) {
             let rows = explicands.slice(first..explicands.len().min(first + block));
-            let explained = match ensemble {
-                Some(ensemble) => self.explain_trees(ensemble, rows)?.into_iter().map(Ok).collect(),
+            let explained = match self.explain_by_oracle(rows)? {
+                Some(explanations) => explanations.into_iter().map(Ok).collect(),
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
             };
             for (row, explanation) in (first..).zip(explained) {

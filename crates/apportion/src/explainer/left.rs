@@ -1,12 +1,11 @@
 //! Explaining without the players that cannot matter, and putting them back.
 
 use apportion_games::Partition;
-use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
+use apportion_values::{CoalitionalValue, Semivalue, Value};
 
 /// What is left to compute when null players are taken out.
 pub(super) struct Left {
-    pub(super) value: SolutionConcept,
-    pub(super) partition: Option<Partition>,
+    pub(super) value: Value,
     /// Where each of its values goes among those of all players, or of all groups.
     places: Vec<usize>,
 }
@@ -14,27 +13,25 @@ pub(super) struct Left {
 impl Left {
     /// The value among the players `keep`, the others being null players; none where it cannot do without them: a two-step value
     /// gives a null player a share of its group's surplus, and weights that are given for a number of players need that many.
-    pub(super) fn of(value: &SolutionConcept, partition: Option<&Partition>, keep: &[usize]) -> Option<Self> {
-        let among = || partition.map(|partition| partition.among(keep));
+    pub(super) fn of(value: &Value, keep: &[usize]) -> Option<Self> {
+        let among = |groups: &Partition| groups.among(keep);
         match value {
-            SolutionConcept::Semivalue(semivalue) => Some(Self {
-                value: semivalue.without_null_players(keep.len()).into(),
-                partition: None,
-                places: keep.to_vec(),
-            }),
-            SolutionConcept::Coalitional(CoalitionalValue { between, within }) => {
+            Value::Semivalue(semivalue) => {
+                Some(Self { value: semivalue.without_null_players(keep.len()).into(), places: keep.to_vec() })
+            }
+            Value::Coalitional(CoalitionalValue { between, within }, groups) => {
                 if matches!(within, Semivalue::SizeWeights(_)) {
                     return None;
                 }
-                let (partition, groups) = among()?;
-                let between = between.without_null_players(groups.len());
-                let value = CoalitionalValue { between, within: within.clone() }.into();
-                Some(Self { value, partition: Some(partition), places: keep.to_vec() })
+                let (groups, kept) = among(groups);
+                let between = between.without_null_players(kept.len());
+                let value = Value::Coalitional(CoalitionalValue { between, within: within.clone() }, groups);
+                Some(Self { value, places: keep.to_vec() })
             }
-            SolutionConcept::Quotient(semivalue) => {
-                let (partition, places) = among()?;
-                let value = SolutionConcept::Quotient(semivalue.without_null_players(places.len()));
-                Some(Self { value, partition: Some(partition), places })
+            Value::Quotient(semivalue, groups) => {
+                let (groups, places) = among(groups);
+                let value = Value::quotient(semivalue.without_null_players(places.len()), groups);
+                Some(Self { value, places })
             }
             _ => None,
         }

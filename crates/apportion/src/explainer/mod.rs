@@ -1,16 +1,17 @@
 //! From a model, a background and rows to explanations.
 
 mod by_game;
+mod by_oracle;
+#[cfg(feature = "conditional")]
 mod conditional;
 mod each;
 mod left;
+#[cfg(feature = "trees")]
+mod of_trees;
 
-use std::sync::OnceLock;
-
-use apportion_estimators::{Diagnostics, Explanation, Until};
-use apportion_games::{Background, ConditionalLaw, GameError, Graph, Model, Partition, Rows};
-use apportion_trees::{CompiledBackground, Ensemble, Settings};
-use apportion_values::SolutionConcept;
+use apportion_estimators::{Explanation, Until};
+use apportion_games::{Background, GameError, Model, Rows};
+use apportion_values::Value;
 use rayon::prelude::*;
 
 use crate::budget::Budget;
@@ -18,7 +19,6 @@ use crate::error::ExplainError;
 use crate::follow::{CountRows, Follow};
 use crate::game_explainer::{Followed, GameExplainer};
 use crate::method::Method;
-use crate::oracle::Oracle;
 use crate::source::Source;
 
 /// What is done with players that cannot matter: features whose explicand value is that of every background row, or that no tree splits
@@ -61,8 +61,6 @@ pub struct Explainer<'a> {
     source: Source<'a>,
     asked: GameExplainer,
     null_players: NullPlayers,
-    settings: Settings,
-    oracle: OnceLock<Oracle<'a>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -71,102 +69,39 @@ impl<'a> Explainer<'a> {
         Self::of(Source::Model(model, background))
     }
 
-    /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`] means exact values without sampling.
-    pub fn of_trees(ensemble: &'a Ensemble, background: Background) -> Self {
-        Self::of(Source::Trees(ensemble, background))
-    }
-
-    /// An explainer of a tree ensemble, by its marginal game against a background that was compiled for it and whose rows are not needed;
-    /// only the methods [`Method::Auto`] and [`Method::Tree`] can do without.
-    pub fn of_compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Self {
-        Self::of(Source::Compiled(ensemble, background))
-    }
-
-    /// An explainer of what a tree ensemble says behind its [link](Ensemble::link) (probabilities, rates, scores), by the marginal game
-    /// of these outputs. [`Method::Auto`] means exact values, where they can be had in acceptable time; estimates of the same game are
-    /// those of any other method.
-    ///
-    /// # Errors
-    ///
-    /// [`ExplainError::Trees`] where the link of the model is not known.
-    pub fn of_outputs(ensemble: &'a Ensemble, background: Background) -> Result<Self, ExplainError> {
-        Ok(Self::of(Source::Linked(ensemble, ensemble.linked()?, background)))
-    }
-
-    /// An explainer of a tree ensemble, by its path-dependent game, which needs the training cover in the model but no background;
-    /// [`Method::Auto`] means exact values without sampling.
-    pub fn path_dependent(ensemble: &'a Ensemble) -> Self {
-        Self::of(Source::PathDependent(ensemble))
-    }
-
-    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
-    ///
-    /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
-    /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
-    /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
-    pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
-        Self::of(Source::Conditional(model, law))
-    }
-
     fn of(source: Source<'a>) -> Self {
-        Self {
-            source,
-            asked: GameExplainer::new(),
-            null_players: NullPlayers::default(),
-            settings: Settings::default(),
-            oracle: OnceLock::new(),
-        }
+        Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
     }
 
-    /// Which value to compute; Shapley by default.
-    pub fn value(mut self, value: impl Into<SolutionConcept>) -> Self {
-        self.asked = self.asked.value(value);
-        self
-    }
-
-    /// The groups that features belong to, for values of players in groups (Owen, Banzhaf-Owen, two-step) and of groups (quotient values).
+    /// Which value to compute, of features in which groups or on which graph; Shapley values by default.
     ///
     /// ```
-    /// use apportion::games::Partition;
-    /// use apportion::values::SolutionConcept;
+    /// use apportion::games::{Graph, Partition};
+    /// use apportion::values::{GraphValue, Value};
     /// use apportion::{Background, Explainer};
     ///
     /// let model = |row: &[f64]| row[0] * row[1] * row[2];
+    /// let groups = Partition::new(3, vec![vec![0, 1], vec![2]])?;
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 3])?)
-    ///     .value(SolutionConcept::owen())
-    ///     .groups(Partition::new(3, vec![vec![0, 1], vec![2]])?)
+    ///     .value(Value::owen(groups))
     ///     .explain(&[1.0, 2.0, 4.0])?;
     /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
-    /// # Ok::<(), apportion::ExplainError>(())
-    /// ```
-    pub fn groups(mut self, partition: Partition) -> Self {
-        self.asked = self.asked.groups(partition);
-        self
-    }
-
-    /// Who is next to whom, for values of features on a graph: L-Shapley, C-Shapley, Myerson.
-    ///
-    /// ```
-    /// use apportion::games::Graph;
-    /// use apportion::values::GraphValue;
-    /// use apportion::{Background, Explainer};
     ///
     /// // A time series of 50 steps, of which neighbours interact.
     /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 50])?)
-    ///     .value(GraphValue::c_shapley(3))
-    ///     .graph(Graph::line(50))
+    ///     .value(Value::on_graph(GraphValue::c_shapley(3), Graph::line(50)))
     ///     .explain(&[1.0; 50])?;
     /// assert!((explanation.values[25] - 1.0).abs() < 1e-12);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
-    pub fn graph(mut self, graph: Graph) -> Self {
-        self.asked = self.asked.graph(graph);
+    pub fn value(mut self, value: impl Into<Value>) -> Self {
+        self.asked = self.asked.value(value);
         self
     }
 
     /// How to compute it; [`Method::Auto`] by default.
-    pub fn method(mut self, method: Method) -> Self {
+    pub fn method(mut self, method: impl Into<Method>) -> Self {
         self.asked = self.asked.method(method);
         self
     }
@@ -183,7 +118,7 @@ impl<'a> Explainer<'a> {
     /// The [certificate](Explanation::certificate) of an explanation says why its run stopped, the bound of its error and what that bound
     /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too, and no number of
     /// evaluations takes those away: where they stand in the way, the law is asked for more draws
-    /// ([`ConditionalLaw::with_draws`]), and [`Diagnostics::draws`] tells how many there were at last. The budget
+    /// ([`ConditionalLaw::with_draws`](apportion_games::ConditionalLaw::with_draws)), and [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) tells how many there were at last. The budget
     /// is for all of that, an evaluation with g times the law's draws counting for g. The evaluations of the explanation are those that it
     /// rests on; its model rows are all.
     ///
@@ -218,13 +153,6 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// How the tree oracle computes: its kernel, its precision. By default the kernel of least predicted time, in `f64`. Outputs behind
-    /// a link have one way to be computed, which takes no settings.
-    pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
-        self
-    }
-
     /// Explains one row.
     ///
     /// # Errors
@@ -233,14 +161,12 @@ impl<'a> Explainer<'a> {
     /// small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
-        match self.ensemble_for_oracle() {
-            Some(ensemble) => {
-                let rows = Rows::new(explicand, explicand.len().max(1));
-                // One row gives one explanation; no values are no row.
-                let (given, wanted) = (explicand.len(), ensemble.feature_count());
-                let none = || GameError::Width { what: "the explicand".to_owned(), given, wanted };
-                self.explain_trees(ensemble, rows)?.pop().ok_or_else(|| none().into())
-            }
+        match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
+            Some(mut explanations) => explanations.pop().ok_or_else(|| {
+                // No values are no row.
+                GameError::Width { what: "the explicand".to_owned(), given: 0, wanted: self.features() }
+                    .into()
+            }),
             None => self.explain_by_game(explicand, None),
         }
     }
@@ -291,8 +217,7 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
-        if let Some(ensemble) = self.ensemble_for_oracle() {
-            let explanations = self.explain_trees(ensemble, explicands)?;
+        if let Some(explanations) = self.explain_by_oracle(explicands)? {
             explanations.iter().enumerate().for_each(|(row, explanation)| follow.done(row, explanation));
             return Ok(explanations);
         }
@@ -336,66 +261,19 @@ impl<'a> Explainer<'a> {
     /// Refuses a method that cannot do what was asked, before any work.
     fn check_method(&self) -> Result<(), ExplainError> {
         self.asked.check_method()?;
-        match (self.asked.method, self.source.ensemble()) {
-            (Method::Tree, None) => Err(ExplainError::NotTrees),
-            _ => Ok(()),
+        if self.asked.method == Method::Tree && !self.source.has_oracle() {
+            return Err(ExplainError::NotTrees);
         }
+        Ok(())
     }
 
-    /// The ensemble, where its oracle is to be used.
-    fn ensemble_for_oracle(&self) -> Option<&'a Ensemble> {
+    /// Whether the oracle is to be asked.
+    fn asks_oracle(&self) -> bool {
         match self.asked.method {
             // No oracle knows of graphs.
-            Method::Auto if self.asked.value.needs_graph() => None,
-            Method::Auto | Method::Tree => self.source.ensemble(),
-            _ => None,
+            Method::Auto if self.asked.value.graph().is_some() => false,
+            Method::Auto | Method::Tree => self.source.has_oracle(),
+            _ => false,
         }
-    }
-
-    /// Exact values of all rows by the tree oracle, which is compiled once per explainer.
-    fn explain_trees(
-        &self,
-        ensemble: &'a Ensemble,
-        explicands: Rows<'_>,
-    ) -> Result<Vec<Explanation>, ExplainError> {
-        let oracle = match self.oracle.get() {
-            Some(oracle) => oracle,
-            None => {
-                let oracle = match &self.source {
-                    Source::Model(_, background) | Source::Trees(_, background) => {
-                        Oracle::interventional(ensemble, background, self.settings)?
-                    }
-                    Source::Compiled(_, background) => {
-                        Oracle::compiled(ensemble, background.clone(), self.settings)?
-                    }
-                    Source::Linked(_, _, background) => Oracle::linked(ensemble, background)?,
-                    Source::PathDependent(_) => Oracle::path_dependent(ensemble, self.settings)?,
-                    // It has no ensemble to ask an oracle of.
-                    Source::Conditional(..) => return Err(ExplainError::NotTrees),
-                };
-                self.oracle.get_or_init(|| oracle)
-            }
-        };
-        let players = self.asked.results(ensemble.feature_count())?;
-        let attributions = oracle.values(&self.asked.value, self.asked.partition.as_ref(), explicands)?;
-        let outputs = ensemble.output_count();
-        let per_row = players * outputs;
-        let explanations = (0..explicands.len()).map(|row| {
-            self.asked.certified(Explanation {
-                value: self.asked.value.clone(),
-                method: Method::Tree.name().to_owned(),
-                values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
-                base: attributions.base.clone(),
-                prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
-                std_errors: Some(vec![0.0; per_row]),
-                evaluations: 0,
-                distinct_coalitions: 0,
-                model_rows: 0,
-                seed: None,
-                diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-                certificate: None,
-            })
-        });
-        Ok(explanations.collect())
     }
 }

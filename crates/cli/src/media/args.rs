@@ -6,6 +6,7 @@ use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Accuracy, Threads};
+use crate::methods;
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -139,9 +140,8 @@ pub(super) struct Division {
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(super) value: SolutionConcept,
 
-    /// How to compute it: auto (exact; of shapley, banzhaf and other semivalues an estimate where the budget does not cover all
-    /// coalitions), exact, l-shapley-permutation, l-shapley-leverage, c-shapley-regression, or a method of `apportion explain`
-    #[arg(long, default_value = "auto", value_parser = str::parse::<Method>)]
+    /// How to compute it; --help lists the methods
+    #[arg(long, default_value = "auto", value_parser = methods::method, long_help = methods::help())]
     pub(super) method: Method,
 
     /// Evaluations of the game for methods that estimate: a count (2000), or a multiple of the players (10n) [default: the larger of 2048

@@ -3,18 +3,18 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::estimators::EstimatorError;
+use apportion::estimators::{EstimatorError, methods};
 use apportion::games::{Game, Graph};
 use apportion::media::{Masked, Outputs, Score, ScoredGame};
 use apportion::samplers::most_rows;
 use apportion::values::{Coefficients, GraphForm, GraphValue, Outside};
-use apportion::{Budget, ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept};
+use apportion::{Budget, ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept, Value};
 use apportion_onnx::Network;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{Division, OutputsName, ScoreName};
 use crate::accuracy;
-use crate::explain::{Timings, warn_of_inaccurate, warn_of_undetermined};
+use crate::explain::{Timings, check_method, warn_of_inaccurate, warn_of_undetermined};
 use crate::failure::Usage;
 use crate::output::{Attribution, Attributions};
 use crate::threads;
@@ -32,15 +32,19 @@ impl Division {
         if method == Method::Tree {
             return Err(Usage(format!("--method {method}: {}", ExplainError::NotTrees)).into());
         }
-        if !method.computes(value) {
-            let error = ExplainError::Unsupported { method, value: value.clone() };
-            return Err(Usage(format!("--method {method}, --value {value}: {error}")).into());
-        }
         accuracy::until(&self.accuracy).map(drop)
     }
 
+    /// The value, of the players whose neighbours are those of `graph`.
+    fn value(&self, graph: Graph) -> Result<Value> {
+        let graph = self.value.needs_graph().then_some(graph);
+        let value = Value::of(self.value.clone(), None, graph).map_err(|error| Usage(error.to_string()))?;
+        check_method(self.method, &value)?;
+        Ok(value)
+    }
+
     /// The method that is used, and the evaluations that it may take: none where it takes what it needs.
-    fn plan(&self, players: usize) -> Result<(Method, Option<usize>)> {
+    fn plan(&self, value: &Value, players: usize) -> Result<(Method, Option<usize>)> {
         let until = accuracy::until(&self.accuracy)?;
         let given = self.budget.map(|budget| budget.evaluations(players));
         let most = most_rows(players);
@@ -51,11 +55,11 @@ impl Division {
             Some(until) => until.most_evaluations(players),
             None => Budget::Auto.evaluations(players),
         });
-        let all = self.value.coalitions(players, None);
+        let all = value.coalitions(players);
         let method = match self.method {
-            Method::Auto if self.value.needs_graph() => Method::Exact,
+            Method::Auto if value.graph().is_some() => Method::Exact,
             Method::Auto if until.is_none() && all.is_some_and(|all| all <= allowed) => Method::Exact,
-            Method::Auto => Method::sampled(&self.value),
+            Method::Auto => Method::sampled(value),
             method => method,
         };
         if method != Method::Exact {
@@ -68,7 +72,7 @@ impl Division {
                 "--budget {given} is too small: exact needs at least {all} evaluations for {players} players"
             );
         }
-        Ok((method, given.filter(|_| self.value.needs_graph())))
+        Ok((method, given.filter(|_| value.graph().is_some())))
     }
 }
 
@@ -123,23 +127,23 @@ pub(super) fn divide(
         Some(score) => Box::new(ScoredGame::new(game, kind, score)?),
         None => Box::new(game),
     };
-    let (method, budget) = args.plan(masked.players().len())?;
+    let value = args.value(graph)?;
+    let (method, budget) = args.plan(&value, masked.players().len())?;
     let mut explainer = GameExplainer::new()
-        .value(args.value.clone())
+        .value(value.clone())
         .method(method)
         .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
         .seed(args.seed);
     if let Some(until) = accuracy::until(&args.accuracy)? {
         explainer = explainer.until(until);
     }
-    let mut note = None;
-    if let SolutionConcept::OnGraph(value) = &args.value {
-        note = what_it_reduces_to(value, &graph);
-        explainer = explainer.graph(graph);
-    }
+    let note = match &value {
+        Value::OnGraph(value, graph) => what_it_reduces_to(value, graph),
+        _ => None,
+    };
     let loaded = Instant::now();
     let explanation = threads::run(&args.threads, || explainer.explain(&*game))?;
-    let explanation = explanation.map_err(|error| refusal(args, method, error))?;
+    let explanation = explanation.map_err(|error| refusal(args, &value, method, error))?;
     if let Some(note) = note {
         eprintln!("note: {note}");
     }
@@ -159,7 +163,7 @@ pub(super) fn divide(
 }
 
 /// What failed, in the words of the options.
-fn refusal(args: &Division, method: Method, error: ExplainError) -> anyhow::Error {
+fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) -> anyhow::Error {
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
     let says = match &error {
@@ -181,9 +185,9 @@ fn refusal(args: &Division, method: Method, error: ExplainError) -> anyhow::Erro
         ),
         _ => return error.into(),
     };
-    let estimates = Method::ALL.into_iter().filter(|method| {
-        !matches!(method, Method::Auto | Method::Exact | Method::Tree) && method.computes(value)
-    });
+    let is_estimate =
+        |method: &Method| matches!(method, Method::By(_)) && *method != Method::By(&methods::ON_GRAPH);
+    let estimates = Method::all().filter(|method| is_estimate(method) && method.computes(asked));
     let estimates: Vec<String> = estimates.map(|method| format!("--method {method}")).collect();
     let smaller = match value {
         SolutionConcept::OnGraph(GraphValue { form: GraphForm::Myerson, .. }) => "c-shapley=2",
@@ -275,7 +279,7 @@ impl Divided {
         game: &'static str,
         names: Vec<String>,
         inputs: Vec<f64>,
-        about: Vec<(&'static str, Value)>,
+        about: Vec<(&'static str, serde_json::Value)>,
     ) -> Result<Attributions> {
         let players = names.len();
         let mut facts = vec![

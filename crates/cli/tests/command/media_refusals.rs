@@ -152,7 +152,8 @@ fn values_and_methods_that_cannot_be_are_refused() {
         ),
         (&["l-shapley-leverage", "does not compute shapley"], &["--method", "l-shapley-leverage"]),
         (&["l-shapley-permutation", "myerson"], &["--value", "myerson", "--method", "l-shapley-permutation"]),
-        (&["unknown method"], &["--method", "on-graph"]),
+        (&["on-graph does not compute shapley"], &["--method", "on-graph"]),
+        (&["unknown method"], &["--method", "on-graphs"]),
         (&["--class 2", "0 to 1"], &["--class", "2"]),
         (&["--until"], &["--confidence", "0.9"]),
     ] {

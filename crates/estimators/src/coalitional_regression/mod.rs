@@ -318,3 +318,16 @@ impl Estimator for CoalitionalRegression {
 fn seed_of_part(seed: u64, part: u64) -> u64 {
     stream(seed, Purpose::Parts, part).next_u64()
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::CoalitionalRegression;
+    use crate::registry::MethodSpec;
+
+    /// `leverage`: regressions by leverage scores, between the groups and within them.
+    pub static LEVERAGE: MethodSpec = MethodSpec::new(
+        "leverage",
+        "regressions by leverage scores, between the groups and within them",
+        |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?)),
+    );
+}

@@ -266,6 +266,122 @@ impl Estimator for MaximumSampleReuse {
     }
 }
 
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{Adjustment, MaximumSampleReuse, SamplingLaw};
+    use crate::draws::Draws;
+    use crate::estimator::Estimator;
+    use crate::registry::MethodSpec;
+    use crate::registry::semivalue;
+    use apportion_values::Value;
+
+    fn of(
+        value: &Value,
+        law: SamplingLaw,
+        adjustment: Adjustment,
+        draws: Draws,
+    ) -> Option<Box<dyn Estimator>> {
+        Some(Box::new(MaximumSampleReuse {
+            law,
+            adjustment,
+            draws,
+            ..MaximumSampleReuse::new(semivalue(value)?)
+        }))
+    }
+
+    /// `msr`: maximum sample reuse: all players from the same coalitions, drawn with replacement.
+    pub static MSR: MethodSpec = MethodSpec::new(
+        "msr",
+        "maximum sample reuse: all players from the same coalitions, drawn with replacement",
+        |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement),
+    );
+
+    /// `msr-without-replacement`: maximum sample reuse without replacement.
+    pub static MSR_WITHOUT_REPLACEMENT: MethodSpec =
+        MethodSpec::new("msr-without-replacement", "maximum sample reuse without replacement", |value| {
+            of(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts)
+        })
+        .variant();
+
+    /// `msr-bernoulli`: maximum sample reuse, coalitions entering independently, the budget met in expectation.
+    pub static MSR_BERNOULLI: MethodSpec = MethodSpec::new(
+        "msr-bernoulli",
+        "maximum sample reuse, coalitions entering independently, the budget met in expectation",
+        |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli),
+    )
+    .variant();
+
+    /// `msr-adjusted`: maximum sample reuse of what a linear model leaves unexplained.
+    pub static MSR_ADJUSTED: MethodSpec = MethodSpec::new(
+        "msr-adjusted",
+        "maximum sample reuse of what a linear model leaves unexplained",
+        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts),
+    );
+
+    /// `msr-adjusted-with-replacement`: maximum sample reuse of what a linear model leaves unexplained, with replacement.
+    pub static MSR_ADJUSTED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
+        "msr-adjusted-with-replacement",
+        "maximum sample reuse of what a linear model leaves unexplained, with replacement",
+        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement),
+    )
+    .variant();
+
+    /// `msr-adjusted-bernoulli`: maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently.
+    pub static MSR_ADJUSTED_BERNOULLI: MethodSpec = MethodSpec::new(
+        "msr-adjusted-bernoulli",
+        "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
+        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli),
+    )
+    .variant();
+
+    /// `one-sample-fits-all`: maximum sample reuse with coalitions that suit all values alike.
+    pub static ONE_SAMPLE_FITS_ALL: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all",
+        "maximum sample reuse with coalitions that suit all values alike",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement),
+    );
+
+    /// `one-sample-fits-all-without-replacement`: one sample fits all, without replacement.
+    pub static ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all-without-replacement",
+        "one sample fits all, without replacement",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts),
+    )
+    .variant();
+
+    /// `one-sample-fits-all-bernoulli`: one sample fits all, coalitions entering independently.
+    pub static ONE_SAMPLE_FITS_ALL_BERNOULLI: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all-bernoulli",
+        "one sample fits all, coalitions entering independently",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli),
+    )
+    .variant();
+
+    /// `one-sample-fits-all-adjusted`: one sample fits all, of what a linear model leaves unexplained.
+    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all-adjusted",
+        "one sample fits all, of what a linear model leaves unexplained",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts),
+    )
+    .variant();
+
+    /// `one-sample-fits-all-adjusted-with-replacement`: one sample fits all, of what a linear model leaves unexplained, with replacement.
+    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all-adjusted-with-replacement",
+        "one sample fits all, of what a linear model leaves unexplained, with replacement",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement),
+    )
+    .variant();
+
+    /// `one-sample-fits-all-adjusted-bernoulli`: one sample fits all, of what a linear model leaves unexplained, coalitions entering independently.
+    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI: MethodSpec = MethodSpec::new(
+        "one-sample-fits-all-adjusted-bernoulli",
+        "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
+        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli),
+    )
+    .variant();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -339,3 +339,33 @@ impl Estimator for NestedPermutation {
         Box::new(Self { grows: true, ..self.clone() })
     }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::NestedPermutation;
+    use crate::registry::MethodSpec;
+    use apportion_values::Value;
+
+    fn of(value: &Value) -> Option<NestedPermutation> {
+        let made = match value.groups() {
+            Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),
+            None => NestedPermutation::new(value.concept()),
+        };
+        made.ok()
+    }
+
+    /// `nested-permutation`: orders of the groups and of the members in each, walked both ways against one background row.
+    pub static NESTED_PERMUTATION: MethodSpec = MethodSpec::new(
+        "nested-permutation",
+        "orders of the groups and of the members in each, walked both ways against one background row",
+        |value| Some(Box::new(of(value)?)),
+    )
+    .drawing_scenarios();
+
+    /// `nested-permutation-plain`: the same, walked forwards only.
+    pub static NESTED_PERMUTATION_PLAIN: MethodSpec =
+        MethodSpec::new("nested-permutation-plain", "the same, walked forwards only", |value| {
+            Some(Box::new(of(value)?.plain()))
+        })
+        .drawing_scenarios();
+}

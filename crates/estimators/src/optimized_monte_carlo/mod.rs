@@ -252,3 +252,86 @@ fn diagnostics(
         ..Diagnostics::default()
     }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{OptimizedMonteCarlo, Orders, References};
+    use crate::registry::MethodSpec;
+
+    /// `optimized-monte-carlo`: random orders and their reverses, each value serving two players; the same estimator as permutation.
+    pub static OPTIMIZED_MONTE_CARLO: MethodSpec = MethodSpec::new(
+        "optimized-monte-carlo",
+        "random orders and their reverses, each value serving two players; the same estimator as permutation",
+        |_| {
+            Some(Box::new(OptimizedMonteCarlo {
+                orders: Orders::Antithetic,
+                references: References::Averaged,
+                ..OptimizedMonteCarlo::default()
+            }))
+        },
+    );
+
+    /// `optimized-monte-carlo-independent`: optimized Monte Carlo as published, without reverses.
+    pub static OPTIMIZED_MONTE_CARLO_INDEPENDENT: MethodSpec = MethodSpec::new(
+        "optimized-monte-carlo-independent",
+        "optimized Monte Carlo as published, without reverses",
+        |_| {
+            Some(Box::new(OptimizedMonteCarlo {
+                orders: Orders::Independent,
+                references: References::Averaged,
+                ..OptimizedMonteCarlo::default()
+            }))
+        },
+    );
+
+    /// `optimized-monte-carlo-balanced`: optimized Monte Carlo, every player taking every place equally often.
+    pub static OPTIMIZED_MONTE_CARLO_BALANCED: MethodSpec = MethodSpec::new(
+        "optimized-monte-carlo-balanced",
+        "optimized Monte Carlo, every player taking every place equally often",
+        |_| {
+            Some(Box::new(OptimizedMonteCarlo {
+                orders: Orders::Balanced,
+                references: References::Averaged,
+                ..OptimizedMonteCarlo::default()
+            }))
+        },
+    );
+
+    /// `optimized-monte-carlo-references`: optimized Monte Carlo, each order and its reverse against one background row.
+    pub static OPTIMIZED_MONTE_CARLO_REFERENCES: MethodSpec = MethodSpec::new(
+        "optimized-monte-carlo-references",
+        "optimized Monte Carlo, each order and its reverse against one background row",
+        |_| {
+            Some(Box::new(OptimizedMonteCarlo {
+                orders: Orders::Antithetic,
+                references: References::Drawn,
+                ..OptimizedMonteCarlo::default()
+            }))
+        },
+    )
+    .drawing_scenarios();
+
+    /// `optimized-monte-carlo-independent-references`: optimized Monte Carlo without reverses, each order against one background row.
+    pub static OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES: MethodSpec = MethodSpec::new(
+        "optimized-monte-carlo-independent-references",
+        "optimized Monte Carlo without reverses, each order against one background row",
+        |_| {
+            Some(Box::new(OptimizedMonteCarlo {
+                orders: Orders::Independent,
+                references: References::Drawn,
+                ..OptimizedMonteCarlo::default()
+            }))
+        },
+    )
+    .drawing_scenarios()
+    .variant();
+
+    /// `optimized-monte-carlo-balanced-references`: optimized Monte Carlo, every player taking every place equally often, against one background row each.
+    pub static OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES: MethodSpec = MethodSpec::new("optimized-monte-carlo-balanced-references", "optimized Monte Carlo, every player taking every place equally often, against one background row each", |_| {
+        Some(Box::new(OptimizedMonteCarlo {
+            orders: Orders::Balanced,
+            references: References::Drawn,
+            ..OptimizedMonteCarlo::default()
+        }))
+    }).drawing_scenarios().variant();
+}

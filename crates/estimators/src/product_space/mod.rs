@@ -401,3 +401,34 @@ impl Estimator for ProductSpace {
         Box::new(self.clone())
     }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::ProductSpace;
+    use crate::registry::MethodSpec;
+    use apportion_values::Value;
+
+    fn of(value: &Value) -> Option<ProductSpace> {
+        match value.groups() {
+            _ if value.graph().is_some() => None,
+            Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
+            None => Some(ProductSpace::new(value.concept())),
+        }
+    }
+
+    /// `product-space`: Monte Carlo on the product space of coalitions and background rows, each player on its own.
+    pub static PRODUCT_SPACE: MethodSpec = MethodSpec::new(
+        "product-space",
+        "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+        |value| Some(Box::new(of(value)?)),
+    )
+    .drawing_scenarios();
+
+    /// `product-space-true-marginal`: the same, each background row used once: of the law that the background is a sample of.
+    pub static PRODUCT_SPACE_TRUE_MARGINAL: MethodSpec = MethodSpec::new(
+        "product-space-true-marginal",
+        "the same, each background row used once: of the law that the background is a sample of",
+        |value| Some(Box::new(of(value)?.true_marginal())),
+    )
+    .drawing_scenarios();
+}

@@ -307,3 +307,15 @@ impl Estimator for ProjectedGradient {
         Box::new(*self)
     }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::ProjectedGradient;
+    use crate::registry::MethodSpec;
+
+    /// `sgd`: projected stochastic gradient on the regression of Shapley values.
+    pub static SGD: MethodSpec =
+        MethodSpec::new("sgd", "projected stochastic gradient on the regression of Shapley values", |_| {
+            Some(Box::new(ProjectedGradient::default()))
+        });
+}

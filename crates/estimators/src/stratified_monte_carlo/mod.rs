@@ -320,3 +320,30 @@ fn directions(variances: &[f64], outputs: usize) -> f64 {
     let squares: f64 = own().map(|variance| variance * variance).sum();
     if squares > 0.0 { own().sum::<f64>().powi(2) / squares } else { 1.0 }
 }
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{Allocation, StratifiedMonteCarlo};
+    use crate::registry::MethodSpec;
+    use crate::registry::semivalue;
+
+    /// `stratified`: Monte Carlo in strata of players and sizes, most draws where contributions vary most.
+    pub static STRATIFIED: MethodSpec = MethodSpec::new(
+        "stratified",
+        "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+        |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?))),
+    );
+
+    /// `stratified-equal`: Monte Carlo in strata of players and sizes, as many draws in each.
+    pub static STRATIFIED_EQUAL: MethodSpec = MethodSpec::new(
+        "stratified-equal",
+        "Monte Carlo in strata of players and sizes, as many draws in each",
+        |value| {
+            let allocation = Allocation::Equal;
+            Some(Box::new(StratifiedMonteCarlo {
+                allocation,
+                ..StratifiedMonteCarlo::new(semivalue(value)?)
+            }))
+        },
+    );
+}

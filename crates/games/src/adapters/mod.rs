@@ -39,9 +39,7 @@ macro_rules! shape_of_inner_game {
 mod cached;
 mod centred;
 mod counted;
-mod noisy;
 
 pub use cached::Cached;
 pub use centred::Centred;
 pub use counted::Counted;
-pub use noisy::Noisy;

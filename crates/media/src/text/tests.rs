@@ -1,3 +1,5 @@
+//! Texts of a few words: their tokens and players, and how values are shown on them.
+
 use apportion_games::{Coalitions, Game};
 use insta::assert_snapshot;
 

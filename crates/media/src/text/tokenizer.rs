@@ -5,7 +5,7 @@
 //!
 //! # Measured
 //!
-//! The share of texts whose ids, as stored with two data sets, come out the same (`tests/text_data.rs` prints it where the data is):
+//! The share of texts whose ids, as stored with two data sets, come out the same (`tests/media/text_data.rs` prints it where the data is):
 //!
 //! | data | texts | `Punctuation` | `Blanks` | `Words` |
 //! |---|---|---|---|---|

@@ -1,10 +1,12 @@
-//! The solver against its textbook twin, against the definition, against bad input, and its invariants.
+//! Regressions and projections against textbook twins, against the definition, against bad input; and their invariants.
 
-// The lint knows test functions, not the helpers they call.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 mod against_the_twin;
 mod bad_input;
 mod enumeration;
+mod projection;
 mod properties;
+mod ridge;
+mod scale;
 mod twin;

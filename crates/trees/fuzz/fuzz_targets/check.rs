@@ -5,7 +5,7 @@ use std::sync::Once;
 use apportion_games::{Coalitions, Game, Partition, Rows};
 use apportion_trees::{
     Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, InterventionalOracle, Kernel,
-    LinkedOracle, PathDependentGame, PathDependentOracle, Settings, TreeError,
+    LinkedOracle, ModelError, PathDependentGame, PathDependentOracle, Settings, TreeError,
 };
 use apportion_values::{CoalitionalValue, Semivalue};
 
@@ -72,7 +72,7 @@ impl Explained<'_> {
             all.try_fold(0.0, |largest: f64, value| value.is_finite().then(|| largest.max(value.abs())));
         let Some(largest) = largest else {
             // Of linear leaves, there is no telling what they come to.
-            let linear = matches!(self.ensemble.check_covers(), Err(TreeError::LinearLeaves { .. }));
+            let linear = matches!(self.ensemble.check_covers(), Err(ModelError::LinearLeaves { .. }));
             assert!(linear, "{what}: values that are not finite");
             return;
         };

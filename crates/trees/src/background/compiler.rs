@@ -4,12 +4,12 @@ use apportion_games::{GameError, Rows};
 use rayon::prelude::*;
 
 use super::dense::Dense;
-use super::{CompiledBackground, base, feature_paths, fingerprint};
-use crate::ensemble::{Ensemble, Node};
+use super::{CompiledBackground, base, feature_paths};
 use crate::error::TreeError;
 use crate::oracle::histograms::Histograms;
-use crate::predict::check_rows;
 use crate::tables::paths::{BLOCK, Columns, Paths};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Rows that are taken in together.
 const PART: usize = 4096;
@@ -72,7 +72,7 @@ impl<'a> BackgroundCompiler<'a> {
     /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a value
     /// is infinite, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative.
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
-        check_rows(rows, self.ensemble, "background row")?;
+        self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
             let problem = if weights.len() != rows.len() {
                 Some(format!("{} were given", weights.len()))
@@ -125,7 +125,7 @@ impl<'a> BackgroundCompiler<'a> {
             })
             .collect();
         Ok(CompiledBackground {
-            fingerprint: fingerprint::fingerprint(self.ensemble),
+            fingerprint: self.ensemble.fingerprint(),
             features: self.ensemble.feature_count(),
             rows: self.weighted,
             total,

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Words of 64 rows that a block has.
 pub(crate) const WORDS: usize = 8;
@@ -44,14 +45,14 @@ impl Questions {
                 splits.len() as u32 - 1
             })
         };
-        let mut of_node: Vec<u32> = ensemble.nodes.iter().map(of_split).collect();
+        let mut of_node: Vec<u32> = ensemble.nodes().iter().map(of_split).collect();
         let mut order: Vec<u32> = (0..splits.len() as u32).collect();
         order.sort_unstable_by_key(|&number| key(splits[number as usize]));
         let mut place = vec![0; splits.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
         }
-        for (number, node) in of_node.iter_mut().zip(&ensemble.nodes) {
+        for (number, node) in of_node.iter_mut().zip(ensemble.nodes()) {
             if !node.is_leaf() {
                 *number = place[*number as usize];
             }
@@ -141,7 +142,7 @@ impl Block {
         self.rows = rows.len() / features;
         for (index, row) in rows.chunks_exact(features).enumerate() {
             for (column, &value) in self.columns.iter_mut().zip(row) {
-                column[index / 64][index % 64] = ensemble.width.round(value);
+                column[index / 64][index % 64] = ensemble.width().round(value);
             }
         }
     }
@@ -172,7 +173,7 @@ mod tests {
             (0..12).map(|_| TreeSpec::random(&mut random, &[0, 1, 2, 3, 4], 6, true, 0)).collect();
         let ensemble = read(&document(&trees, 5, &[0.0])).unwrap();
         let questions = Questions::new(&ensemble);
-        assert!(questions.len() < ensemble.nodes.len());
+        assert!(questions.len() < ensemble.nodes().len());
         for rows in [1, 63, 64, 65, 300, 512] {
             let values = random.row(5 * rows);
             let mut block = Block::new(5);
@@ -180,10 +181,10 @@ mod tests {
             let mut answers = vec![[0; WORDS]; questions.len()];
             questions.answer(&ensemble, &block, &mut answers);
             assert_eq!(block.present().iter().map(|word| word.count_ones()).sum::<u32>(), rows as u32);
-            for (index, &node) in ensemble.nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
+            for (index, &node) in ensemble.nodes().iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
                 let answer = answers[questions.of_node(index) as usize];
                 for (row, values) in values.chunks_exact(5).enumerate() {
-                    let value = ensemble.width.round(values[node.feature()]);
+                    let value = ensemble.width().round(values[node.feature()]);
                     assert_eq!(answer[row / 64] >> (row % 64) & 1 == 1, ensemble.goes_left(node, value));
                 }
             }

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::decisions::{Block, Questions, ROWS, WORDS};
 use super::lattice::Lattice;
-use crate::ensemble::Ensemble;
 use crate::oracle::histograms::Histograms;
 use crate::tables::paths::Paths;
+use apportion_models::Ensemble;
 
 /// Blocks whose answers are kept at once.
 const BLOCKS: usize = 8;

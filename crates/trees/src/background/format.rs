@@ -10,7 +10,7 @@
 //! | 8 | `APPBGRND` |
 //! | 4 | version of the format, 1 |
 //! | 4 | kind of weights: 0 for numbers of rows, 1 for `f64` |
-//! | 32 | SHA-256 of the model: see [`fingerprint`](mod@super::fingerprint) |
+//! | 32 | SHA-256 of the model: see [`Ensemble::fingerprint`] |
 //! | 8 | number of rows of positive weight |
 //! | 8 | sum of their weights, `f64` |
 //! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
@@ -27,10 +27,10 @@ use std::io;
 use sha2::{Digest, Sha256};
 
 use super::{CompiledBackground, base, feature_paths};
-use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::oracle::histograms::Histograms;
 use crate::tables::paths::all_of;
+use apportion_models::Ensemble;
 
 const MAGIC: &[u8; 8] = b"APPBGRND";
 const VERSION: u32 = 1;

@@ -17,8 +17,8 @@
 //! where the feature is known, the child has its own.
 
 use super::decisions::{Bits, Questions, WORDS};
-use crate::ensemble::Node;
 use crate::tables::paths::Paths;
+use apportion_models::tree::Node;
 
 /// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer than looking at each row.
 const MOST_FEATURES: usize = 10;

@@ -15,12 +15,10 @@
 //! | [`dense`], [`lattice`], [`decisions`] | counting patterns by conjunctions of bits, for 64 rows at a time |
 //! | [`grouped`] | from patterns of features to those of groups |
 //! | [`format`](mod@format) | the file, and how it is checked |
-//! | [`fingerprint`](mod@fingerprint) | which model it belongs to |
 
 mod compiler;
 pub(crate) mod decisions;
 pub(crate) mod dense;
-mod fingerprint;
 mod format;
 mod grouped;
 mod lattice;
@@ -29,10 +27,10 @@ mod tests;
 
 pub use self::compiler::BackgroundCompiler;
 pub(crate) use self::grouped::of_groups;
-use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::oracle::histograms::Histograms;
 use crate::tables::paths::{Paths, all_of};
+use apportion_models::Ensemble;
 
 /// A background set as the leaves of one ensemble see it: all that [`InterventionalOracle`](crate::InterventionalOracle) needs, without the
 /// rows.
@@ -105,7 +103,7 @@ impl CompiledBackground {
 
     /// Refuses an ensemble that it was not compiled for.
     fn check(&self, ensemble: &Ensemble) -> Result<(), TreeError> {
-        let own = fingerprint::fingerprint(ensemble);
+        let own = ensemble.fingerprint();
         if own == self.fingerprint {
             return Ok(());
         }

@@ -11,7 +11,6 @@ use super::walk::Walk;
 use super::weights::ByClass;
 use crate::error::TreeError;
 use crate::oracle::Attributions;
-use crate::predict::check_rows;
 
 /// Rows whose cost is predicted before it is compared with what is allowed.
 const WAVE: usize = 64;
@@ -45,7 +44,7 @@ impl Mixtures<'_> {
         places: usize,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
-        check_rows(rows, self.ensemble, "row")?;
+        self.ensemble.check_rows(rows, "row")?;
         self.check_cost(&questions.iter().collect::<Vec<_>>(), rows)?;
         self.answer(questions, places, rows)
     }
@@ -183,6 +182,6 @@ impl Mixtures<'_> {
     }
 
     fn rounded(&self, row: &[f64]) -> Vec<f64> {
-        row.iter().map(|&value| self.ensemble.width.round(value)).collect()
+        row.iter().map(|&value| self.ensemble.width().round(value)).collect()
     }
 }

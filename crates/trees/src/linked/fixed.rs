@@ -8,7 +8,7 @@
 //! them in `f64`. The largest sum need not be one that a row comes to, though, and where it is so large that others would lose the digits
 //! that a link can tell, there is no fixed point.
 
-use crate::ensemble::{Ensemble, Link};
+use apportion_models::{Ensemble, Link};
 
 /// The error of what is raised to a power by the link, a logarithm of a rate or of odds for example, from which on values are refused.
 const MOST_ERROR: f64 = 1e-9;
@@ -44,7 +44,7 @@ impl Fixed {
         if !(most.is_finite() && error < MOST_ERROR) {
             return Err(most);
         }
-        let (mut values, mut starts) = (Vec::with_capacity(ensemble.nodes.len()), Vec::new());
+        let (mut values, mut starts) = (Vec::with_capacity(ensemble.nodes().len()), Vec::new());
         let shift = (61 - exponent).min(1000);
         let scale = f64::from(shift).exp2();
         for tree in trees {

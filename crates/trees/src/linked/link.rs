@@ -1,6 +1,6 @@
 //! Links of whole columns of margins.
 
-use crate::ensemble::Link;
+use apportion_models::Link;
 
 /// Takes margins to outputs in place. `columns` has `size` margins of each output, one output after the other; several only where the link
 /// mixes them.

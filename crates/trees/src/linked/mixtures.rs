@@ -3,9 +3,8 @@
 use apportion_games::{Background, Rows};
 
 use super::fixed::Fixed;
-use crate::ensemble::{Ensemble, Link};
 use crate::error::TreeError;
-use crate::predict::check_rows;
+use apportion_models::{Ensemble, Link};
 
 /// Outputs that the link mixes, and the trees that add to them.
 pub(super) struct View {
@@ -52,7 +51,7 @@ impl<'a> Mixtures<'a> {
             });
         }
         let mut background = Background::rows(background.values(), background.columns())?;
-        check_rows(background.as_rows(), ensemble, "background row")?;
+        ensemble.check_rows(background.as_rows(), "background row")?;
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }
@@ -77,7 +76,7 @@ impl<'a> Mixtures<'a> {
             link,
             fixed,
             views: views(ensemble, link),
-            background: kept.iter().map(|&value| ensemble.width.round(value)).collect(),
+            background: kept.iter().map(|&value| ensemble.width().round(value)).collect(),
             weights,
             numbers,
             outputs,

@@ -36,7 +36,6 @@ mod explain;
 mod fixed;
 mod link;
 mod mixtures;
-mod model;
 mod question;
 mod table;
 #[cfg(test)]
@@ -48,13 +47,11 @@ use apportion_games::{Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
 
 use self::mixtures::Mixtures;
-pub use self::model::LinkedEnsemble;
 use self::question::Question;
-use crate::ensemble::{Ensemble, Link};
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::oracle::{Attributions, InterventionalOracle};
-use crate::predict::check_rows;
+use apportion_models::{Ensemble, Link};
 
 /// Exact values of an ensemble's outputs (probabilities, rates, scores) against a background.
 ///
@@ -122,7 +119,7 @@ impl<'a> LinkedOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::UnknownLink`] where the link is not known; [`TreeError::Unsupported`] for linear leaves, and
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known; [`TreeError::Unsupported`] for linear leaves, and
     /// for leaves so large that a link would tell the rounding of their sums;
     /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
     pub fn new(
@@ -247,7 +244,7 @@ impl<'a> LinkedOracle<'a> {
             Way::Outputs(mixtures) => mixtures,
         };
         partition.check_players(mixtures.ensemble.feature_count())?;
-        check_rows(rows, mixtures.ensemble, "row")?;
+        mixtures.ensemble.check_rows(rows, "row")?;
         let members = Question::coalitional(&members_alone()?, partition);
         let groups = [Question::quotient(Semivalue::Shapley, partition)];
         let both: Vec<&Question> = members.iter().chain(&groups).collect();

@@ -26,7 +26,7 @@
 use super::link::apply;
 use super::walk::Cube;
 use super::weights::ByClass;
-use crate::ensemble::Link;
+use apportion_models::Link;
 
 /// Numbers in a table, of all outputs together: 512 KiB.
 const TABLE_NUMBERS: usize = 1 << 16;

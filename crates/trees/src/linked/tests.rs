@@ -5,9 +5,9 @@ use apportion_games::{
 };
 use apportion_values::{CoalitionalValue, Semivalue, enumerate, two_step_shapley};
 
-use crate::common::{Random, TreeSpec, document, read};
+use crate::common::{Random, TreeSpec, linked_document, read};
 use crate::oracle::tests::semivalues;
-use crate::{Ensemble, Link, LinkedOracle, TreeError};
+use crate::{Ensemble, Link, LinkedOracle, ModelError, TreeError};
 
 const LINKS: [Link; 6] = [
     Link::Identity,
@@ -37,7 +37,7 @@ impl Case {
     ) -> Self {
         let outputs = trees.iter().map(|tree| tree.output + 1).max().unwrap_or(1);
         let base: Vec<f32> = (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect();
-        let ensemble = read(&document(&trees, features, &base)).unwrap().with_link(Some(link));
+        let ensemble = read(&linked_document(&trees, features, &base, Some(link))).unwrap();
         let weights: Vec<f64> = (0..rows.1).map(|_| random.below(4) as f64 + 0.25).collect();
         let background = Background::rows(random.row(features * rows.1), features).unwrap();
         Self {
@@ -353,10 +353,13 @@ fn the_limit_is_what_is_counted() {
 #[test]
 fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     let case = steps(3);
-    let unknown = case.ensemble.clone().with_link(None);
+    let unknown = read(&linked_document(&case.trees, 3, &[0.0], None)).unwrap();
     let background = Rows::new(&[0.0; 3], 3);
-    assert!(matches!(LinkedOracle::new(&unknown, background, None), Err(TreeError::UnknownLink { .. })));
-    assert!(matches!(unknown.linked(), Err(TreeError::UnknownLink { .. })));
+    assert!(matches!(
+        LinkedOracle::new(&unknown, background, None),
+        Err(TreeError::Model(ModelError::UnknownLink { .. }))
+    ));
+    assert!(matches!(unknown.linked(), Err(ModelError::UnknownLink { .. })));
 
     let mut tree = TreeSpec::leaf(800.0);
     let [low, _] = tree.split(0, 0, 0.5, true);
@@ -364,9 +367,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     let [_, down] = tree.split(low, 1, 0.5, true);
     tree.number[down] = -900.0;
     // Large on the background, on the explicand, and on a mixture alone.
-    let mut document = document(&[tree], 2, &[0.0]);
-    document["learner"]["objective"]["name"] = "reg:squarederror".into();
-    let ensemble = read(&document).unwrap().with_link(Some(Link::Exponential));
+    let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
     for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
         let refused = LinkedOracle::new(&ensemble, Rows::new(&background, 2), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&row, 2)))
@@ -377,8 +378,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     let [_, high] = both.split(0, 0, 0.5, true);
     let [_, top] = both.split(high, 1, 0.5, true);
     both.number[top] = 800.0;
-    document = crate::common::document(&[both], 2, &[0.0]);
-    let ensemble = read(&document).unwrap().with_link(Some(Link::Exponential));
+    let ensemble = read(&linked_document(&[both], 2, &[0.0], Some(Link::Exponential))).unwrap();
     let oracle = LinkedOracle::new(&ensemble, Rows::new(&[1.0, 0.0], 2), None).unwrap();
     let refused = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 1.0], 2)).unwrap_err();
     assert!(matches!(refused, TreeError::OutputOverflow { output: 0, .. }), "{refused}");
@@ -409,7 +409,7 @@ fn leaves_of_any_size_keep_their_digits() {
             leaves.for_each(|node| tree.number[node] *= scale);
         }
         case.base = vec![0.0];
-        case.ensemble = read(&document(&case.trees, 4, &[0.0])).unwrap().with_link(Some(link));
+        case.ensemble = read(&linked_document(&case.trees, 4, &[0.0], Some(link))).unwrap();
         case.check_values(&format!("leaves of {scale}"));
     }
 }

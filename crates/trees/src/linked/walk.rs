@@ -12,7 +12,7 @@
 //! same cubes.
 
 use super::fixed::Fixed;
-use crate::ensemble::Ensemble;
+use apportion_models::Ensemble;
 
 /// Features of this player are taken from the background row always.
 pub(super) const ABSENT: u32 = u32::MAX;

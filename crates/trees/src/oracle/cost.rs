@@ -4,10 +4,11 @@
 use super::cohorts;
 use super::histograms::Histograms;
 use super::paths::{MOST_FEATURES, Paths};
-use crate::ensemble::{Ensemble, Node};
 use crate::error::TreeError;
 use crate::kernel::{self, Settings};
 use crate::tables::shape::{self, Layout, MOST_BITS};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// A way to compute the values on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,6 @@ use super::tables::BackgroundLaw;
 use super::walk::{Pair, Walk};
 use super::{Attributions, InterventionalOracle};
 use crate::background::of_groups;
-use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{self, Plan, Precision};
 use crate::tables::Pieces;
@@ -27,6 +26,7 @@ use crate::tables::number::{Number, Steps};
 use crate::tables::shape::{Layout, Shape, merged_bits};
 use crate::tables::sums::{Sums, SumsOf};
 use crate::tables::table::{Tables, Weights};
+use apportion_models::tree::Tree;
 
 /// Pairs of rows that stand for all in the prediction of a walk's length.
 const SAMPLE: usize = 4;
@@ -245,7 +245,7 @@ impl InterventionalOracle<'_> {
             .map(|index| {
                 let explicand = sample.row(index * sample.len() / samples);
                 let place = index * self.weights.len() / SAMPLE;
-                let rounded = explicand.iter().map(|&value| ensemble.width.round(value)).collect();
+                let rounded = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
                 (rounded, &self.background[place * features..(place + 1) * features])
             })
             .collect();
@@ -476,7 +476,7 @@ impl<N: SumsOf> Scratch<N> {
             block.sums.clear();
             if others {
                 block.rounded.clear();
-                block.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
+                block.rounded.extend(rows.iter().map(|&value| ensemble.width().round(value)));
             }
         }
     }

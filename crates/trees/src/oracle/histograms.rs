@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::explain::Sorted;
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::background::dense::Dense;
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The background as the leaves of every tree see it: rows of `background`, rounded and row-major, with `weights`. `player_of` has the player
 /// of each feature.

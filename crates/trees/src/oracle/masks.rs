@@ -12,8 +12,9 @@
 
 use super::histograms::Histograms;
 use super::paths::{BLOCK, Columns, Paths, Patterns, all_of};
-use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The memory of the kernel, made once per thread.
 pub(crate) struct Masks {

@@ -64,15 +64,14 @@ use self::cohorts::Cohorts;
 use self::explain::{Question, Sorted};
 use self::kept::{Asked, KeptTables};
 use crate::background::CompiledBackground;
-use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::kernel::{Plan, Settings};
 use crate::moments::Moments;
 use crate::path_dependent::AgainstBaseline;
-use crate::predict::check_rows;
 use crate::tables::paths;
 use crate::tables::table::Weights;
+use apportion_models::Ensemble;
 
 /// Exact attributions of some rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,7 +181,7 @@ impl<'a> InterventionalOracle<'a> {
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
         let mut background = Background::rows(background.values(), background.columns())?;
-        check_rows(background.as_rows(), ensemble, "background row")?;
+        ensemble.check_rows(background.as_rows(), "background row")?;
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }
@@ -199,7 +198,7 @@ impl<'a> InterventionalOracle<'a> {
             ensemble,
             background: counted()
                 .flat_map(|(row, _)| row)
-                .map(|&value| ensemble.width.round(value))
+                .map(|&value| ensemble.width().round(value))
                 .collect(),
             weights: counted().map(|(_, &weight)| weight).collect(),
             base,
@@ -262,7 +261,7 @@ impl<'a> InterventionalOracle<'a> {
     /// As [`plan`](Self::plan).
     pub fn plan_for(&self, value: &Semivalue, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         value.check_players(self.features.len())?;
-        check_rows(sample, self.ensemble, "row")?;
+        self.ensemble.check_rows(sample, "row")?;
         if let Some(plan) = self.plan_by_quadrature(value, sample, count) {
             return Ok(plan);
         }

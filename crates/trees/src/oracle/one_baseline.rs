@@ -5,13 +5,12 @@ use apportion_values::Semivalue;
 
 use super::kept::Asked;
 use super::{Attributions, InterventionalOracle, cost};
-use crate::ensemble::Tree;
 use crate::error::TreeError;
 use crate::kernel::{Kernel, Plan};
 use crate::moments::Moments;
 use crate::path_dependent::{AgainstBaseline, Cost};
-use crate::predict::check_rows;
 use crate::tables::table::Weights;
+use apportion_models::tree::Tree;
 
 /// Nanoseconds to prepare a split.
 const PREPARE: f64 = 70.0;
@@ -28,7 +27,7 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Option<Attributions>, TreeError> {
         value.check_players(self.features.len())?;
-        check_rows(rows, self.ensemble, "row")?;
+        self.ensemble.check_rows(rows, "row")?;
         if self.quadrature_seconds(value, rows, rows.len()).is_none() {
             return Ok(None);
         }

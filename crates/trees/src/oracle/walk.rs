@@ -12,8 +12,9 @@
 //! all leaves below a parting are handed up, so that a leaf costs the same however many features it depends on. Partings are kept
 //! on a stack of our own: any depth and any number of features.
 
-use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// An explicand and a background row, both rounded.
 #[derive(Clone, Copy)]

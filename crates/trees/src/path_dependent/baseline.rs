@@ -14,7 +14,7 @@ use super::block;
 use super::kernel::Kernel;
 use super::program::Program;
 use super::questions::Players;
-use crate::ensemble::Ensemble;
+use apportion_models::Ensemble;
 
 /// The values of features against one baseline, by quadrature.
 #[derive(Debug)]

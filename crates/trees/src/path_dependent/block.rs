@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::kernel::{Lanes, MOST_NODES, Nodes};
 use super::questions::{Column, Place, Questions};
-use crate::ensemble::Ensemble;
+use apportion_models::Ensemble;
 
 /// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first caches.
 const WIDE: usize = 64;
@@ -148,7 +148,7 @@ impl<const R: usize> Block<R> {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
         self.rounded.clear();
-        self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
+        self.rounded.extend(rows.iter().map(|&value| ensemble.width().round(value)));
         for (column, &Column { feature, missing }) in self.columns.iter_mut().zip(&questions.columns) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(features)) {
                 *number = if row[feature].is_nan() { missing } else { row[feature] };

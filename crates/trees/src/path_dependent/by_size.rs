@@ -7,7 +7,8 @@ use apportion_values::Semivalue;
 
 use super::others::{Factor, Others};
 use super::questions::Players;
-use crate::ensemble::{Ensemble, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
 
 /// Stands for no place in a list.
 const NONE: usize = usize::MAX;

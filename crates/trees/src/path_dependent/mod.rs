@@ -94,7 +94,6 @@ use self::kernel::Kernel;
 pub(crate) use self::plan::Cost;
 use self::program::Program;
 use self::questions::Players;
-use crate::ensemble::{Ensemble, Tree};
 use crate::error::TreeError;
 use crate::groups::{members_alone, two_step};
 use crate::kernel::Settings;
@@ -102,6 +101,8 @@ use crate::moments::Moments;
 use crate::oracle::Attributions;
 use crate::oracle::coalitional::Coalitional;
 use crate::tables::table::Weights;
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
 /// Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley values.
@@ -147,7 +148,7 @@ impl<'a> PathDependentOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Cover`] and [`TreeError::LinearLeaves`] where the model does not define the game.
+    /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let program = Program::new(ensemble, Players::Features);
@@ -367,7 +368,7 @@ impl<'a> PathDependentOracle<'a> {
             || (kernel(), Vec::with_capacity(features)),
             |(kernel, rounded), (values, row)| {
                 rounded.clear();
-                rounded.extend(row.iter().map(|&value| self.ensemble.width.round(value)));
+                rounded.extend(row.iter().map(|&value| self.ensemble.width().round(value)));
                 for tree in self.ensemble.trees() {
                     add(kernel, tree, rounded, &mut |player, share| {
                         values[player * outputs + tree.output] += share;

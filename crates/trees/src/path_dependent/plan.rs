@@ -102,8 +102,9 @@ impl PathDependentOracle<'_> {
             }
             None => {
                 let (least, level) = LEAF;
-                let of_tree =
-                    |tree: &crate::ensemble::Tree| tree.leaves as f64 * (least + level * tree.depth as f64);
+                let of_tree = |tree: &apportion_models::tree::Tree| {
+                    tree.leaves as f64 * (least + level * tree.depth as f64)
+                };
                 (Kernel::Walk, rows as f64 * ensemble.trees().iter().map(of_tree).sum::<f64>())
             }
         };

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::questions::{Place, Players, Questions};
-use crate::ensemble::{Ensemble, Node, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::{Node, Tree};
 
 /// One test of a feature: a split whose children both matter.
 #[derive(Debug, Clone)]

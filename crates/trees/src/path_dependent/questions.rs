@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use apportion_games::Partition;
 
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Who plays.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +59,7 @@ impl Questions {
         let mut known = vec![Known::default(); ensemble.feature_count()];
         let mut numbers: Vec<Option<u32>> = Vec::new();
         let (mut columns, mut playing) = (Vec::new(), Vec::new());
-        for node in ensemble.nodes.iter().filter(|node| !node.is_leaf()) {
+        for node in ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
             let (feature, default_left) = (node.feature(), node.default_left());
             let known = &mut known[feature];
             known.player.get_or_insert_with(|| {

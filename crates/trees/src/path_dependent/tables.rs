@@ -12,13 +12,14 @@
 
 use apportion_games::Rows;
 
-use crate::ensemble::{Ensemble, Node};
 use crate::error::TreeError;
 use crate::kernel::Precision;
 use crate::tables::explain::{Question, explain, too_long};
 use crate::tables::paths::Paths;
 use crate::tables::shape::{Layout, size};
 use crate::tables::table::{Law, Weights};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The values of the players, rows × players × outputs. `player_of` has the player of each feature.
 ///

@@ -2,6 +2,7 @@
 
 use apportion_games::{GameError, Partition, Rows};
 use apportion_values::{CoalitionalValue, Semivalue, ValueError};
+use serde_json::json;
 
 use super::block::{self, Blocks, rules};
 use super::kernel::{self, Kernel, Lanes, MOST_NODES, Memory};
@@ -9,8 +10,7 @@ use super::program::TreeProgram;
 use super::questions::{Place, Questions};
 use super::{PathDependentOracle, coalitional, one_row};
 use crate::common::{Random, TreeSpec, document, read};
-use crate::ensemble::{EnsembleParts, Origin, TreeParts, Width};
-use crate::{Attributions, Ensemble, TreeError};
+use crate::{Attributions, Ensemble, ModelError, TreeError};
 
 /// Every kind of value that is defined for any number of players.
 pub(super) fn semivalues() -> Vec<Semivalue> {
@@ -239,31 +239,17 @@ pub(super) fn chain(depth: usize, fraction: f64) -> Ensemble {
         (cover[ends], cover[goes_on]) = (cover[above] * (1.0 - fraction), cover[above] * fraction);
     }
     let split = |node: usize| node.is_multiple_of(2) && node + 1 < count;
-    let tree = TreeParts {
-        output: 0,
-        feature: (0..count).map(|node| (node / 2) as i64 % depth as i64).collect(),
-        number: (0..count).map(|node| if split(node) { 0.0 } else { (node % 7) as f64 - 3.0 }).collect(),
-        default_left: vec![false; count],
-        cover: Some(cover),
-        rules: Vec::new(),
-        linear: Vec::new(),
-        deleted: 0,
-        scale: 1.0,
-        left,
-        right,
-    };
-    let origin = || String::new();
-    let parts = EnsembleParts {
-        width: Width::Single,
-        features: depth,
-        feature_names: None,
-        base_margins: vec![0.25],
-        link: None,
-        origin: Origin { format: origin(), version: origin(), booster: origin(), objective: origin() },
-    };
-    let mut ensemble = Ensemble::new(parts, count);
-    ensemble.push(tree).unwrap();
-    ensemble
+    let number: Vec<f64> =
+        (0..count).map(|node| if split(node) { 0.0 } else { (node % 7) as f64 - 3.0 }).collect();
+    let tree = json!({
+        "left": left, "right": right, "feature": (0..count).map(|node| node / 2 % depth).collect::<Vec<_>>(),
+        "threshold": number, "value": number, "cover": cover,
+    });
+    let document = json!({
+        "format": "apportion-trees", "version": 1, "width": "single", "features": depth, "base_margins": [0.25], "operator": "<",
+        "trees": [tree],
+    });
+    Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
 }
 
 #[test]
@@ -539,7 +525,10 @@ fn bad_covers_rows_and_values_are_refused() {
     let mut without = document(std::slice::from_ref(&tree), 2, &[0.0]);
     without["learner"]["gradient_booster"]["model"]["trees"][0]["sum_hessian"][0] = 0.0.into();
     let ensemble = read(&without).unwrap();
-    assert!(matches!(PathDependentOracle::new(&ensemble), Err(TreeError::Cover { tree: 0, node: 0, .. })));
+    assert!(matches!(
+        PathDependentOracle::new(&ensemble),
+        Err(TreeError::Model(ModelError::Cover { tree: 0, node: 0, .. }))
+    ));
 
     let ensemble = read(&document(&[tree], 2, &[0.0])).unwrap();
     let oracle = PathDependentOracle::new(&ensemble).unwrap();

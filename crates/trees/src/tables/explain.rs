@@ -12,9 +12,9 @@ use super::paths::{BLOCK, Columns, Paths};
 use super::shape::{Layout, MOST_BITS, Shape, merged_bits};
 use super::sums::{Sums, SumsOf};
 use super::table::{Law, Tables, Weights};
-use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::kernel::{Kernel, Precision};
+use apportion_models::Ensemble;
 
 /// Whose values are asked for.
 pub(crate) struct Question<'a> {

@@ -7,7 +7,8 @@ use super::number::Number;
 use super::paths::{BLOCK, Columns, Pattern, descend};
 use super::shape::{Layout, NONE, Region, Shape};
 use super::table::Tables;
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Regions whose entries a row takes between loading and storing its sums.
 const TOGETHER: usize = 4;

@@ -1,6 +1,6 @@
 //! The numbers in which tables are kept.
 
-use crate::ensemble::Ensemble;
+use apportion_models::Ensemble;
 
 /// A number in a table, and the one that such numbers are added to.
 pub(crate) trait Number: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
@@ -68,7 +68,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
-        let leaves = ensemble.nodes.iter().filter(|node| node.is_leaf());
+        let leaves = ensemble.nodes().iter().filter(|node| node.is_leaf());
         Self::of(leaves.map(|leaf| leaf.value().abs()).fold(0.0, f64::max))
     }
 

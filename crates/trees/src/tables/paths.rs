@@ -9,7 +9,8 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
-use crate::ensemble::{Ensemble, Node, Width};
+use apportion_models::Ensemble;
+use apportion_models::tree::{Node, Width};
 
 /// Rows whose patterns are computed together.
 pub(crate) const BLOCK: usize = 64;
@@ -130,7 +131,7 @@ enum Values {
 impl Columns {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
         let features = ensemble.feature_count();
-        let values = match ensemble.width {
+        let values = match ensemble.width() {
             Width::Single => Values::Single(vec![[0.0; BLOCK]; features]),
             Width::Double => Values::Double(vec![[0.0; BLOCK]; features]),
         };
@@ -145,12 +146,12 @@ impl Columns {
             match &mut self.values {
                 Values::Single(columns) => {
                     for (column, &value) in columns.iter_mut().zip(row) {
-                        column[index] = ensemble.width.round(value) as f32;
+                        column[index] = ensemble.width().round(value) as f32;
                     }
                 }
                 Values::Double(columns) => {
                     for (column, &value) in columns.iter_mut().zip(row) {
-                        column[index] = ensemble.width.round(value);
+                        column[index] = ensemble.width().round(value);
                     }
                 }
             }

@@ -6,7 +6,7 @@
 //! entries and fewer lookups: which pays is a matter of the number of rows.
 
 use super::paths::Paths;
-use crate::ensemble::Node;
+use apportion_models::tree::Node;
 
 /// Most bits of an index.
 pub(crate) const MOST_BITS: usize = 12;

@@ -9,9 +9,9 @@ use super::fill::{Fill, Leaf, Split};
 use super::number::{Number, Steps};
 use super::paths::Paths;
 use super::shape::{Layout, Region, Shape};
-use crate::ensemble::Node;
 use crate::moments::Moments;
 use crate::oracle::coalitional::{self, Coalitional};
+use apportion_models::tree::Node;
 
 /// How coalitions are weighed.
 pub(crate) enum Weights {

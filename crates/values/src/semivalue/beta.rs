@@ -2,10 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use statrs::function::gamma::ln_gamma;
-
 use super::size_law;
 use crate::error::ValueError;
+use crate::logarithms::ln_gamma;
 
 /// Parameters outside are refused: their sums and ratios would leave the range of `f64`.
 const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;

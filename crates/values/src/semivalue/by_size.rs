@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use statrs::function::factorial::ln_factorial;
-
 use crate::error::{ValueError, WeightsProblem};
+use crate::logarithms::ln_factorial;
 
 /// How far a sum of weights may be from 1.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
@@ -19,14 +18,13 @@ impl SizeWeights {
     /// From the weight of each single coalition.
     pub(crate) fn of_coalitions(weights: &[f64]) -> Result<Self, ValueError> {
         check_weights(weights)?;
-        let others = weights.len() as u64 - 1;
-        let ln_choose = |size: u64| ln_factorial(others) - ln_factorial(size) - ln_factorial(others - size);
+        let others = weights.len() - 1;
+        let ln_choose = |size: usize| ln_factorial(others) - ln_factorial(size) - ln_factorial(others - size);
         let choose = |size: usize| {
             // The product is exact as long as the coefficient is; logarithms serve where it overflows.
-            let few = size.min(others as usize - size);
-            let product =
-                (1..=few).fold(1.0, |choose, k| choose * (others as usize - few + k) as f64 / k as f64);
-            if product.is_finite() { Ok(product) } else { Err(ln_choose(size as u64)) }
+            let few = size.min(others - size);
+            let product = (1..=few).fold(1.0, |choose, k| choose * (others - few + k) as f64 / k as f64);
+            if product.is_finite() { Ok(product) } else { Err(ln_choose(size)) }
         };
         let law = weights.iter().enumerate().map(|(size, &weight)| match choose(size) {
             Ok(choose) => choose * weight,

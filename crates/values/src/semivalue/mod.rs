@@ -33,7 +33,6 @@ mod presence;
 mod size_law;
 
 use serde::{Deserialize, Serialize};
-use statrs::function::factorial::ln_factorial;
 
 pub use beta::BetaLaw;
 pub use by_size::SizeWeights;
@@ -42,6 +41,7 @@ pub use presence::Presence;
 
 use crate::error::ValueError;
 use crate::least_squares::LeastSquaresForm;
+use crate::logarithms::ln_factorial;
 use crate::quadrature::Rule;
 
 /// A semivalue: which average of a player's marginal contributions is meant.
@@ -152,9 +152,7 @@ impl Semivalue {
     /// As [`moment`](Self::moment).
     pub fn ln_moment(&self, a: usize, b: usize) -> f64 {
         match self {
-            Self::Shapley => {
-                ln_factorial(a as u64) + ln_factorial(b as u64) - ln_factorial((a + b + 1) as u64)
-            }
+            Self::Shapley => ln_factorial(a) + ln_factorial(b) - ln_factorial(a + b + 1),
             Self::Banzhaf => -((a + b) as f64) * std::f64::consts::LN_2,
             Self::WeightedBanzhaf(presence) => presence.ln_moment(a, b),
             Self::BetaShapley(law) => law.ln_moment(a, b),

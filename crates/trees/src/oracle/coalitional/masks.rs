@@ -7,7 +7,8 @@ use super::super::histograms::Histograms;
 use super::super::masks::ones;
 use super::super::paths::{BLOCK, Columns, Paths, Patterns, all_of};
 use super::{Coalitional, LeafGroups};
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The memory of the kernel, made once per thread.
 pub(crate) struct GroupedMasks {

@@ -5,7 +5,8 @@
 
 use super::super::walk::Pair;
 use super::Coalitional;
-use crate::ensemble::{Ensemble, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The two rows that a feature may be taken from, as places in a pair.
 const EXPLICAND: usize = 0;

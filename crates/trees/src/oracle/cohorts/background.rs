@@ -1,7 +1,8 @@
 //! The background as every split sees it: which rows go left.
 
 use crate::background::decisions::{Block, Questions, ROWS};
-use crate::ensemble::{Ensemble, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
 
 /// Decisions take up to this many bytes.
 const MOST_BYTES: usize = 1 << 28;
@@ -46,7 +47,7 @@ pub(super) struct Split {
 impl Cohorts {
     /// Whether the decisions of so many rows at every split are few enough to be kept.
     pub(crate) fn fit(ensemble: &Ensemble, rows: usize) -> bool {
-        let splits = ensemble.nodes.len() / 2;
+        let splits = ensemble.nodes().len() / 2;
         let bytes = splits.saturating_mul(rows.next_multiple_of(64) / 8);
         bytes <= MOST_BYTES
     }
@@ -68,7 +69,7 @@ impl Cohorts {
             true => Weights::Equal(weights[0]),
             false => Weights::Each(weights.to_vec()),
         };
-        let mut splits = vec![Split::default(); ensemble.nodes.len()];
+        let mut splits = vec![Split::default(); ensemble.nodes().len()];
         for tree in ensemble.trees().iter().filter(|tree| tree.depth <= super::MOST_DEPTH) {
             seat(ensemble, tree, &questions, player_of, &mut splits[tree.nodes()]);
         }

@@ -4,7 +4,8 @@ use super::MOST_DEPTH;
 use super::background::{Cohorts, Part, Split, Weights};
 use super::leaf::{Arrived, Leaf};
 use super::sets::{Counts, Set, Sums, Weigh, both, is_empty, less, room};
-use crate::ensemble::{Ensemble, Node, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::{Node, Tree};
 
 /// Whose values are computed.
 #[derive(Clone, Copy)]

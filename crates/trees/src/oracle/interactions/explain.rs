@@ -10,7 +10,6 @@ use super::masks::PairMasks;
 use super::pairs::{Pairs, Weighing};
 use super::tables::{PairLookup, PairTables};
 use super::walk::PairWalk;
-use crate::ensemble::Ensemble;
 use crate::error::TreeError;
 use crate::interactions::{Diagonal, Interactions};
 use crate::moments::Moments;
@@ -24,6 +23,7 @@ use crate::oracle::{Attributions, InterventionalOracle};
 use crate::tables::paths::{BLOCK, Columns, Paths};
 use crate::tables::table::Weights;
 use crate::tables::{TURN, turns};
+use apportion_models::Ensemble;
 
 impl InterventionalOracle<'_> {
     /// The interactions of the players of `question`, each tree's kernels chosen by `choices`.
@@ -179,7 +179,7 @@ impl Scratch {
     fn begin(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         self.columns.fill(ensemble, rows);
         self.rounded.clear();
-        self.rounded.extend(rows.iter().map(|&value| ensemble.width.round(value)));
+        self.rounded.extend(rows.iter().map(|&value| ensemble.width().round(value)));
     }
 
     fn add_tree(

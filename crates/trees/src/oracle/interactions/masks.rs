@@ -6,10 +6,11 @@
 
 use super::pairs::{Weighing, place};
 use super::shares::PairShares;
-use crate::ensemble::{Ensemble, Node};
 use crate::oracle::histograms::Histograms;
 use crate::oracle::masks::ones;
 use crate::tables::paths::{BLOCK, Columns, MOST_FEATURES, Paths, Patterns, all_of};
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The memory of the kernel, made once per thread.
 pub(crate) struct PairMasks {

@@ -2,8 +2,8 @@
 //!
 //! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
 
-use crate::ensemble::Ensemble;
 use crate::moments::Moments;
+use apportion_models::Ensemble;
 
 const NONE: u32 = u32::MAX;
 

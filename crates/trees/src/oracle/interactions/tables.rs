@@ -5,11 +5,12 @@
 
 use super::fill::Fill;
 use super::pairs::{Pairs, places};
-use crate::ensemble::{Ensemble, Node};
 use crate::moments::Moments;
 use crate::oracle::histograms::Histograms;
 use crate::tables::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::tables::shape::MOST_BITS;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// The tables of one tree.
 pub(crate) struct PairTables {

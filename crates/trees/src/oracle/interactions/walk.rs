@@ -13,8 +13,9 @@
 
 use super::pairs::Weighing;
 use super::shares::PairShares;
-use crate::ensemble::{Ensemble, Node};
 use crate::oracle::walk::Pair;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
 
 /// Who a player's features are taken from on the current path.
 #[derive(Clone, Copy, PartialEq, Eq)]

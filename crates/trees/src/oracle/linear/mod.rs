@@ -26,7 +26,8 @@ mod products;
 
 pub(crate) use self::products::Products;
 use super::walk::Pair;
-use crate::ensemble::{Ensemble, LinearLeaf, Node};
+use apportion_models::Ensemble;
+use apportion_models::tree::{LinearLeaf, Node};
 
 /// Who a player's features are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

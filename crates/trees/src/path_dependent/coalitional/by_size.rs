@@ -7,7 +7,8 @@ use apportion_values::CoalitionalValue;
 use super::super::by_size::Paths;
 use super::super::others::{Factor, Others};
 use super::super::questions::Players;
-use crate::ensemble::{Ensemble, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
 
 /// `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the memory that it takes: made once per thread.
 pub(in super::super) struct BySize<'a> {

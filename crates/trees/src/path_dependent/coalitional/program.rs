@@ -12,7 +12,8 @@ use std::ops::Range;
 use apportion_games::Partition;
 
 use super::super::questions::{Place, Players, Questions};
-use crate::ensemble::{Ensemble, Node, Tree};
+use apportion_models::Ensemble;
+use apportion_models::tree::{Node, Tree};
 
 /// What earlier tests of a path, on one group or one feature, come to.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! What is asked of which method on which games.
 
 use anyhow::{Context, Result};
-use apportion::estimators::{Anytime, Estimator};
+use apportion::estimators::{Anytime, Estimator, methods};
 use apportion::games::SumOfUnanimity;
 use apportion::{Method, Semivalue, Until};
 
@@ -13,17 +13,20 @@ use crate::reproduce::session::Session;
 pub(super) const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
 
 /// The method that the target is about: the default for Shapley values.
-pub(super) const DEFAULT: Method = Method::LeverageShap;
+pub(super) const DEFAULT: Method = Method::By(&methods::LEVERAGE_SHAP);
+
+/// The method for Banzhaf values.
+const BANZHAF: Method = Method::By(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT);
 
 /// All methods that are run: one name for each estimator, so no permutations beside optimized Monte Carlo.
 pub(super) const METHODS: [Method; 7] = [
     DEFAULT,
-    Method::KernelBanzhafWithoutReplacement,
-    Method::KernelShapPaired,
-    Method::OptimizedMonteCarlo,
-    Method::MonteCarlo,
-    Method::Stratified,
-    Method::Sgd,
+    BANZHAF,
+    Method::By(&methods::KERNEL_SHAP_PAIRED),
+    Method::By(&methods::OPTIMIZED_MONTE_CARLO),
+    Method::By(&methods::MONTE_CARLO),
+    Method::By(&methods::STRATIFIED),
+    Method::By(&methods::SGD),
 ];
 
 /// Games of more players are wide: their models take longest, so that there are fewer runs.
@@ -36,22 +39,19 @@ pub(super) fn runs_on(session: &Session, players: usize) -> usize {
 
 /// The value that `method` estimates.
 pub(super) fn value(method: Method) -> Semivalue {
-    match method {
-        Method::KernelBanzhafWithoutReplacement => Semivalue::Banzhaf,
-        _ => Semivalue::Shapley,
-    }
+    if method == BANZHAF { Semivalue::Banzhaf } else { Semivalue::Shapley }
 }
 
 /// What `method` is asked for on a game of `players`: less where it would take the budget, and that long.
 pub(super) fn tolerances(session: &Session, method: Method, players: usize) -> &'static [f64] {
     let (is_wide, is_paper) = (players > WIDE, session.preset == Preset::Paper);
-    let count = match method {
-        Method::Stratified | Method::Sgd => usize::from(!is_wide),
-        DEFAULT if is_wide => 2 + usize::from(is_paper),
-        Method::KernelBanzhafWithoutReplacement if is_wide => 1 + usize::from(is_paper),
+    let count = match method.name() {
+        "stratified" | "sgd" => usize::from(!is_wide),
+        _ if is_wide && method == DEFAULT => 2 + usize::from(is_paper),
+        _ if is_wide && method == BANZHAF => 1 + usize::from(is_paper),
         _ if is_wide => 1,
-        DEFAULT | Method::KernelBanzhafWithoutReplacement => 3,
-        Method::MonteCarlo => 1 + 2 * usize::from(is_paper),
+        _ if method == DEFAULT || method == BANZHAF => 3,
+        "monte-carlo" => 1 + 2 * usize::from(is_paper),
         _ => 2 + usize::from(is_paper),
     };
     &TOLERANCES[..count]
@@ -77,7 +77,7 @@ pub(super) struct Contender {
 impl Contender {
     pub(super) fn new(method: Method) -> Result<Self> {
         let estimator = method
-            .estimator(&value(method).into(), None)
+            .estimator(&value(method).into())
             .with_context(|| format!("{method} does not estimate {}", value(method)))?;
         let digest = digest(&*estimator)?;
         Ok(Self { method, estimator, digest })

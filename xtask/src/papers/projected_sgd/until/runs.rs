@@ -221,7 +221,7 @@ mod tests {
         };
         let mut measured = Measured {
             game: "g".to_owned(),
-            method: Method::LeverageShap,
+            method: super::super::asked::DEFAULT,
             tolerance: 0.1,
             outcomes: vec![outcome(StopRule::Tolerance, 100), outcome(StopRule::Tolerance, 200)],
             least: Some(75.0),

@@ -1,0 +1,53 @@
+//! Explaining by an oracle, which knows exact values and plays no game.
+
+use apportion_estimators::Explanation;
+use apportion_games::Rows;
+
+use super::Explainer;
+use crate::error::ExplainError;
+#[cfg(feature = "trees")]
+use crate::{method::Method, source::Source};
+
+impl Explainer<'_> {
+    /// Exact values of all rows; none where no oracle is to be asked.
+    pub(super) fn explain_by_oracle(
+        &self,
+        explicands: Rows<'_>,
+    ) -> Result<Option<Vec<Explanation>>, ExplainError> {
+        #[cfg(feature = "trees")]
+        if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
+            let players = self.asked.results(trees.features())?;
+            let attributions = trees.values(&self.asked.value, explicands)?;
+            let outputs = trees.outputs();
+            let per_row = players * outputs;
+            let explanations = (0..explicands.len()).map(|row| {
+                self.asked.certified(Explanation {
+                    value: self.asked.value.concept(),
+                    method: Method::Tree.name().to_owned(),
+                    values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
+                    base: attributions.base.clone(),
+                    prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
+                    std_errors: Some(vec![0.0; per_row]),
+                    evaluations: 0,
+                    distinct_coalitions: 0,
+                    model_rows: 0,
+                    seed: None,
+                    diagnostics: apportion_estimators::Diagnostics { exact: true, ..Default::default() },
+                    certificate: None,
+                })
+            });
+            return Ok(Some(explanations.collect()));
+        }
+        let _ = explicands;
+        Ok(None)
+    }
+
+    /// The features of the model, where an oracle knows them.
+    pub(super) fn features(&self) -> usize {
+        match &self.source {
+            #[cfg(feature = "trees")]
+            Source::Trees(trees) => trees.features(),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A tree ensemble with the game that it plays, and its exact values.
+
+use std::sync::OnceLock;
+
+use apportion_games::{Background, Coalition, Game, Model, Rows};
+use apportion_trees::{
+    Attributions, CompiledBackground, Ensemble, InterventionalOracle, LinkedEnsemble, LinkedOracle,
+    PathDependentGame, PathDependentOracle, Settings, TreeError,
+};
+use apportion_values::Value;
+
+use crate::error::ExplainError;
+use crate::marginal::marginal;
+use crate::method::Method;
+
+/// The games of an ensemble.
+enum Plays<'a> {
+    /// The marginal game.
+    Marginal(Background),
+    /// The marginal game against a background without its rows, which only the oracle can play.
+    Compiled(CompiledBackground),
+    /// The marginal game of the outputs behind the link.
+    Linked(Box<LinkedEnsemble<'a>>, Background),
+    /// The path-dependent game.
+    PathDependent,
+}
+
+/// An ensemble in one game. Its oracle is made when it is first asked, and kept.
+pub(crate) struct Trees<'a> {
+    ensemble: &'a Ensemble,
+    plays: Plays<'a>,
+    pub(crate) settings: Settings,
+    oracle: OnceLock<Oracle<'a>>,
+}
+
+impl<'a> Trees<'a> {
+    fn new(ensemble: &'a Ensemble, plays: Plays<'a>) -> Self {
+        Self { ensemble, plays, settings: Settings::default(), oracle: OnceLock::new() }
+    }
+
+    pub(crate) fn marginal(ensemble: &'a Ensemble, background: Background) -> Self {
+        Self::new(ensemble, Plays::Marginal(background))
+    }
+
+    pub(crate) fn compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Self {
+        Self::new(ensemble, Plays::Compiled(background))
+    }
+
+    pub(crate) fn linked(ensemble: &'a Ensemble, background: Background) -> Result<Self, TreeError> {
+        Ok(Self::new(ensemble, Plays::Linked(Box::new(ensemble.linked()?), background)))
+    }
+
+    pub(crate) fn path_dependent(ensemble: &'a Ensemble) -> Self {
+        Self::new(ensemble, Plays::PathDependent)
+    }
+
+    pub(crate) fn features(&self) -> usize {
+        self.ensemble.feature_count()
+    }
+
+    pub(crate) fn outputs(&self) -> usize {
+        self.ensemble.output_count()
+    }
+
+    /// The game of one explicand, and the players that cannot matter in it.
+    pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
+        match &self.plays {
+            Plays::Marginal(background) => marginal(self.ensemble as &dyn Model, explicand, background),
+            Plays::Linked(outputs, background) => marginal(&**outputs as &dyn Model, explicand, background),
+            Plays::Compiled(_) => Err(ExplainError::NoRows),
+            Plays::PathDependent => {
+                let game = PathDependentGame::new(self.ensemble, explicand)?;
+                let null_players = game.null_players();
+                Ok((Box::new(game), null_players))
+            }
+        }
+    }
+
+    /// The exact values of all rows.
+    pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
+        let oracle = match self.oracle.get() {
+            Some(oracle) => oracle,
+            None => {
+                let oracle = self.new_oracle()?;
+                self.oracle.get_or_init(|| oracle)
+            }
+        };
+        oracle.values(value, rows)
+    }
+
+    fn new_oracle(&self) -> Result<Oracle<'a>, TreeError> {
+        let (ensemble, settings) = (self.ensemble, self.settings);
+        Ok(match &self.plays {
+            Plays::Marginal(background) => {
+                let weights = Some(background.weights());
+                let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
+                Oracle::Interventional(oracle.with_settings(settings))
+            }
+            Plays::Compiled(background) => {
+                let oracle = InterventionalOracle::from_compiled(ensemble, background.clone())?;
+                Oracle::Interventional(oracle.with_settings(settings))
+            }
+            Plays::Linked(_, background) => {
+                let weights = Some(background.weights());
+                Oracle::Linked(LinkedOracle::new(ensemble, background.as_rows(), weights)?)
+            }
+            Plays::PathDependent => {
+                Oracle::PathDependent(PathDependentOracle::new(ensemble)?.with_settings(settings))
+            }
+        })
+    }
+}
+
+/// The oracle of each game.
+enum Oracle<'a> {
+    Interventional(InterventionalOracle<'a>),
+    PathDependent(PathDependentOracle<'a>),
+    Linked(LinkedOracle<'a>),
+}
+
+impl Oracle<'_> {
+    fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
+        // The oracles have the same methods, and share no trait for the sake of this one place.
+        macro_rules! ask {
+            ($oracle:expr) => {
+                match value {
+                    Value::Semivalue(semivalue) => $oracle.values(semivalue.clone(), rows),
+                    Value::Coalitional(value, groups) => $oracle.coalitional_values(value, groups, rows),
+                    Value::TwoStepShapley(groups) => $oracle.two_step_shapley(groups, rows),
+                    Value::Quotient(semivalue, groups) => {
+                        $oracle.quotient_values(semivalue.clone(), groups, rows)
+                    }
+                    _ => {
+                        let value = Box::new(value.clone());
+                        return Err(ExplainError::Unsupported { method: Method::Tree, value });
+                    }
+                }
+            };
+        }
+        Ok(match self {
+            Self::Interventional(oracle) => ask!(oracle)?,
+            Self::PathDependent(oracle) => ask!(oracle)?,
+            Self::Linked(oracle) => ask!(oracle)?,
+        })
+    }
+}

@@ -1,0 +1,336 @@
+//! Errors that are said and errors that are made, on games that hide what matters from a sample. `examples/honesty.rs` has the full tables.
+
+use apportion::estimators::{
+    Anytime, Estimator, EstimatorError, Explanation, Guarantee, LeverageShap, Scale, StopRule, Until, methods,
+};
+use apportion::games::{Coalitions, GameError, Partition};
+use apportion::values::enumerate;
+use apportion::{Game, Method, Semivalue, Value};
+
+use crate::common::hard_games::{Known, hard_games, smooth_games};
+
+/// All but the one that needs a game of several scenarios.
+fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
+    Method::all()
+        .filter(|&method| method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL))
+        .filter_map(|method| method.estimator(&Semivalue::Shapley.into()))
+}
+
+fn games(players: usize) -> Vec<Known> {
+    hard_games(players).into_iter().chain(smooth_games(players)).collect()
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most: f64, value| most.max(value.abs()))
+}
+
+#[test]
+fn closed_forms_are_the_values_by_enumeration() {
+    for players in [8, 11] {
+        for known in games(players) {
+            let exact = enumerate(&*known.game, Semivalue::Shapley).unwrap();
+            for (got, want) in known.shapley.iter().zip(exact.values()) {
+                let scale = 1.0 + largest(exact.values());
+                assert!((got - want).abs() < 1e-9 * scale, "{}: {got} for {want}", known.family);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
+    for estimator in estimators() {
+        // Of hard games and of smooth ones.
+        let (mut intervals, mut held) = ([0; 2], [0; 2]);
+        for players in [8, 13, 40, 70] {
+            for known in games(players) {
+                let scale = largest(&known.shapley);
+                for seed in 0..2 {
+                    let budget = (20 * players).max(estimator.minimum_budget(players));
+                    let got = estimator.estimate(&*known.game, budget, seed).unwrap();
+                    for ((&(low, high), value), want) in got
+                        .intervals(0.95)
+                        .into_iter()
+                        .flatten()
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .zip(&got.values)
+                        .zip(&known.shapley)
+                    {
+                        let is_right = (value - want).abs() <= 1e-9 * scale;
+                        assert!(
+                            low < high || is_right,
+                            "{} on {}, n = {players}",
+                            estimator.name(),
+                            known.family
+                        );
+                        let kind = usize::from(known.is_smooth);
+                        intervals[kind] += 1;
+                        held[kind] += usize::from(is_right || (low <= *want && *want <= high));
+                    }
+                }
+            }
+        }
+        // Some methods have no errors at so few evaluations.
+        for kind in 0..2 {
+            let said = format!("{}: {held:?} of {intervals:?}", estimator.name());
+            assert!(10 * held[kind] >= 9 * intervals[kind], "{said}");
+        }
+    }
+}
+
+#[test]
+fn certificates_hold_on_games_that_a_sample_misjudges() {
+    let methods = [
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::PERMUTATION),
+        Method::By(&methods::MSR_ADJUSTED),
+        Method::By(&methods::KERNEL_SHAP_PAIRED),
+    ];
+    for method in methods {
+        let estimator = method.estimator(&Semivalue::Shapley.into()).unwrap();
+        let (mut certified, mut within) = (0, 0);
+        for players in [8, 12, 20] {
+            for known in hard_games(players) {
+                let norm = known.shapley.iter().map(|value| value * value).sum::<f64>().sqrt();
+                for seed in 0..3 {
+                    let until = Until { budget: Some(60 * players), ..Until::relative(0.05) };
+                    let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
+                    let got = run.run_until(&until).unwrap();
+                    let certificate = got.certificate.as_ref().unwrap();
+                    let bounds = certificate.error_bounds.iter().flatten();
+                    assert!(
+                        certificate.guarantee == Guarantee::Exact
+                            || bounds.clone().all(|bound| *bound > 1e-6 * norm),
+                        "{} on {}: {certificate:?}",
+                        method.name(),
+                        known.family
+                    );
+                    if certificate.stopped_by == StopRule::Tolerance {
+                        let error: f64 = got
+                            .values
+                            .iter()
+                            .zip(&known.shapley)
+                            .map(|(got, want)| (got - want).powi(2))
+                            .sum();
+                        certified += 1;
+                        within += usize::from(error.sqrt() <= 0.05 * norm * (1.0 + 1e-9));
+                    }
+                }
+            }
+        }
+        assert!(
+            certified > 50 && 20 * within >= 19 * certified,
+            "{}: {within} of {certified}",
+            method.name()
+        );
+    }
+}
+
+#[test]
+fn certificates_of_other_values_hold_on_such_games() {
+    let players = 12;
+    let groups = (0..4).map(|group| (group..players).step_by(4).collect()).collect();
+    let partition = Partition::new(players, groups).unwrap();
+    let values: [Value; 4] = [
+        Semivalue::Banzhaf.into(),
+        Semivalue::beta_shapley(4.0, 1.0).unwrap().into(),
+        Value::owen(partition.clone()),
+        Value::banzhaf_owen(partition),
+    ];
+    for value in values {
+        let concept = value.concept();
+        let (mut certified, mut within) = (0, 0);
+        for known in hard_games(players) {
+            let truth = value.enumerate(&*known.game).unwrap().values;
+            let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+            for method in Method::all() {
+                let Some(estimator) = method.estimator(&value) else { continue };
+                let until = Until { budget: Some(60 * players), ..Until::relative(0.1) };
+                let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
+                // Some need more evaluations, or a background.
+                let Ok(got) = run.run_until(&until) else { continue };
+                if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
+                    let error =
+                        got.values.iter().zip(&truth).map(|(got, want)| (got - want).powi(2)).sum::<f64>();
+                    certified += 1;
+                    within += usize::from(error.sqrt() <= 0.1 * norm + 1e-9);
+                }
+            }
+        }
+        assert!(certified >= 8 && 20 * within >= 19 * certified, "{concept}: {within} of {certified}");
+    }
+}
+
+#[test]
+fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
+    // Four players together get more, whom a weighted Banzhaf value has there in 0.8 % of the coalitions: many samples are additive.
+    let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
+    let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
+    let truth = value.enumerate(&*known.game).unwrap().values;
+    let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
+    for method in [
+        Method::By(&methods::KERNEL_BANZHAF),
+        Method::By(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT),
+        Method::By(&methods::MSR_ADJUSTED),
+    ] {
+        let estimator = method.estimator(&value).unwrap();
+        let (mut certified, mut within) = (0, 0);
+        for seed in 0..20 {
+            let until = Until { budget: Some(1000), ..Until::relative(0.05) };
+            let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
+            let got = run.run_until(&until).unwrap();
+            if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
+                let error =
+                    got.values.iter().zip(&truth).map(|(got, want)| (got - want).powi(2)).sum::<f64>();
+                certified += 1;
+                within += usize::from(error.sqrt() <= 0.05 * norm);
+            }
+        }
+        assert!(certified >= 5 && 20 * within >= 19 * certified, "{method}: {within} of {certified}");
+    }
+}
+
+/// A game times a factor.
+struct Times<'g> {
+    game: &'g dyn Game,
+    factor: f64,
+}
+
+impl Game for Times<'_> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.game.values(batch, out)?;
+        out.iter_mut().for_each(|value| *value *= self.factor);
+        Ok(())
+    }
+}
+
+#[test]
+fn outputs_of_any_size_give_the_same_answer_but_for_the_factor() {
+    let games = [hard_games(9), smooth_games(9)].map(|mut games| games.swap_remove(3));
+    for known in &games {
+        for estimator in estimators() {
+            let of = |factor: f64| -> Explanation {
+                let budget = 150.max(estimator.minimum_budget(9));
+                estimator.estimate(&Times { game: &*known.game, factor }, budget, 4).unwrap()
+            };
+            let plain = of(1.0);
+            for power in [-980, -500, 500, 990] {
+                let factor = 2f64.powi(power);
+                let got = of(factor);
+                let back =
+                    |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|number| number / factor).collect() };
+                assert_eq!(back(&got.values), plain.values, "{}, 2^{power}", estimator.name());
+                assert_eq!(
+                    got.std_errors.as_deref().map(back),
+                    plain.std_errors,
+                    "{}, 2^{power}",
+                    estimator.name()
+                );
+            }
+            for factor in [1e-300, 1e-160, 1e154, 1e300] {
+                let got = of(factor);
+                for (got, want) in got.values.iter().zip(&plain.values) {
+                    assert!(
+                        (got / factor - want).abs() < 1e-9,
+                        "{}, {factor}: {got} for {want}",
+                        estimator.name()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn certificates_are_the_same_at_any_size() {
+    let known = smooth_games(14).swap_remove(0);
+    let of = |factor: f64| {
+        let game = Times { game: &*known.game, factor };
+        let mut run = Anytime::new(&LeverageShap::default(), &game, 1).unwrap();
+        run.run_until(&Until::relative(0.05)).unwrap().clone()
+    };
+    let plain = of(1.0);
+    for power in [-990, -540, 540, 990] {
+        let got = of(2f64.powi(power));
+        let (got, want) = (got.certificate.unwrap(), plain.certificate.clone().unwrap());
+        assert_eq!(got.looks, want.looks, "2^{power}");
+        assert_eq!(
+            got.error_bounds.unwrap()[0] / 2f64.powi(power),
+            want.error_bounds.unwrap()[0],
+            "2^{power}"
+        );
+    }
+}
+
+/// Worth ±1.7e308 by chance.
+struct Beyond;
+
+impl Game for Beyond {
+    fn players(&self) -> usize {
+        9
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, row) in out.iter_mut().zip(batch.iter()) {
+            let sign = if row.words()[0].wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 1 { 1.0 } else { -1.0 };
+            *value = sign * 1.7e308;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn no_method_answers_with_what_is_no_number() {
+    for estimator in estimators() {
+        let budget = 150.max(estimator.minimum_budget(9));
+        match estimator.estimate(&Beyond, budget, 3) {
+            Ok(got) => {
+                assert!(got.values.iter().all(|value| value.is_finite()), "{}", estimator.name());
+                assert!(
+                    got.std_errors.iter().flatten().all(|error| error.is_finite()),
+                    "{}",
+                    estimator.name()
+                );
+            }
+            Err(EstimatorError::NotFinite { .. } | EstimatorError::Diverged { .. }) => {}
+            Err(error) => panic!("{}: {error}", estimator.name()),
+        }
+    }
+}
+
+/// Worth something in the middle alone, so that the values are zero.
+struct Middle;
+
+impl Game for Middle {
+    fn players(&self) -> usize {
+        12
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let worth = |size: u32| f64::from(u8::from(size == 6));
+        out.iter_mut().zip(batch.sizes()).for_each(|(value, &size)| *value = worth(size));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_share_of_nothing_is_never_reached() {
+    for method in [
+        Method::By(&methods::LEVERAGE_SHAP),
+        Method::By(&methods::PERMUTATION),
+        Method::By(&methods::MSR),
+        Method::By(&methods::MONTE_CARLO),
+    ] {
+        let estimator = method.estimator(&Semivalue::Shapley.into()).unwrap();
+        for scale in [Scale::Norm, Scale::Range] {
+            let until = Until { scale, budget: Some(1000), ..Until::relative(0.1) };
+            let mut run = Anytime::new(&*estimator, Middle, 5).unwrap();
+            let got = run.run_until(&until).unwrap();
+            let certificate = got.certificate.as_ref().unwrap();
+            assert_ne!(certificate.stopped_by, StopRule::Tolerance, "{}: {certificate:?}", method.name());
+            assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
+        }
+    }
+}

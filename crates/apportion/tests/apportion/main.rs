@@ -1,0 +1,13 @@
+//! The explainers as their users call them.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod common;
+mod conditional;
+mod each;
+mod explainer;
+mod graph;
+mod groups;
+mod honesty;
+mod same;
+mod until;

@@ -1,0 +1,457 @@
+//! C-Shapley and Myerson values against their definitions, and what they cost.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+
+use apportion_estimators::OnGraph;
+use apportion_games::{
+    Additive, Adjacency, Coalition, CoalitionView, Coalitions, Game, GameError, Graph, Purpose,
+    TabulatedGame, stream,
+};
+use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue};
+use rand::{Rng, RngExt};
+
+const COEFFICIENTS: [Coefficients; 4] =
+    [Coefficients::Neighbourhood, Coefficients::Graph, Coefficients::Marginal, Coefficients::Printed];
+const OUTSIDE: [Outside; 2] = [Outside::Absent, Outside::Present];
+
+/// A game that counts, and is asked for no coalition twice.
+struct Once<G> {
+    game: G,
+    asked: Mutex<HashSet<Vec<u64>>>,
+}
+
+impl<G: Game> Once<G> {
+    fn new(game: G) -> Self {
+        Self { game, asked: Mutex::default() }
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl<G: Game> Game for Once<G> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+    fn rows_per_coalition(&self) -> usize {
+        3
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let mut asked = self.asked.lock().unwrap();
+        for row in batch.iter() {
+            assert!(asked.insert(row.words().to_vec()), "{row} was asked for twice");
+        }
+        self.game.values(batch, out)
+    }
+}
+
+/// Worth a sum over members of numbers that depend on the next member, and on the number of members: nothing is symmetric, and no two
+/// outputs alike.
+struct Ragged {
+    weights: Vec<f64>,
+    outputs: usize,
+}
+
+impl Ragged {
+    fn new(players: usize, outputs: usize, seed: u64) -> Self {
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        Self { weights: (0..players).map(|_| rng.random_range(-1.0..1.0)).collect(), outputs }
+    }
+
+    fn worth(&self, set: CoalitionView<'_>, output: usize) -> f64 {
+        let mut last = set.players();
+        let mut sum = 0.25;
+        for member in set.members() {
+            sum += self.weights[member] * (1.0 + ((member - last.min(member)) * (output + 1)) as f64).sqrt();
+            last = member;
+        }
+        sum + (sum * (output + 2) as f64).sin()
+    }
+}
+
+impl Game for Ragged {
+    fn players(&self) -> usize {
+        self.weights.len()
+    }
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (row, out) in batch.iter().zip(out.chunks_exact_mut(self.outputs)) {
+            out.iter_mut().enumerate().for_each(|(output, out)| *out = self.worth(row, output));
+        }
+        Ok(())
+    }
+}
+
+fn close(got: &[f64], wanted: &[f64], what: &str) {
+    assert_eq!(got.len(), wanted.len());
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        assert!((got - wanted).abs() < 1e-12, "{what}, number {index}: {got} for {wanted}");
+    }
+}
+
+fn random_graph(nodes: usize, density: f64, rng: &mut impl Rng) -> Graph {
+    let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
+    Graph::from_edges(nodes, pairs.filter(|_| rng.random_bool(density)).collect::<Vec<_>>()).unwrap()
+}
+
+fn random_table(players: usize, outputs: usize, rng: &mut impl Rng) -> TabulatedGame {
+    let values = (0..outputs << players).map(|_| rng.random_range(-1.0..1.0)).collect();
+    TabulatedGame::new(values, outputs).unwrap()
+}
+
+/// Checks one value of a table against its definition, its count against what was asked for, and the books.
+fn check(graph: &Graph, table: &TabulatedGame, value: &GraphValue) {
+    let what = format!("{value} on {graph:?}");
+    let wanted = value.enumerate(table, graph).unwrap();
+    let estimator = OnGraph::new(graph.clone(), value.clone());
+    let game = Once::new(table);
+    let got = estimator.values(&game).unwrap();
+    close(&got.values, &wanted.values, &what);
+    assert_eq!((&got.base, &got.prediction), (&wanted.base, &wanted.full));
+    assert_eq!(game.asked(), estimator.coalitions().unwrap(), "{what}");
+    assert_eq!((got.evaluations, got.distinct_coalitions), (game.asked(), game.asked()));
+    assert_eq!(got.model_rows, 3 * game.asked());
+    assert!(got.diagnostics.exact && got.seed.is_none());
+}
+
+fn graphs(rng: &mut impl Rng) -> Vec<Graph> {
+    let mut graphs = vec![
+        Graph::line(1),
+        Graph::line(2),
+        Graph::line(3),
+        Graph::line(9),
+        Graph::grid(3, 3, Adjacency::Four),
+        Graph::grid(2, 5, Adjacency::Four),
+        Graph::grid(3, 3, Adjacency::Eight),
+        Graph::grid(2, 4, Adjacency::Eight),
+        Graph::complete(6),
+        Graph::from_edges(5, []).unwrap(),
+        // A ring, apart from a line, apart from a node: balls that close up.
+        Graph::from_edges(10, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (6, 7), (7, 8), (8, 9)]).unwrap(),
+    ];
+    for (nodes, density) in [(7, 0.2), (8, 0.35), (9, 0.5), (10, 0.15)] {
+        graphs.push(random_graph(nodes, density, rng));
+    }
+    graphs
+}
+
+#[test]
+fn every_form_of_every_order_is_its_definition() {
+    let mut rng = stream(11, Purpose::Experiment, 0);
+    for graph in graphs(&mut rng) {
+        let table = random_table(graph.nodes(), 2, &mut rng);
+        check(&graph, &table, &GraphValue::myerson());
+        for order in 0..=graph.diameter() + 1 {
+            for coefficients in COEFFICIENTS {
+                for outside in OUTSIDE {
+                    let value = GraphValue::c_shapley(order);
+                    check(&graph, &table, &value.with_coefficients(coefficients).with_outside(outside));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_semivalue_has_its_moments() {
+    let mut rng = stream(12, Purpose::Experiment, 0);
+    for graph in [Graph::line(7), Graph::grid(2, 4, Adjacency::Four), random_graph(9, 0.3, &mut rng)] {
+        let nodes = graph.nodes();
+        let table = random_table(nodes, 1, &mut rng);
+        let law: Vec<String> = (0..nodes).map(|_| (1.0 / nodes as f64).to_string()).collect();
+        let law = format!("size-law={}", law.join(","));
+        for name in ["banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "beta=2,3", law.as_str()] {
+            let semivalue: Semivalue = name.parse().unwrap();
+            check(&graph, &table, &GraphValue::myerson().of(semivalue.clone()));
+            for order in [1, 2] {
+                for coefficients in COEFFICIENTS {
+                    let value = GraphValue::c_shapley(order).with_coefficients(coefficients);
+                    let is_told = coefficients != Coefficients::Printed || !name.starts_with("size-law");
+                    for outside in OUTSIDE.into_iter().filter(|_| is_told) {
+                        check(&graph, &table, &value.clone().with_outside(outside).of(semivalue.clone()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn to_the_diameter_c_shapley_with_true_boundaries_is_myerson_on_500_random_graphs() {
+    let mut rng = stream(13, Purpose::Experiment, 0);
+    for round in 0..500 {
+        let nodes = rng.random_range(1..=14);
+        let density = [0.1, 0.2, 0.3, 0.5][round % 4];
+        let graph = random_graph(nodes, density, &mut rng);
+        let table = random_table(nodes, 1, &mut rng);
+        let myerson = GraphValue::myerson().enumerate(&table, &graph).unwrap().values;
+        for coefficients in [Coefficients::Neighbourhood, Coefficients::Graph] {
+            for order in [nodes, graph.diameter()] {
+                let value = GraphValue::c_shapley(order).with_coefficients(coefficients);
+                let got = OnGraph::new(graph.clone(), value).values(&table).unwrap().values;
+                close(&got, &myerson, &format!("{graph:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn up_to_14_players_the_definition_holds() {
+    let mut rng = stream(14, Purpose::Experiment, 0);
+    for round in 0..12 {
+        let nodes = rng.random_range(11..=14);
+        let graph = random_graph(nodes, [0.1, 0.2, 0.3][round % 3], &mut rng);
+        let table = random_table(nodes, 1, &mut rng);
+        let coefficients = COEFFICIENTS[round % 3];
+        let outside = OUTSIDE[round % 2];
+        let value = GraphValue::c_shapley(round % 4).with_coefficients(coefficients).with_outside(outside);
+        check(&graph, &table, &value);
+        check(&graph, &table, &GraphValue::myerson());
+    }
+}
+
+/// C-Shapley values on a line, by the definition in intervals.
+fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: Outside) -> Vec<f64> {
+    let players = game.players();
+    let mut values = Vec::new();
+    for player in 0..players {
+        let (low, high) = (player.saturating_sub(order), (player + order).min(players - 1));
+        let worth = |members: &mut dyn Iterator<Item = usize>| {
+            let mut set = Coalition::from_members(players, members);
+            if outside == Outside::Present {
+                (0..players).filter(|node| !(low..=high).contains(node)).for_each(|node| set.insert(node));
+            }
+            game.worth(set.view(), 0)
+        };
+        let empty = worth(&mut std::iter::empty());
+        let mut value = 0.0;
+        for first in low..=player {
+            for last in player..=high {
+                let ends = match coefficients {
+                    Coefficients::Neighbourhood | Coefficients::Marginal => {
+                        usize::from(first > low) + usize::from(last < high)
+                    }
+                    Coefficients::Graph => usize::from(first > 0) + usize::from(last < players - 1),
+                    Coefficients::Printed => 2,
+                };
+                let gain = if matches!(coefficients, Coefficients::Printed | Coefficients::Marginal) {
+                    worth(&mut (first..=last)) - worth(&mut (first..=last).filter(|&node| node != player))
+                } else {
+                    worth(&mut (first..=last)) - worth(&mut (first..player)) - worth(&mut (player + 1..=last))
+                        + empty
+                };
+                // (u − 1)! b! / (u + b)!
+                let size = last - first + 1;
+                let weight = (1..=ends).fold(1.0, |weight, b| weight * b as f64)
+                    / (size..=size + ends).fold(1.0, |product, factor| product * factor as f64);
+                value += weight * gain;
+            }
+        }
+        values.push(value);
+    }
+    values
+}
+
+#[test]
+fn long_lines_have_the_values_of_their_intervals() {
+    for (players, orders) in [(65, &[1, 2, 40][..]), (130, &[0, 3]), (200, &[2, 11])] {
+        let game = Ragged::new(players, 1, 5);
+        for &order in orders {
+            for coefficients in COEFFICIENTS {
+                for outside in OUTSIDE {
+                    let value =
+                        GraphValue::c_shapley(order).with_coefficients(coefficients).with_outside(outside);
+                    let wanted = on_a_line(&game, order, coefficients, outside);
+                    let game = Once::new(&game);
+                    let got = OnGraph::new(Graph::line(players), value.clone()).values(&game).unwrap();
+                    close(&got.values, &wanted, &format!("{value} of {players}"));
+                    assert_eq!(got.evaluations, game.asked());
+                }
+            }
+        }
+        if players > 130 {
+            continue;
+        }
+        let wanted = on_a_line(&game, players, Coefficients::Neighbourhood, Outside::Absent);
+        let game = Once::new(&game);
+        let got = OnGraph::new(Graph::line(players), GraphValue::myerson()).values(&game).unwrap();
+        close(&got.values, &wanted, "myerson");
+        assert_eq!(got.evaluations, players * (players + 1) / 2 + 1);
+    }
+}
+
+/// C-Shapley values by definition, each player on its own, with a memory of what coalitions are worth.
+fn remembered(game: &dyn Game, graph: &Graph, value: &GraphValue) -> (Vec<f64>, usize) {
+    let GraphForm::Connected { order, coefficients, outside } = value.form else {
+        panic!("a value of connected coalitions")
+    };
+    let (players, outputs) = (game.players(), game.outputs());
+    let mut known: HashMap<Coalition, Vec<f64>> = HashMap::new();
+    let mut ask = |set: &Coalition, absent: &Coalition| -> Vec<f64> {
+        let mut set = set.clone();
+        if outside == Outside::Present {
+            absent.view().members().for_each(|node| set.insert(node));
+        }
+        let row = set.clone();
+        known
+            .entry(set)
+            .or_insert_with(|| {
+                let (mut batch, mut out) = (Coalitions::new(players), vec![0.0; outputs]);
+                batch.push(row.view());
+                game.values(&batch, &mut out).unwrap();
+                out
+            })
+            .clone()
+    };
+    let nothing = Coalition::empty(players);
+    ask(&nothing, &nothing);
+    ask(&Coalition::full(players), &nothing);
+    let mut values = Vec::new();
+    for player in 0..players {
+        let around = Coalition::from_members(players, graph.neighbourhood(player, order));
+        let others = around.view().complement();
+        let mut sums = vec![0.0; outputs];
+        let mut sets = Vec::new();
+        let end = graph.visit_connected(player, around.view(), usize::MAX, |set| {
+            sets.push((set.nodes.to_coalition(), set.size, set.boundary, set.boundary_within));
+            std::ops::ControlFlow::<()>::Continue(())
+        });
+        assert!(end.is_continue());
+        for (set, size, boundary, within) in sets {
+            let mut rest = set.clone();
+            rest.remove(player);
+            let (boundary, parts) = match coefficients {
+                Coefficients::Neighbourhood => (within, graph.components(rest.view())),
+                Coefficients::Graph => (boundary, graph.components(rest.view())),
+                Coefficients::Marginal => (within, vec![rest]),
+                Coefficients::Printed => (2, vec![rest]),
+            };
+            let weight = value.semivalue.moment(size - 1, boundary);
+            let (whole, empty) = (ask(&set, &others), ask(&nothing, &others));
+            let parts: Vec<_> = parts.iter().map(|part| ask(part, &others)).collect();
+            for (output, sum) in sums.iter_mut().enumerate() {
+                let of_parts: f64 = parts.iter().map(|part| part[output] - empty[output]).sum();
+                *sum += weight * (whole[output] - empty[output] - of_parts);
+            }
+        }
+        values.extend(sums);
+    }
+    (values, known.len())
+}
+
+#[test]
+fn grids_and_graphs_of_many_nodes_have_the_values_of_a_memory_of_coalitions() {
+    let mut rng = stream(15, Purpose::Experiment, 0);
+    let sparse = random_graph(140, 0.012, &mut rng);
+    let cases = [
+        (Graph::grid(9, 9, Adjacency::Four), 2),
+        (Graph::grid(9, 9, Adjacency::Four), 1),
+        (Graph::grid(9, 15, Adjacency::Eight), 1),
+        (Graph::grid(2, 66, Adjacency::Four), 3),
+        (sparse.clone(), 1),
+        (sparse, 2),
+    ];
+    for (graph, order) in cases {
+        let game = Ragged::new(graph.nodes(), 2, 8);
+        for coefficients in COEFFICIENTS {
+            for outside in OUTSIDE {
+                let value =
+                    GraphValue::c_shapley(order).with_coefficients(coefficients).with_outside(outside);
+                let (wanted, distinct) = remembered(&game, &graph, &value);
+                let estimator = OnGraph::new(graph.clone(), value.clone());
+                let once = Once::new(&game);
+                let got = estimator.values(&once).unwrap();
+                close(&got.values, &wanted, &format!("{value}"));
+                assert_eq!(estimator.coalitions().unwrap(), once.asked(), "{value}");
+                assert_eq!(once.asked(), distinct, "{value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn additive_games_come_back_whole_or_by_the_share_of_the_printed_weights() {
+    for graph in
+        [Graph::line(30), Graph::grid(6, 7, Adjacency::Four), Graph::from_edges(8, [(1, 2), (2, 5)]).unwrap()]
+    {
+        let weights: Vec<f64> = (0..graph.nodes()).map(|player| 10.5 - 1.5 * player as f64).collect();
+        let game = Additive::new(weights.clone()).unwrap();
+        for order in [0, 1, 2] {
+            for outside in OUTSIDE {
+                let value = GraphValue::c_shapley(order).with_outside(outside);
+                close(
+                    &OnGraph::new(graph.clone(), value).values(&game).unwrap().values,
+                    &weights,
+                    "additive",
+                );
+            }
+        }
+    }
+    let weights: Vec<f64> = (0..30).map(|player| 10.5 - f64::from(player)).collect();
+    let game = Additive::new(weights.clone()).unwrap();
+    for (order, share) in [(0, 1.0 / 3.0), (1, 8.0 / 15.0), (2, 9.0 / 14.0)] {
+        let value = GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
+        let got = OnGraph::new(Graph::line(30), value).values(&game).unwrap().values;
+        for player in order..30 - order {
+            close(&[got[player]], &[share * weights[player]], "printed");
+        }
+    }
+}
+
+#[test]
+fn coalitions_are_as_many_as_the_formulas_say() {
+    let count = |graph: Graph, value: GraphValue| OnGraph::new(graph, value).coalitions().unwrap();
+    let printed = |order| GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
+    // On a line: intervals of at most 2k + 1 nodes, v(∅) and v(N).
+    for (players, order) in [(1000, 2), (1000, 1), (1000, 10), (50, 3)] {
+        let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2;
+        assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), wanted);
+    }
+    // As printed also the runs with a gap of one node, both sides at most k long, and inside lines k² for each node.
+    let gaps = |players: usize, order: usize| -> usize {
+        (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
+    };
+    for (players, order, known) in [(1000, 1, 3997), (1000, 2, 8980), (70, 5, 0)] {
+        let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2 + gaps(players, order);
+        assert!(known == 0 || wanted == known);
+        assert_eq!(count(Graph::line(players), printed(order)), wanted);
+    }
+    // On a grid of 28 × 28, k = 1, a count in another language gives 10152 without v(∅) and v(N), and 16551 as printed, with v(∅).
+    let grid = || Graph::grid(28, 28, Adjacency::Four);
+    assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
+    assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));
+}
+
+#[test]
+fn the_bits_do_not_depend_on_threads() {
+    let graph = Graph::grid(12, 11, Adjacency::Four);
+    let game = Ragged::new(graph.nodes(), 2, 4);
+    let tree = Graph::from_edges(40, (1..40).map(|node| ((node - 1) / 2, node)).collect::<Vec<_>>()).unwrap();
+    let small = Ragged::new(40, 1, 4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut bits: Vec<u64> = Vec::new();
+            for coefficients in COEFFICIENTS {
+                for outside in OUTSIDE {
+                    let value =
+                        GraphValue::c_shapley(2).with_coefficients(coefficients).with_outside(outside);
+                    let on_grid = OnGraph::new(graph.clone(), value.clone()).values(&game).unwrap();
+                    let on_tree = OnGraph::new(tree.clone(), value).values(&small).unwrap();
+                    bits.extend(on_grid.values.iter().chain(&on_tree.values).map(|value| value.to_bits()));
+                }
+            }
+            bits
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+}

@@ -1,0 +1,507 @@
+//! Kernel Banzhaf against its definition: the paper's algorithm written out, dense and slow, on the coalitions that the samplers draw; what
+//! its designs promise; and the ends of its range.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use apportion_estimators::{Draws, Estimator, EstimatorError, FullBudget, KernelBanzhaf, Pairing, exact};
+use apportion_games::{
+    Additive, ClosedForm, Coalition, Coalitions, Game, GameError, Purpose, SumOfUnanimity, TabulatedGame,
+    stream,
+};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Sample, Sampler, SizeLaw, WithReplacement,
+};
+use apportion_values::Semivalue;
+use rand::RngExt;
+
+use crate::common::solve;
+
+fn weighted(p: f64) -> KernelBanzhaf {
+    KernelBanzhaf::weighted(p).expect("a probability")
+}
+
+/// The value of a sum of unanimity games: each member of a term of t players gets `p^(t−1)` of its coefficient.
+fn truth(game: &SumOfUnanimity, p: f64) -> Vec<f64> {
+    let mut values = vec![0.0; game.players()];
+    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
+        let share = p.powi(term.size() as i32 - 1);
+        term.members().for_each(|member| values[member] += share * coefficient);
+    }
+    values
+}
+
+fn squared_error(got: &[f64], want: &[f64]) -> f64 {
+    got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()
+}
+
+fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let scale = want.iter().fold(1.0_f64, |scale, want| scale.max(want.abs()));
+    for (player, (got, want)) in got.iter().zip(want).enumerate() {
+        assert!((got - want).abs() < tolerance * scale, "{what}, player {player}: {got} for {want}");
+    }
+}
+
+fn value(game: &dyn Game, coalition: &Coalition) -> f64 {
+    let mut batch = Coalitions::new(game.players());
+    batch.push(coalition.view());
+    let mut out = [0.0];
+    game.values(&batch, &mut out).expect("a textbook game cannot fail");
+    out[0]
+}
+
+/// C(n, s) as a float, factor by factor.
+fn choose(n: usize, s: usize) -> f64 {
+    (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
+}
+
+/// `p^s (1 − p)^(n − s)`
+fn probability(n: usize, s: usize, p: f64) -> f64 {
+    p.powi(s as i32) * (1.0 - p).powi((n - s) as i32)
+}
+
+/// The law of sizes in proportion to leverage scores, from the definition: the squares of a row over those of its columns.
+fn leverage_law(n: usize, p: f64, ends: bool) -> SizeLaw {
+    let score = |s: usize| {
+        let columns = s as f64 * (1.0 - p).powi(2) + (n - s) as f64 * p.powi(2);
+        choose(n, s) * probability(n, s, p) * (1.0 + columns / (p * (1.0 - p)))
+    };
+    let weights: Vec<f64> =
+        (0..=n).map(|s| if !ends && (s == 0 || s == n) { 0.0 } else { score(s) }).collect();
+    let total: f64 = weights.iter().sum();
+    assert!(!ends || (total - (n + 1) as f64).abs() < 1e-9 * total, "leverage scores sum to n + 1: {total}");
+    SizeLaw::custom(&weights).expect("leverage scores are positive")
+}
+
+/// argmin Σ w (c + ⟨z − p, x⟩ − v(z))² by the normal equations; `rows` are coalitions with weights.
+fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: bool) -> Vec<f64> {
+    let (n, first) = (game.players(), usize::from(intercept));
+    let size = n + first;
+    let mut system = vec![vec![0.0; size + 1]; size];
+    for (coalition, weight) in rows {
+        let mut row = vec![1.0; size + 1];
+        (0..n).for_each(|i| row[first + i] = f64::from(u8::from(coalition.view().contains(i))) - p);
+        row[size] = value(game, coalition);
+        for i in 0..size {
+            for j in 0..=size {
+                system[i][j] += weight * row[i] * row[j];
+            }
+        }
+    }
+    solve(system)[first..].to_vec()
+}
+
+const DRAWS: [Draws; 5] =
+    [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
+
+fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {
+    match draws {
+        Draws::WithReplacement => WithReplacement { law, pairing }.sample(rows, seed),
+        Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
+        Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
+        Draws::Growing => Growing { law, pairing }.sample(rows, seed),
+        Draws::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
+    }
+    .expect("a legal budget")
+}
+
+#[test]
+fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
+    for (players, budget) in [(5, 30), (8, 61), (9, 100), (16, 200), (65, 500), (130, 900)] {
+        let game = SumOfUnanimity::random(players, 60, 4, 6);
+        let law = SizeLaw::binomial(players).unwrap();
+        // Repetitions kept: every draw is a row of weight 1. No intercept, as printed.
+        let sample = sample(Draws::WithReplacement, law, Pairing::Paired, budget - 2, 3);
+        let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
+        let want = regression(&game, &rows, 0.5, false);
+        for intercept in [false, true] {
+            let estimator =
+                KernelBanzhaf { intercept, full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+            let got = estimator.estimate(&game, budget, 3).unwrap();
+            assert_close(&got.values, &want, 1e-8, &format!("{players} players, intercept {intercept}"));
+        }
+    }
+}
+
+#[test]
+fn all_variants_are_weighted_least_squares_on_their_samples() {
+    for (players, budget) in [(6, 40), (9, 101), (16, 300), (66, 600)] {
+        let game = SumOfUnanimity::random(players, 60, 4, 6);
+        for p in [0.5, 0.52, 0.47, 0.3, 0.8] {
+            for draws in DRAWS {
+                for (pairing, intercept) in
+                    [(Pairing::Paired, true), (Pairing::Unpaired, true), (Pairing::Unpaired, false)]
+                {
+                    let estimator = KernelBanzhaf {
+                        draws,
+                        pairing,
+                        intercept,
+                        full_budget: FullBudget::Sample,
+                        ..weighted(p)
+                    };
+                    let certain = draws != Draws::WithReplacement;
+                    let helps = players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
+                    let pairing = if helps { pairing } else { Pairing::Unpaired };
+                    let sample = sample(draws, leverage_law(players, p, !certain), pairing, budget - 2, 8);
+                    let weight = |size: usize| {
+                        let expected = sample.strata()[size].expected / choose(players, size);
+                        probability(players, size, p) / expected
+                    };
+                    let mut rows: Vec<_> = sample
+                        .coalitions()
+                        .iter()
+                        .map(|row| (row.to_coalition(), weight(row.size())))
+                        .collect();
+                    if certain {
+                        rows.push((Coalition::empty(players), probability(players, 0, p)));
+                        rows.push((Coalition::full(players), probability(players, players, p)));
+                    }
+                    let total: f64 = rows.iter().map(|row| row.1).sum();
+                    rows.iter_mut().for_each(|row| row.1 /= total);
+                    let want = regression(&game, &rows, p, intercept);
+                    let got = estimator.estimate(&game, budget, 8).unwrap();
+                    assert_eq!(got.diagnostics.rank, Some(players));
+                    let name = format!("{} {players} players, p = {p}", estimator.name());
+                    assert_close(&got.values, &want, 1e-7, &name);
+                }
+            }
+        }
+    }
+}
+
+/// Independent uniform values for all coalitions: multiples of 1/1024, so that an offset of 2³⁰ costs no digits.
+fn random_table(players: usize, outputs: usize, offset: f64, seed: u64) -> TabulatedGame {
+    let mut rng = stream(seed, Purpose::Experiment, 0);
+    let values = (0..outputs << players).map(|_| offset + f64::from(rng.random_range(-1024..1024)) / 1024.0);
+    TabulatedGame::new(values.collect(), outputs).expect("a full table")
+}
+
+#[test]
+fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
+    for players in 2..=11 {
+        for (p, offset) in [(0.5, 0.0), (0.5, f64::from(1 << 30)), (0.46, 0.0), (0.3, 0.0), (0.85, 0.0)] {
+            let game = random_table(players, 3, offset, 4);
+            let want = exact(&game, weighted(p).value).unwrap();
+            for pairing in [Pairing::Paired, Pairing::Unpaired] {
+                for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
+                    let estimator =
+                        KernelBanzhaf { draws, pairing, full_budget: FullBudget::Sample, ..weighted(p) };
+                    for budget in [1 << players, (1 << players) + 7] {
+                        let got = estimator.estimate(&game, budget, 2).unwrap();
+                        let name = format!("{} {players} players, p = {p}", estimator.name());
+                        assert_close(&got.values, &want.values, 1e-12, &name);
+                        assert!(got.diagnostics.exact && got.evaluations == 1 << players, "{name}");
+                        // Two players with a pair to learn from, ∅ and N apart: nothing is left to judge by, or nothing to judge.
+                        assert!(got.std_errors.unwrap().iter().all(|&error| error < 1e-9), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_intercept_all_coalitions_are_exact_too() {
+    for players in [2, 5, 8] {
+        for p in [0.5, 0.3] {
+            let game = random_table(players, 1, 0.0, 4);
+            let want = exact(&game, weighted(p).value).unwrap();
+            let estimator = KernelBanzhaf {
+                draws: Draws::FixedCounts,
+                pairing: Pairing::Unpaired,
+                intercept: false,
+                full_budget: FullBudget::Sample,
+                ..weighted(p)
+            };
+            let got = estimator.estimate(&game, 1 << players, 2).unwrap();
+            assert_close(&got.values, &want.values, 1e-12, estimator.name());
+        }
+    }
+}
+
+/// Remembers what it is asked.
+struct Recorded<'g> {
+    game: &'g dyn Game,
+    asked: Mutex<Vec<Coalition>>,
+}
+
+impl Game for Recorded<'_> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.asked.lock().expect("one thread").extend(batch.iter().map(|row| row.to_coalition()));
+        self.game.values(batch, out)
+    }
+}
+
+#[test]
+fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
+    for players in [3, 4, 7, 8, 20] {
+        let game = SumOfUnanimity::random(players, 30, 3, 1);
+        for p in [0.5, 0.45, 0.2] {
+            for pairing in [Pairing::Paired, Pairing::Unpaired] {
+                for draws in DRAWS {
+                    let estimator =
+                        KernelBanzhaf { pairing, draws, full_budget: FullBudget::Sample, ..weighted(p) };
+                    for budget in [4, 2 * players, 2 * players + 1, 60] {
+                        if budget < estimator.minimum_budget(players) {
+                            continue;
+                        }
+                        let recorded = Recorded { game: &game, asked: Mutex::default() };
+                        let got = estimator.estimate(&recorded, budget, 5).unwrap();
+                        let asked = recorded.asked.into_inner().unwrap();
+                        let distinct: HashSet<_> =
+                            asked.iter().map(|row| row.view().words().to_vec()).collect();
+                        let name = format!("{} {players} players, p = {p}, m = {budget}", estimator.name());
+                        assert_eq!(
+                            (asked.len(), distinct.len()),
+                            (got.evaluations, got.distinct_coalitions),
+                            "{name}"
+                        );
+                        assert_eq!(asked.len(), distinct.len(), "{name}");
+                        let in_pairs =
+                            pairing == Pairing::Paired && players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
+                        let usable = if in_pairs { budget - budget % 2 } else { budget };
+                        match draws {
+                            // Exactly the budget, or all there is.
+                            Draws::FixedCounts | Draws::Growing => {
+                                assert_eq!(asked.len(), usable.min(1 << players), "{name}")
+                            }
+                            Draws::WithReplacement => assert!(asked.len() <= usable, "{name}"),
+                            Draws::Bernoulli | Draws::GrowingBernoulli => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_replacement_at_six_tenths_of_all_coalitions_has_less_than_half_the_squared_error() {
+    let game = SumOfUnanimity::random(11, 80, 6, 5);
+    let (truth, budget) = (game.banzhaf(), (1 << 11) * 6 / 10);
+    let median = |estimator: KernelBanzhaf| {
+        let mut errors: Vec<f64> = (0..101)
+            .map(|seed| squared_error(&estimator.estimate(&game, budget, seed).unwrap().values, &truth))
+            .collect();
+        errors.sort_by(f64::total_cmp);
+        errors[50]
+    };
+    let (with, without) = (median(KernelBanzhaf::default()), median(KernelBanzhaf::without_replacement()));
+    // 1 / (1 − 0.6) = 2.5 is what sampling theory says; medians of 101 runs vary by some ten percent.
+    assert!(without < 0.5 * with, "{without} without, {with} with");
+}
+
+#[test]
+fn leverage_scores_beat_draws_from_the_law_itself() {
+    // The estimator against least squares on plain draws, p = 0.1: median over 60 games about half.
+    let (players, budget, p) = (12, 240, 0.1);
+    let law: Vec<f64> = (0..=players).map(|s| choose(players, s) * probability(players, s, p)).collect();
+    let (mut by_leverage, mut plain): (Vec<f64>, Vec<f64>) = (0..60)
+        .map(|seed| {
+            let game = SumOfUnanimity::random(players, 60, 5, seed);
+            let want = truth(&game, p);
+            let got = weighted(p).estimate(&game, budget, seed).unwrap().values;
+            let law = SizeLaw::custom(&law).unwrap();
+            let sample = sample(Draws::WithReplacement, law, Pairing::Unpaired, budget - 2, seed);
+            let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
+            let drawn = regression(&game, &rows, p, true);
+            (squared_error(&got, &want), squared_error(&drawn, &want))
+        })
+        .unzip();
+    by_leverage.sort_by(f64::total_cmp);
+    plain.sort_by(f64::total_cmp);
+    assert!(by_leverage[30] < 0.75 * plain[30], "{} against {}", by_leverage[30], plain[30]);
+}
+
+#[test]
+fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
+    // Pairs take out what is even in z − ½; the intercept takes out the mean.
+    let game = SumOfUnanimity::random(20, 100, 3, 2).with_constant(3.0).unwrap();
+    let want = game.banzhaf();
+    let error = |estimator: &KernelBanzhaf| -> f64 {
+        (0..40).map(|seed| squared_error(&estimator.estimate(&game, 400, seed).unwrap().values, &want)).sum()
+    };
+    let unpaired = KernelBanzhaf { pairing: Pairing::Unpaired, ..KernelBanzhaf::default() };
+    let bare = KernelBanzhaf { intercept: false, ..unpaired.clone() };
+    let errors = [error(&KernelBanzhaf::default()), error(&unpaired), error(&bare)];
+    assert!(errors[0] < 0.6 * errors[1] && errors[1] < 0.5 * errors[2], "{errors:?}");
+}
+
+#[test]
+fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
+    // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
+    for p in [0.5, 0.47, 0.3, 0.1] {
+        for pairing in [Pairing::Paired, Pairing::Unpaired] {
+            for draws in DRAWS {
+                let estimator = KernelBanzhaf { pairing, draws, ..weighted(p) };
+                let (mut inside, mut count) = (0, 0);
+                for seed in 0..60 {
+                    let game = SumOfUnanimity::random(20, 100, 5, seed);
+                    let got = estimator.estimate(&game, 200, seed).unwrap();
+                    for ((value, error), truth) in
+                        got.values.iter().zip(got.std_errors.unwrap()).zip(truth(&game, p))
+                    {
+                        inside += usize::from((value - truth).abs() <= 1.96 * error);
+                        count += 1;
+                    }
+                }
+                let coverage = f64::from(inside as u32) / f64::from(count as u32);
+                assert!((0.92..=0.985).contains(&coverage), "{} {p}: {coverage}", estimator.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn many_draws_of_few_coalitions_are_judged_as_draws() {
+    // Of 16 coalitions each is drawn about six times: one of six draws is left out, not all six. The errors are about normal, so that
+    // their squares are on average what the standard errors say; 400 runs give that mean to some six percent.
+    let game = random_table(4, 1, 0.0, 9);
+    let want = exact(&game, Semivalue::Banzhaf).unwrap().values;
+    for pairing in [Pairing::Paired, Pairing::Unpaired] {
+        let estimator =
+            KernelBanzhaf { pairing, full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+        let (mut actual, mut claimed) = (0.0, 0.0);
+        for seed in 0..400 {
+            let got = estimator.estimate(&game, 102, seed).unwrap();
+            actual += squared_error(&got.values, &want);
+            claimed += got.std_errors.unwrap().iter().map(|error| error * error).sum::<f64>();
+        }
+        let ratio = claimed / actual;
+        assert!((0.85..1.3).contains(&ratio), "{}: {ratio}", estimator.name());
+    }
+}
+
+#[test]
+fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
+    let game = SumOfUnanimity::random(12, 60, 4, 3);
+    for draws in [Draws::WithReplacement, Draws::FixedCounts] {
+        let banzhaf = KernelBanzhaf { draws, ..KernelBanzhaf::default() };
+        let want = banzhaf.estimate_seen(&game, 200, 6).unwrap();
+        let half = KernelBanzhaf { draws, ..weighted(0.5) }.estimate_seen(&game, 200, 6).unwrap();
+        assert_eq!((&half.values, &half.std_errors), (&want.values, &want.std_errors));
+        let near = KernelBanzhaf { draws, ..weighted(0.5 + 1e-9) }.estimate_seen(&game, 200, 6).unwrap();
+        assert_close(&near.values, &want.values, 1e-7, "near a half");
+        assert_close(&near.std_errors.unwrap(), &want.std_errors.unwrap(), 1e-7, "near a half");
+    }
+}
+
+#[test]
+fn presence_and_absence_mirror_each_other() {
+    // The dual game v*(S) = v(N) − v(N∖S) has the value of 1 − p where the game has that of p. So have estimates, on average.
+    for p in [0.3, 0.45] {
+        let game = random_table(7, 1, 0.0, 3);
+        let table = game.values_in_order();
+        let dual: Vec<f64> = (0..table.len()).map(|mask| table[127] - table[127 ^ mask]).collect();
+        let dual = TabulatedGame::new(dual, 1).unwrap();
+        let mean = |game: &TabulatedGame, p: f64| -> f64 {
+            let want = exact(game, weighted(p).value).unwrap().values;
+            let error = |seed| squared_error(&weighted(p).estimate(game, 70, seed).unwrap().values, &want);
+            (0..300).map(error).sum::<f64>() / 300.0
+        };
+        let ratio = mean(&game, p) / mean(&dual, 1.0 - p);
+        assert!((0.8..1.25).contains(&ratio), "p = {p}: {ratio}");
+    }
+}
+
+#[test]
+fn a_constant_game_has_no_values_and_no_errors() {
+    for players in [2, 3, 10, 65] {
+        let game = SumOfUnanimity::random(players, 0, 1, 1).with_constant(1e6).unwrap();
+        for p in [0.5, 0.47, 0.2] {
+            for draws in [Draws::WithReplacement, Draws::FixedCounts] {
+                let estimator = KernelBanzhaf { draws, full_budget: FullBudget::Sample, ..weighted(p) };
+                let got = estimator.estimate(&game, 6 * players, 1).unwrap();
+                assert!(got.values.iter().all(|value| value.abs() < 1e-8), "{players} {p}: {:?}", got.values);
+                assert_eq!((got.base[0], got.prediction[0]), (1e6, 1e6));
+                assert!(got.std_errors.is_none_or(|errors| errors.iter().all(|&error| error < 1e-8)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_offset_of_the_game_costs_no_digits() {
+    let (game, moved) = (random_table(9, 1, 0.0, 6), random_table(9, 1, f64::from(1 << 30), 6));
+    for p in [0.5, 0.48, 0.3] {
+        for pairing in [Pairing::Paired, Pairing::Unpaired] {
+            let estimator = KernelBanzhaf { pairing, ..weighted(p) };
+            let (got, want) = (estimator.estimate(&moved, 120, 3), estimator.estimate(&game, 120, 3));
+            let (got, want) = (got.unwrap(), want.unwrap());
+            assert_close(&got.values, &want.values, 1e-12, estimator.name());
+            assert_close(&got.std_errors.unwrap(), &want.std_errors.unwrap(), 1e-12, estimator.name());
+        }
+    }
+}
+
+#[test]
+fn a_thousand_players_neither_overflow_nor_underflow() {
+    let worth: Vec<f64> = (0..1000).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let game = Additive::new(worth.clone()).unwrap();
+    for (p, draws) in [(0.5, Draws::WithReplacement), (0.5, Draws::FixedCounts), (0.02, Draws::FixedCounts)] {
+        let got = KernelBanzhaf { draws, ..weighted(p) }.estimate(&game, 3000, 1).unwrap();
+        assert_eq!(got.diagnostics.rank, Some(1000), "p = {p}");
+        assert!(got.diagnostics.condition_number.is_some_and(|condition| condition < 1e4));
+        assert_close(&got.values, &worth, 1e-9, &format!("p = {p}"));
+    }
+}
+
+#[test]
+fn too_few_evaluations_give_the_least_norm_and_say_so() {
+    let game = SumOfUnanimity::random(30, 60, 3, 1);
+    for pairing in [Pairing::Paired, Pairing::Unpaired] {
+        let got = KernelBanzhaf { pairing, ..KernelBanzhaf::default() }.estimate(&game, 31, 1).unwrap();
+        let rank = got.diagnostics.rank.unwrap();
+        assert!(rank < 30 && got.diagnostics.unknowns == Some(30), "rank {rank}");
+        assert!(got.std_errors.is_none());
+    }
+}
+
+#[test]
+fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
+    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a matrix of equal diagonal.
+    let game = SumOfUnanimity::random(2, 3, 2, 1);
+    let estimator = KernelBanzhaf { full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+    let sample = sample(Draws::WithReplacement, SizeLaw::binomial(2).unwrap(), Pairing::Paired, 38, 4);
+    let together = sample.coalitions().iter().filter(|row| row.size() != 1).count() as f64;
+    let apart = sample.coalitions().len() as f64 - together;
+    // ÃᵀÃ = ¼ [m, t − a; t − a, m] with t rows that hold both or none and a rows that hold one.
+    let want = together.max(apart) / together.min(apart);
+    let got = estimator.estimate(&game, 40, 4).unwrap().diagnostics.condition_number.unwrap();
+    assert!((got / want - 1.0).abs() < 1e-12, "{got} for {want}");
+}
+
+#[test]
+fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
+    let game = SumOfUnanimity::random(5, 10, 3, 1);
+    for value in [Semivalue::Shapley, Semivalue::beta_shapley(4.0, 1.0).unwrap()] {
+        let estimator = KernelBanzhaf { value: value.clone(), ..KernelBanzhaf::default() };
+        for budget in [2, 20, 64] {
+            let refused = estimator.estimate(&game, budget, 0).unwrap_err();
+            assert!(matches!(&refused, EstimatorError::OtherValue { value: said, .. } if **said == value));
+            assert!(refused.to_string().contains("Banzhaf"), "{refused}");
+        }
+    }
+    for p in [0.0, 1.0, -0.1, f64::NAN] {
+        assert!(matches!(KernelBanzhaf::weighted(p), Err(EstimatorError::Value(_))), "{p}");
+    }
+    let refused = KernelBanzhaf::default().estimate(&game, 5, 0).unwrap_err();
+    assert!(matches!(refused, EstimatorError::Budget { least: 6, given: 5, players: 5, .. }), "{refused}");
+}
+
+#[test]
+fn every_thread_gets_the_same_bits() {
+    let game = SumOfUnanimity::random(40, 100, 4, 2);
+    for p in [0.5, 0.48, 0.3] {
+        let run = || weighted(p).estimate(&game, 400, 9).unwrap();
+        let alone = run();
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+            others.into_iter().for_each(|other| assert_eq!(other.join().unwrap(), alone));
+        });
+    }
+}

@@ -1,0 +1,24 @@
+//! Estimators against enumeration, against their definitions written out, and what all of them promise.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod anytime;
+mod c_shapley;
+mod coalitional_regression;
+mod common;
+mod connected_regression;
+mod growing;
+mod kernel_banzhaf;
+mod l_shapley;
+mod lime;
+mod on_graph;
+mod optimized_monte_carlo;
+mod product_space;
+mod projected_gradient;
+mod projected_gradient_bounds;
+mod promises;
+mod rates;
+mod sampling_twins;
+mod settings;
+mod stratified_monte_carlo;
+mod textbook_twin;

@@ -1,0 +1,339 @@
+//! What every estimator promises, checked on all of them.
+
+use apportion_estimators::{
+    Draws, Estimator, EstimatorError, FullBudget, LeverageShap, Pairing, PermutationShap, exact,
+};
+use apportion_games::{Coalitions, Game, GameError, SumOfUnanimity, TabulatedGame, stream};
+use apportion_values::Semivalue;
+use proptest::prelude::*;
+use rand::RngExt;
+
+use crate::common::all::all;
+
+/// All, and their growing twins.
+fn with_growing() -> Vec<Box<dyn Estimator>> {
+    let growing = all().iter().map(Estimator::growing).collect::<Vec<_>>();
+    all().into_iter().chain(growing).collect()
+}
+
+/// Whether the estimate of an additive game is its coefficients: not where means over different coalitions are compared, not where a
+/// regression about ½ has no constant, and not on the way down a slope.
+fn meets_additive_games(name: &str) -> bool {
+    !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
+}
+
+/// The semivalue that `estimator` estimates.
+fn semivalue(estimator: &impl Estimator) -> Semivalue {
+    estimator.value().semivalue().expect("a semivalue").clone()
+}
+
+/// The value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` of its coefficient.
+fn value_of(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
+    let mut values = vec![0.0; game.players()];
+    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
+        let share = value.moment(term.size() - 1, 0);
+        term.members().for_each(|member| values[member] += share * coefficient);
+    }
+    values
+}
+
+/// Independent uniform values for all coalitions, around a large constant.
+fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
+    let mut rng = stream(seed, apportion_games::Purpose::Experiment, 0);
+    let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
+    TabulatedGame::new(values, outputs).expect("a full table")
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_budget_of_all_coalitions_gives_the_exact_values() {
+    for players in [1, 2, 3, 4, 7, 8, 10] {
+        for outputs in [1, 3] {
+            let game = random_table(players, outputs, 11);
+            for estimator in with_growing() {
+                let truth = exact(&game, semivalue(&estimator)).unwrap();
+                for budget in [1 << players, (1 << players) + 5] {
+                    let got = estimator.estimate(&game, budget, 3).unwrap();
+                    let name = estimator.name();
+                    assert!(
+                        largest_difference(&got.values, &truth.values) < 1e-10,
+                        "{name}, {players} players"
+                    );
+                    assert_eq!(got.evaluations, 1 << players, "{name}");
+                    assert_eq!(got.std_errors, Some(vec![0.0; players * outputs]), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_regression_itself_is_exact_when_its_sample_is_complete() {
+    // Not by enumeration: the sampled regression on all rows.
+    for players in [2, 3, 4, 5, 8, 11] {
+        let game = random_table(players, 2, 5);
+        let truth = exact(&game, Semivalue::Shapley).unwrap();
+        for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli] {
+            for pairing in [Pairing::Paired, Pairing::Unpaired] {
+                let estimator = LeverageShap {
+                    draws,
+                    pairing,
+                    full_budget: FullBudget::Sample,
+                    ..LeverageShap::default()
+                };
+                let got = estimator.estimate(&game, 1 << players, 1).unwrap();
+                let name = estimator.name();
+                assert!(largest_difference(&got.values, &truth.values) < 1e-10, "{name}, {players} players");
+                assert!(got.diagnostics.exact, "{name}");
+                if let Some(errors) = got.std_errors {
+                    assert!(errors.iter().all(|&error| error < 1e-10), "{name}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
+    for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
+        let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
+        for estimator in with_growing().iter().filter(|estimator| estimator.value().is_efficient()) {
+            let explanation = estimator.estimate(&game, budget, 9).unwrap();
+            let scale = explanation.values.iter().map(|value| value.abs()).sum::<f64>().max(1.0);
+            assert!(explanation.efficiency_gap() < 1e-10 * scale, "{}, {players} players", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn additive_games_are_met_exactly_once_the_regression_has_full_rank() {
+    for players in [3, 20, 65, 129] {
+        let worth: Vec<f64> = (0..players).map(|i| (i as f64 * 0.7).sin()).collect();
+        let game = apportion_games::Additive::new(worth.clone()).unwrap();
+        for estimator in with_growing().iter().filter(|estimator| meets_additive_games(estimator.name())) {
+            let got = estimator.estimate(&game, 6 * players + 2, 4).unwrap();
+            assert!(
+                got.diagnostics.rank == got.diagnostics.unknowns,
+                "{}, {players} players: {:?}",
+                estimator.name(),
+                got.diagnostics
+            );
+            assert!(largest_difference(&got.values, &worth) < 1e-9, "{}, {players}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn errors_shrink_as_the_budget_grows() {
+    let game = SumOfUnanimity::random(24, 120, 6, 8);
+    for estimator in all() {
+        let truth = value_of(&game, &semivalue(&estimator));
+        let error = |budget: usize| -> f64 {
+            (0..10)
+                .map(|seed| {
+                    let got = estimator.estimate(&game, budget, seed).unwrap().values;
+                    got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                })
+                .sum()
+        };
+        let (small, large) = (error(150), error(2400));
+        assert!(large < small / 4.0, "{}: {small} at 150, {large} at 2400", estimator.name());
+    }
+}
+
+#[test]
+fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
+    // Permutations and Monte Carlo are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
+    let game = SumOfUnanimity::random(9, 40, 4, 3);
+    for estimator in with_growing() {
+        let truth = value_of(&game, &semivalue(&estimator));
+        let runs: Vec<Vec<f64>> =
+            (0..200).map(|seed| estimator.estimate(&game, 200, seed).unwrap().values).collect();
+        for (player, want) in truth.iter().enumerate() {
+            let mean = runs.iter().map(|run| run[player]).sum::<f64>() / 200.0;
+            let variance = runs.iter().map(|run| (run[player] - mean).powi(2)).sum::<f64>() / 199.0;
+            let bound = 4.5 * (variance / 200.0).sqrt() + 1e-3 * want.abs();
+            assert!((mean - want).abs() <= bound, "{} player {player}: {mean} for {want}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn standard_errors_cover_the_truth_as_often_as_they_say() {
+    // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
+    let mut with_errors = 0;
+    // The product space gives every player nine contributions here, which are too few to tell their variance; its own tests have more.
+    for estimator in with_growing().iter().filter(|estimator| estimator.name() != "product-space") {
+        let (mut inside, mut count) = (0, 0);
+        for seed in 0..60 {
+            let game = SumOfUnanimity::random(20, 100, 5, seed);
+            let got = estimator.estimate(&game, 400, seed).unwrap();
+            let Some(errors) = got.std_errors else { continue };
+            for ((value, error), truth) in
+                got.values.iter().zip(errors).zip(value_of(&game, &semivalue(estimator)))
+            {
+                inside += usize::from((value - truth).abs() <= 1.96 * error);
+                count += 1;
+            }
+        }
+        if count > 0 {
+            let coverage = f64::from(inside as u32) / f64::from(count as u32);
+            eprintln!("{} {}: {coverage:.3}", estimator.name(), estimator.value());
+            assert!((0.91..=0.985).contains(&coverage), "{}: {coverage}", estimator.name());
+            with_errors += 1;
+        }
+    }
+    // As they are and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and sample reuse; Kernel Banzhaf;
+    // nested permutations; optimized Monte Carlo.
+    assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1));
+}
+
+#[test]
+fn no_standard_error_is_zero_unless_the_answer_is_exact() {
+    // At m = 254 of 256, Bernoulli sampling draws every coalition for a third of the seeds, with weights of the expectation.
+    let game = random_table(8, 1, 2);
+    let truth = exact(&game, Semivalue::Shapley).unwrap().values;
+    for pairing in [Pairing::Paired, Pairing::Unpaired] {
+        let estimator = LeverageShap { draws: Draws::Bernoulli, pairing, ..LeverageShap::default() };
+        for (seed, budget) in (0..40).flat_map(|seed| [(seed, 250), (seed, 254)]) {
+            let got = estimator.estimate(&game, budget, seed).unwrap();
+            let Some(errors) = got.std_errors else { continue };
+            for ((value, truth), error) in got.values.iter().zip(&truth).zip(errors) {
+                assert!(error > 0.0 || (value - truth).abs() < 1e-10, "{} seed {seed}", estimator.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn few_permutations_have_no_standard_errors() {
+    let game = SumOfUnanimity::random(10, 40, 4, 3);
+    let errors = |budget| PermutationShap::default().estimate(&game, budget, 1).unwrap().std_errors;
+    assert!(errors(2 + 4 * 18).is_none());
+    assert!(errors(2 + 5 * 18).is_some());
+}
+
+#[test]
+fn a_budget_beyond_all_memory_is_refused() {
+    let game = SumOfUnanimity::random(64, 10, 3, 1);
+    for estimator in with_growing().iter().filter(|estimator| estimator.name() != "permutation") {
+        let refused = estimator.estimate(&game, usize::MAX, 0).unwrap_err();
+        let is_too_much = matches!(refused, EstimatorError::Sampler(_) | EstimatorError::Draws { .. });
+        assert!(is_too_much, "{}: {refused}", estimator.name());
+    }
+}
+
+#[test]
+fn a_budget_below_the_least_is_refused_and_the_least_works() {
+    for players in [1, 2, 3, 10, 40] {
+        let game = SumOfUnanimity::random(players, 10, 3, 1);
+        for estimator in all() {
+            let least = estimator.minimum_budget(players);
+            assert!(estimator.estimate(&game, least, 0).is_ok(), "{} {players}", estimator.name());
+            let refused = estimator.estimate(&game, least - 1, 0).unwrap_err();
+            assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least));
+        }
+    }
+}
+
+#[test]
+fn the_one_player_gets_everything() {
+    let game = TabulatedGame::new(vec![2.0, 7.0], 1).unwrap();
+    for estimator in all() {
+        let got = estimator.estimate(&game, 2, 0).unwrap();
+        assert_eq!((got.values[0], got.base[0], got.prediction[0]), (5.0, 2.0, 7.0), "{}", estimator.name());
+    }
+}
+
+#[test]
+fn the_budget_is_not_exceeded_but_by_bernoulli_sampling_and_the_authors_accounting() {
+    for players in [6, 11, 30, 100] {
+        let game = SumOfUnanimity::random(players, 50, 3, 1);
+        for budget in [2 * players, 3 * players + 1, 10 * players] {
+            let is_bound = |name: &str| !name.contains("bernoulli") && !name.contains("authors");
+            for estimator in with_growing().iter().filter(|estimator| is_bound(estimator.name())) {
+                let budget = budget.max(estimator.minimum_budget(players));
+                let got = estimator.estimate(&game, budget, 2).unwrap();
+                assert!(got.evaluations <= budget, "{}: {} of {budget}", estimator.name(), got.evaluations);
+                assert!(got.distinct_coalitions <= got.evaluations);
+            }
+            let got = LeverageShap::default().estimate(&game, budget, 2).unwrap();
+            assert_eq!(
+                got.evaluations,
+                budget.min(1 << players.min(40)) / 2 * 2,
+                "leverage-shap uses whole pairs"
+            );
+        }
+    }
+}
+
+/// Fails when a coalition of three players is asked for.
+struct Failing;
+
+impl Game for Failing {
+    fn players(&self) -> usize {
+        6
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        out.fill(0.0);
+        match batch.iter().find(|row| row.size() == 3) {
+            Some(row) => {
+                Err(GameError::NotFinite { coalition: row.to_coalition(), output: 0, value: f64::NAN })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_failing_game_fails_the_estimate_with_its_coalition() {
+    for estimator in all() {
+        let failed = estimator.estimate(&Failing, 40, 0).unwrap_err().to_string();
+        assert!(failed.contains("of 6"), "{}: {failed}", estimator.name());
+    }
+}
+
+#[test]
+fn an_explanation_survives_json() {
+    let game = random_table(6, 2, 1);
+    for estimator in all() {
+        let explanation = estimator.estimate(&game, 30, 5).unwrap();
+        let text = serde_json::to_string(&explanation).unwrap();
+        assert_eq!(serde_json::from_str::<apportion_estimators::Explanation>(&text).unwrap(), explanation);
+    }
+}
+
+#[test]
+fn estimates_for_a_seed_are_pinned() {
+    let game = SumOfUnanimity::random(10, 30, 4, 1);
+    let pinned: Vec<(String, Vec<f64>)> = all()
+        .iter()
+        .map(|estimator| (estimator.name().to_owned(), estimator.estimate(&game, 60, 42).unwrap().values))
+        .map(|(name, values)| (name, values.iter().take(3).map(|v| (v * 1e6).round() / 1e6).collect()))
+        .collect();
+    insta::assert_json_snapshot!(pinned);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same seed.
+    #[test]
+    fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
+        let (first, second) = (random_table(7, 1, seed), random_table(7, 1, seed + 1));
+        let mixed: Vec<f64> = first.values_in_order().iter().zip(second.values_in_order()).map(|(x, y)| a * x + b * y).collect();
+        let mixed = TabulatedGame::new(mixed, 1).unwrap();
+        for estimator in all() {
+            let of = |game: &TabulatedGame| estimator.estimate(game, 50, seed).unwrap().values;
+            let (x, y, z) = (of(&first), of(&second), of(&mixed));
+            for i in 0..7 {
+                let want = a * x[i] + b * y[i];
+                prop_assert!((z[i] - want).abs() < 1e-8, "{}: {} for {want}", estimator.name(), z[i]);
+            }
+        }
+    }
+}

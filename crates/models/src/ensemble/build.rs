@@ -1,0 +1,214 @@
+//! From what a file states to an [`Ensemble`] in the normal form.
+
+use super::{CoverProblem, Ensemble, LinearLeaf, Link, Node, Origin, Rule, Tree, Width};
+use crate::error::ModelError;
+
+/// An ensemble as its file states it, without the trees.
+pub(crate) struct EnsembleParts {
+    pub(crate) width: Width,
+    pub(crate) features: usize,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) base_margins: Vec<f64>,
+    /// `None` where the file does not say, or says what is not known here.
+    pub(crate) link: Option<Link>,
+    pub(crate) origin: Origin,
+}
+
+/// A tree as its file states it, nodes in the file's order with the root first, not yet checked. All lists have one element per node.
+///
+/// A leaf with a value for several outputs is given as one tree for each.
+#[derive(Clone)]
+pub(crate) struct TreeParts {
+    pub(crate) output: usize,
+    /// Children per node, −1 for none.
+    pub(crate) left: Vec<i64>,
+    pub(crate) right: Vec<i64>,
+    pub(crate) feature: Vec<i64>,
+    /// Thresholds of splits that compare, values of leaves.
+    pub(crate) number: Vec<f64>,
+    /// Where missing values go.
+    pub(crate) default_left: Vec<bool>,
+    /// `None` where the file has no covers.
+    pub(crate) cover: Option<Vec<f64>>,
+    /// How a split decides, unless it compares: left iff x̂ < number. May be empty where all compare.
+    pub(crate) rules: Vec<Option<Rule>>,
+    /// The models of linear leaves, whose `number` is their value where a feature is missing. May be empty where there are none.
+    pub(crate) linear: Vec<Option<LinearLeaf>>,
+    /// Nodes that the file says are cut off from the root.
+    pub(crate) deleted: usize,
+    /// Factor of every leaf.
+    pub(crate) scale: f64,
+}
+
+/// The threshold t' for which `x̂ < t'` is `x̂ ≤ t`.
+pub(crate) fn at_most(threshold: f64) -> f64 {
+    threshold.next_up()
+}
+
+/// The most that leaves of all trees may add up to: sums of differences of margins stay far below the largest number.
+const MOST_SUM: f64 = 1e300;
+
+impl Ensemble {
+    /// An ensemble without trees, with room for so many nodes.
+    pub(crate) fn new(parts: EnsembleParts, nodes: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(nodes),
+            cover: Vec::with_capacity(nodes),
+            cover_problem: None,
+            trees: Vec::new(),
+            rules: Vec::new(),
+            linear_leaves: Vec::new(),
+            first_linear: None,
+            largest_sum: 0.0,
+            width: parts.width,
+            features: parts.features,
+            feature_names: parts.feature_names,
+            base_margins: parts.base_margins,
+            link: parts.link,
+            origin: parts.origin,
+        }
+    }
+
+    /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take
+    /// several times the memory.
+    pub(crate) fn push(&mut self, parts: TreeParts) -> Result<(), ModelError> {
+        let tree = self.trees.len();
+        self.append(parts).map_err(|problem| ModelError::Tree { tree, problem })
+    }
+
+    /// Checks one tree and appends it, breadth first.
+    fn append(&mut self, mut parts: TreeParts) -> Result<(), String> {
+        let count = parts.left.len();
+        if count == 0 {
+            return Err("it has no nodes, so no leaf".to_owned());
+        }
+        if parts.output >= self.base_margins.len() {
+            return Err(format!("it adds to output {} of {}", parts.output, self.base_margins.len()));
+        }
+        let first = self.nodes.len();
+        let (rules, linear_leaves) = (self.rules.len(), self.linear_leaves.len());
+        // Nodes of the file in the order of their new numbers, each with its depth. A node is listed when its parent is reached.
+        let mut order: Vec<(usize, usize)> = vec![(0, 0)];
+        let mut listed = vec![false; count];
+        listed[0] = true;
+        let (mut depth, mut leaves, mut next) = (0, 0, 0);
+        let (mut largest, mut largest_at) = (0.0, 0);
+        while let Some(&(node, level)) = order.get(next) {
+            next += 1;
+            self.cover.push(parts.cover.as_ref().map_or(f64::NAN, |cover| cover[node]));
+            if parts.left[node] == -1 && parts.right[node] == -1 {
+                leaves += 1;
+                depth = depth.max(level);
+                let leaf = self.leaf(&mut parts, node)?;
+                if leaf.value().abs() > largest {
+                    (largest, largest_at) = (leaf.value().abs(), node);
+                }
+                self.nodes.push(leaf);
+                continue;
+            }
+            let left = u32::try_from(order.len()).map_err(|_| "it has too many nodes".to_owned())?;
+            for child in [parts.left[node], parts.right[node]] {
+                let child = usize::try_from(child).ok().filter(|&child| child < count).ok_or_else(|| {
+                    format!(
+                        "node {node} has the child {child}, but there are {count} nodes and leaves have none"
+                    )
+                })?;
+                if std::mem::replace(&mut listed[child], true) {
+                    return Err(format!("node {child} is reached twice, so this is a cycle or no tree"));
+                }
+                order.push((child, level + 1));
+            }
+            let split = self.split(&mut parts, node, left)?;
+            self.nodes.push(split);
+        }
+        if count - order.len() != parts.deleted {
+            return Err(format!(
+                "{} of {count} nodes are not reached from the root, but {} are said to be deleted",
+                count - order.len(),
+                parts.deleted
+            ));
+        }
+        self.largest_sum += largest;
+        if self.largest_sum > MOST_SUM {
+            let value = parts.number[largest_at] * parts.scale;
+            return Err(format!(
+                "leaf {largest_at} has the value {value:e}, with which leaves of all trees can add up to more than {MOST_SUM:e}"
+            ));
+        }
+        self.trees.push(Tree {
+            first,
+            count: order.len(),
+            output: parts.output,
+            depth,
+            leaves,
+            ruled: self.rules.len() > rules,
+            linear: self.linear_leaves.len() > linear_leaves,
+        });
+        if self.cover_problem.is_none() {
+            let tree = self.trees.len() - 1;
+            let fault = self.cover_fault(tree).or_else(|| self.fill_empty(tree));
+            self.cover_problem = fault.map(|(at, problem)| CoverProblem { tree, node: order[at].0, problem });
+        }
+        Ok(())
+    }
+
+    /// Checks a leaf, and takes in its linear model.
+    fn leaf(&mut self, parts: &mut TreeParts, node: usize) -> Result<Node, String> {
+        let value = parts.number[node] * parts.scale;
+        if !value.is_finite() {
+            return Err(format!("leaf {node} has the value {value}"));
+        }
+        let Some(model) = parts.linear.get_mut(node).and_then(Option::take) else {
+            return Ok(Node::leaf(value));
+        };
+        let scaled = |coefficient: f64| {
+            let scaled = coefficient * parts.scale;
+            let finite = scaled.is_finite().then_some(scaled);
+            finite.ok_or_else(|| format!("leaf {node} has a linear model with the number {scaled}"))
+        };
+        let mut terms = Vec::with_capacity(model.terms.len());
+        for &(feature, coefficient) in &model.terms {
+            if feature as usize >= self.features {
+                return Err(format!(
+                    "leaf {node} has a linear model of feature {feature}, but there are {} features",
+                    self.features
+                ));
+            }
+            if terms.iter().any(|&(known, _)| known == feature) {
+                return Err(format!("leaf {node} has a linear model with feature {feature} twice"));
+            }
+            terms.push((feature, scaled(coefficient)?));
+        }
+        let constant = scaled(model.constant)?;
+        self.first_linear = self.first_linear.or(Some((self.trees.len(), node)));
+        self.linear_leaves.push(LinearLeaf { constant, terms: terms.into_boxed_slice() });
+        Ok(Node::linear_leaf(value, (self.linear_leaves.len() - 1) as u32))
+    }
+
+    /// Checks what a split decides by, and takes in its rule. Its left child has the new number `left`.
+    fn split(&mut self, parts: &mut TreeParts, node: usize, left: u32) -> Result<Node, String> {
+        let feature = usize::try_from(parts.feature[node]).ok();
+        let feature = feature.filter(|&feature| feature < Node::MOST_FEATURES && feature < self.features);
+        let Some(feature) = feature else {
+            return Err(format!(
+                "node {node} splits on feature {}, but there are {} features",
+                parts.feature[node], self.features
+            ));
+        };
+        let (feature, default_left) = (feature as u32, parts.default_left[node]);
+        if let Some(rule) = parts.rules.get_mut(node).and_then(Option::take) {
+            if let Some(number) = rule.numbers().iter().find(|number| number.is_nan()) {
+                return Err(format!("node {node} has the threshold {number}"));
+            }
+            self.rules.push(rule);
+            return Ok(Node::ruled(feature, default_left, self.rules.len() - 1, left));
+        }
+        let threshold = parts.number[node];
+        // An infinite threshold has all values on one side. XGBoost 3.4 writes some where weights differ widely.
+        if threshold.is_nan() {
+            return Err(format!("node {node} has the threshold {threshold}"));
+        }
+        // No value is below the least number either, and kernels that take a missing value for −∞ have it below that.
+        Ok(Node::comparison(feature, default_left, threshold.max(f64::MIN), left))
+    }
+}

@@ -1,0 +1,104 @@
+//! A number that tells ensembles apart.
+
+use sha2::{Digest, Sha256};
+
+use super::{Categories, Ensemble, Rule, Width};
+
+impl Ensemble {
+    /// A number that tells ensembles apart: SHA-256 of all that margins depend on. That is the number of features, the width of numbers, the
+    /// base margins, and for each tree its output and its nodes in their order, with thresholds, rules, default directions and leaves.
+    /// Names of features, covers, links and where the model comes from do not matter.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let mut hash = Hash(Sha256::new());
+        hash.text("apportion ensemble 1");
+        hash.number(self.feature_count());
+        hash.number(match self.width {
+            Width::Single => 32,
+            Width::Double => 64,
+        });
+        hash.floats(self.base_margins());
+        hash.number(self.tree_count());
+        for tree in self.trees() {
+            let nodes = self.nodes_of(tree);
+            hash.number(tree.output);
+            hash.number(nodes.len());
+            for &node in nodes {
+                if node.is_leaf() {
+                    hash.float(node.value());
+                    match self.linear_leaf(node) {
+                        None => hash.text("leaf"),
+                        Some(model) => {
+                            hash.text("linear leaf");
+                            hash.float(model.constant);
+                            hash.number(model.terms.len());
+                            for &(feature, coefficient) in &model.terms {
+                                hash.number(feature as usize);
+                                hash.float(coefficient);
+                            }
+                        }
+                    }
+                    continue;
+                }
+                hash.number(node.left());
+                hash.number(node.feature() << 1 | usize::from(node.default_left()));
+                match node.is_ruled().then(|| &self.rules[node.rule()]) {
+                    None => {
+                        hash.text("below");
+                        hash.float(node.threshold());
+                    }
+                    Some(rule) => hash.rule(rule),
+                }
+            }
+        }
+        hash.0.finalize().into()
+    }
+}
+
+struct Hash(Sha256);
+
+impl Hash {
+    fn text(&mut self, text: &str) {
+        self.number(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    fn number(&mut self, number: usize) {
+        self.0.update((number as u64).to_le_bytes());
+    }
+
+    fn float(&mut self, number: f64) {
+        self.0.update(number.to_bits().to_le_bytes());
+    }
+
+    fn floats(&mut self, numbers: &[f64]) {
+        self.number(numbers.len());
+        numbers.iter().for_each(|&number| self.float(number));
+    }
+
+    fn rule(&mut self, rule: &Rule) {
+        match rule {
+            Rule::Set { members, members_go_left, negative_fraction_is_zero } => {
+                self.text("set");
+                self.number(usize::from(*members_go_left) << 1 | usize::from(*negative_fraction_is_zero));
+                match members {
+                    Categories::Dense(words) => {
+                        self.number(words.len());
+                        words.iter().for_each(|word| self.0.update(word.to_le_bytes()));
+                    }
+                    Categories::Sparse(members) => {
+                        self.number(members.len());
+                        members.iter().for_each(|&member| self.number(member as usize));
+                    }
+                }
+            }
+            Rule::Exactly(numbers) => {
+                self.text("exactly");
+                self.floats(numbers);
+            }
+            Rule::ZeroIsMissing { threshold } => {
+                self.text("zero is missing");
+                self.float(*threshold);
+            }
+        }
+    }
+}

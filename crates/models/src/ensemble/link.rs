@@ -1,0 +1,85 @@
+//! From margins to the outputs that people read.
+
+/// How a library takes margins to its outputs: the inverse link of the objective.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Link {
+    /// The outputs are the margins.
+    Identity,
+    /// `1 / (1 + e^(−a m))`, each output by itself, with the steepness a.
+    Logistic {
+        /// a: 1, unless LightGBM's parameter `sigmoid` says otherwise.
+        steepness: f64,
+    },
+    /// `e^(m_k) / Σ_l e^(m_l)`.
+    Softmax,
+    /// `e^m`, of counts and durations.
+    Exponential,
+    /// `ln(1 + e^m)`.
+    Softplus,
+    /// `2^(−m / c)`, the anomaly score of a mean path length m.
+    HalfPower {
+        /// c: the mean path length of an unsuccessful search among as many rows as a tree was trained on.
+        unit: f64,
+    },
+}
+
+impl Link {
+    /// Takes the margins of one row to outputs, in place.
+    pub fn apply(self, margins: &mut [f64]) {
+        match self {
+            Self::Identity => {}
+            Self::Logistic { steepness } => each(margins, |margin| 1.0 / (1.0 + (-steepness * margin).exp())),
+            Self::Softmax => {
+                let most = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                each(margins, |margin| (margin - most).exp());
+                let sum: f64 = margins.iter().sum();
+                each(margins, |share| share / sum);
+            }
+            Self::Exponential => each(margins, f64::exp),
+            // Of large margins e^m would be infinite.
+            Self::Softplus => each(margins, |margin| margin.max(0.0) + (-margin.abs()).exp().ln_1p()),
+            Self::HalfPower { unit } => each(margins, |margin| (-margin / unit).exp2()),
+        }
+    }
+
+    /// What the outputs are, for people: `probability`, `score`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Logistic { .. } => "logistic",
+            Self::Softmax => "softmax",
+            Self::Exponential => "exponential",
+            Self::Softplus => "softplus",
+            Self::HalfPower { .. } => "half-power",
+        }
+    }
+}
+
+fn each(margins: &mut [f64], link: impl Fn(f64) -> f64) {
+    margins.iter_mut().for_each(|margin| *margin = link(*margin));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(link: Link, margins: &[f64]) -> Vec<f64> {
+        let mut outputs = margins.to_vec();
+        link.apply(&mut outputs);
+        outputs
+    }
+
+    #[test]
+    fn links_are_their_formulas() {
+        assert_eq!(of(Link::Identity, &[3.0, -1.0]), [3.0, -1.0]);
+        assert!(
+            (of(Link::Logistic { steepness: 2.0 }, &[0.5])[0] - 1.0 / (1.0 + (-1f64).exp())).abs() < 1e-16
+        );
+        let shares = of(Link::Softmax, &[1000.0, 1000.0 + 2f64.ln()]);
+        assert!((shares[0] - 1.0 / 3.0).abs() < 1e-13 && (shares[1] - 2.0 / 3.0).abs() < 1e-13);
+        assert_eq!(of(Link::Exponential, &[0.0, 1.0]), [1.0, 1f64.exp()]);
+        assert_eq!(of(Link::Softplus, &[1e5, 0.0, -1e5]), [1e5, 2f64.ln(), 0.0]);
+        assert_eq!(of(Link::HalfPower { unit: 2.0 }, &[4.0]), [0.25]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Widths of numbers.
+
+/// The width of floating-point number to which a library rounds a row before it compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// 32 bits: XGBoost, CatBoost, ONNX, scikit-learn's forests.
+    Single,
+    /// 64 bits: LightGBM, scikit-learn's histogram boosting.
+    Double,
+}
+
+impl Width {
+    /// A value as the library compares it.
+    #[inline]
+    pub fn round(self, value: f64) -> f64 {
+        match self {
+            Self::Single => f64::from(value as f32),
+            Self::Double => value,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Model files: found by their content, not by their name.
+
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::ensemble::Ensemble;
+use crate::error::ModelError;
+use crate::formats::document::{Field, Value, json};
+use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
+
+impl Ensemble {
+    /// Reads a model file of any format that [`from_bytes`](Self::from_bytes) reads, whatever its name.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path)
+            .map_err(|source| ModelError::File { path: path.display().to_string(), source })?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Reads the content of a model file, gzipped or not. The format is found from the content:
+    ///
+    /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`;
+    /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
+    ///   as in the library's outputs, and not the sum that it calls the raw score;
+    /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
+    ///   numbers from −65536 to 65536;
+    /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
+    /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
+    ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
+    ///   the one that was trained;
+    /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
+    ///
+    /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
+    /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
+    /// more than 100 times their size (and 256 MiB) are errors. An ONNX file without trees, a network for
+    /// example, is [`ModelError::NoTrees`].
+    ///
+    /// # Errors
+    ///
+    /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Cover`],
+    /// [`ModelError::LinearLeaves`], [`ModelError::UnknownLink`] and [`ModelError::Game`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            return Self::from_plain(&decompressed(bytes)?);
+        }
+        Self::from_plain(bytes)
+    }
+
+    fn from_plain(bytes: &[u8]) -> Result<Self, ModelError> {
+        if bytes.starts_with(catboost::BINARY) {
+            return Err(catboost::refuse_binary());
+        }
+        if onnx_ml::begins_like_onnx(bytes) {
+            return onnx_ml::read(bytes);
+        }
+        // A pickle of protocol 2 or later, which joblib writes too.
+        if let [0x80, 2..=5, ..] = bytes {
+            return Err(ModelError::Unsupported {
+                what: "a pickle, which can hold any program,".to_owned(),
+                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON of \
+                         docs/scikit_learn_to_json.py",
+            });
+        }
+        let start = bytes.trim_ascii_start();
+        // Both formats open an object; after that JSON has a name in quotes, UBJ the marker of a length.
+        match (start.first(), start.get(1)) {
+            (None, _) => Err(ModelError::Empty),
+            (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {
+                from_document(&json::read(bytes)?)
+            }
+            (
+                Some(b'{'),
+                Some(b'i' | b'U' | b'I' | b'u' | b'l' | b'm' | b'L' | b'M' | b'N' | b'#' | b'$'),
+            ) => xgboost::from_ubj(bytes),
+            _ if lightgbm::is_text(start) => lightgbm::from_text(bytes),
+            _ => {
+                let start = String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).into_owned();
+                Err(ModelError::UnknownFormat { start })
+            }
+        }
+    }
+}
+
+/// What a gzip stream holds. Streams of zeros are a thousandth of what they hold; models are not.
+fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
+    const MOST: usize = 1 << 28;
+    const MOST_RATIO: usize = 100;
+    let most = bytes.len().saturating_mul(MOST_RATIO).max(MOST);
+    let mut content = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
+    decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
+    if content.len() > most {
+        let source = std::io::Error::other(format!(
+            "it holds more than {most} bytes, {MOST_RATIO} times its size, so it is no model"
+        ));
+        return Err(ModelError::Gzip { source });
+    }
+    Ok(content)
+}
+
+/// Reads a JSON document in the format that its members tell.
+fn from_document(document: &Value<'_>) -> Result<Ensemble, ModelError> {
+    let root = Field::root(document);
+    let has = |member| root.has(member);
+    if portable::is_portable(&root) {
+        portable::from_json(document)
+    } else if has("learner") {
+        xgboost::from_json(document)
+    } else if has("oblivious_trees") || has("features_info") || has("model_info") {
+        catboost::from_json(document)
+    } else if has("num_feature") && (has("trees") || has("postprocessor")) {
+        treelite::from_json(document)
+    } else if has("tree_info") && has("max_feature_idx") {
+        Err(lightgbm::dump())
+    } else {
+        Err(ModelError::UnknownDocument { members: root.description() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_of_spaces_is_refused_before_it_fills_memory() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let spaces = vec![b' '; 1 << 20];
+        for _ in 0..257 {
+            encoder.write_all(&spaces).unwrap();
+        }
+        let bytes = encoder.finish().unwrap();
+        assert!(bytes.len() < 1 << 21);
+        let error = Ensemble::from_bytes(&bytes).unwrap_err();
+        assert!(matches!(&error, ModelError::Gzip { .. }), "{error}");
+        assert!(error.to_string().contains("268435456 bytes"), "{error}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What a CatBoost file says about the training: for people, and for the link.
+
+use crate::ensemble::Link;
+use crate::error::ModelError;
+use crate::formats::document::{Field, json};
+
+/// Stands for what a file does not say.
+const UNKNOWN: &str = "unknown";
+
+pub(super) struct Information {
+    /// `1.2.10`
+    pub(super) version: String,
+    /// The loss function without its parameters: `Logloss`.
+    pub(super) loss: String,
+}
+
+impl Information {
+    /// From the member `model_info`, which is there for information only: what is not found there is unknown. Models that were trained
+    /// elsewhere and joined or converted have no parameters.
+    pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
+        let information = root.find("model_info")?;
+        let member = |key| information.as_ref().and_then(|field| field.find(key).ok().flatten());
+        let version = member("catboost_version_info").and_then(|field| field.text().ok().and_then(release));
+        let version = version.unwrap_or_else(|| UNKNOWN.to_owned());
+        if version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major > 1)
+        {
+            return Err(ModelError::Version { format: "CatBoost", given: version, known: "1.x and before" });
+        }
+        let loss = member("params").and_then(|field| match field.text() {
+            // Some releases keep the parameters as the text of a document.
+            Ok(text) => loss_of(&Field::root(&json::read(text.as_bytes()).ok()?)),
+            Err(_) => loss_of(&field),
+        });
+        Ok(Self { version, loss: loss.unwrap_or_else(|| UNKNOWN.to_owned()) })
+    }
+
+    /// How CatBoost takes margins to predictions.
+    pub(super) fn link(&self) -> Option<Link> {
+        Some(match &*self.loss {
+            "RMSE"
+            | "MAE"
+            | "Quantile"
+            | "MultiQuantile"
+            | "MultiRMSE"
+            | "MultiRMSEWithMissingValues"
+            | "MAPE"
+            | "Lq"
+            | "Huber"
+            | "Expectile"
+            | "LogCosh" => Link::Identity,
+            "PairLogit" | "PairLogitPairwise" | "YetiRank" | "YetiRankPairwise" | "QueryRMSE"
+            | "StochasticRank" | "LambdaMart" => Link::Identity,
+            "Logloss" | "CrossEntropy" | "Focal" | "MultiClassOneVsAll" | "MultiLogloss"
+            | "MultiCrossEntropy" => Link::Logistic { steepness: 1.0 },
+            "MultiClass" => Link::Softmax,
+            "Poisson" | "Tweedie" | "LogLinQuantile" => Link::Exponential,
+            // RMSEWithUncertainty has another link for either output.
+            _ => return None,
+        })
+    }
+}
+
+/// The release in what git says about it: `Branch: tags/v1.2.10`, `Summary: CatBoost release 1.2.10.`
+fn release(text: &str) -> Option<String> {
+    let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest);
+    let rest = after("tags/v").or_else(|| after("CatBoost release "))?;
+    let end =
+        rest.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(rest.len());
+    let release = rest[..end].trim_end_matches('.');
+    (!release.is_empty()).then(|| release.to_owned())
+}
+
+/// The member `loss_function.type` of the parameters.
+fn loss_of(parameters: &Field<'_>) -> Option<String> {
+    let loss = parameters.find("loss_function").ok()??;
+    loss.find("type").ok()??.text().ok().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(document: &str) -> Information {
+        let document = json::read(document.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        Information::read(&Field::root(&document)).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn release_and_loss_are_found_where_they_are() {
+        let known = of(r#"{"model_info": {"catboost_version_info": "Branch: tags/v1.2.10\nAuthor: x",
+            "params": {"loss_function": {"type": "Logloss", "params": {}}}}}"#);
+        assert_eq!((&*known.version, &*known.loss), ("1.2.10", "Logloss"));
+        assert_eq!(known.link(), Some(Link::Logistic { steepness: 1.0 }));
+        let text = of(r#"{"model_info": {"catboost_version_info": "Summary: CatBoost release 0.26.1. [x]",
+            "params": "{\"loss_function\": {\"type\": \"Poisson\"}}"}}"#);
+        assert_eq!((&*text.version, &*text.loss), ("0.26.1", "Poisson"));
+        assert_eq!(text.link(), Some(Link::Exponential));
+        for nothing in [
+            "{}",
+            r#"{"model_info": {}}"#,
+            r#"{"model_info": {"params": "{", "catboost_version_info": 3}}"#,
+            r#"{"model_info": {"params": {"loss_function": 1}, "catboost_version_info": "tags/v"}}"#,
+        ] {
+            let unknown = of(nothing);
+            assert_eq!((&*unknown.version, &*unknown.loss), (UNKNOWN, UNKNOWN), "{nothing}");
+            assert_eq!(unknown.link(), None);
+        }
+    }
+}

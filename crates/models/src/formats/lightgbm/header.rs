@@ -1,0 +1,70 @@
+//! What the header says.
+
+use super::objective;
+use super::section::Section;
+use crate::ensemble::{EnsembleParts, Origin, Width};
+use crate::error::ModelError;
+
+/// Outputs come as a bare number, so a short file could ask for any memory.
+const MAX_OUTPUTS: usize = 1 << 20;
+
+pub(super) struct Header {
+    pub(super) parts: EnsembleParts,
+    /// Trees of one iteration, one per output.
+    pub(super) outputs: usize,
+    /// Bytes of each tree's block.
+    pub(super) tree_sizes: Vec<usize>,
+    /// Whether the output is the mean over the iterations, and not their sum.
+    pub(super) average: bool,
+}
+
+pub(super) fn read(header: &Section<'_>, booster: Option<&str>) -> Result<Header, ModelError> {
+    let version = header.get("version")?.value.trim_ascii();
+    if !matches!(version, "v3" | "v4") {
+        return Err(ModelError::Version {
+            format: "LightGBM",
+            given: version.to_owned(),
+            known: "v3 (LightGBM 2.3 to 3.x) and v4 (4.x)",
+        });
+    }
+    let (classes_field, outputs_field) = (header.get("num_class")?, header.get("num_tree_per_iteration")?);
+    let (classes, outputs) = (classes_field.count()?, outputs_field.count()?);
+    if classes == 0 || classes > MAX_OUTPUTS {
+        return Err(classes_field.error(format!("{classes} classes; 1 to {MAX_OUTPUTS} can be")));
+    }
+    if outputs != classes {
+        return Err(outputs_field.error(format!("{outputs} where there are {classes} classes")));
+    }
+    let last_field = header.get("max_feature_idx")?;
+    let features = last_field.count()? + 1;
+    let names_field = header.get("feature_names")?;
+    let names: Vec<String> = names_field.words().map(str::to_owned).collect();
+    if names.len() != features {
+        return Err(names_field.error(format!("{} names of {features} features", names.len())));
+    }
+    let sizes_field = header.get("tree_sizes")?;
+    let tree_sizes: Vec<usize> = sizes_field.all()?;
+    if !tree_sizes.len().is_multiple_of(outputs) {
+        return Err(sizes_field.error(format!(
+            "{} trees, where every iteration has one for each of {outputs} outputs",
+            tree_sizes.len()
+        )));
+    }
+    // A model of an objective of one's own has no such line.
+    let objective = header.find("objective").filter(|field| !field.value.trim_ascii().is_empty());
+    let average = header.find("average_output").is_some();
+    let parts = EnsembleParts {
+        width: Width::Double,
+        features,
+        feature_names: Some(names),
+        base_margins: vec![0.0; outputs],
+        link: objective.map(|field| objective::link(field, classes)).transpose()?.flatten(),
+        origin: Origin {
+            format: "LightGBM text".to_owned(),
+            version: version.to_owned(),
+            booster: booster.unwrap_or(if average { "rf" } else { "gbdt" }).to_owned(),
+            objective: objective.map_or("custom", |field| field.value.trim_ascii()).to_owned(),
+        },
+    };
+    Ok(Header { parts, outputs, tree_sizes, average })
+}

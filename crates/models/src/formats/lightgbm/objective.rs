@@ -1,0 +1,37 @@
+//! From the objective of a file to the link that takes margins to outputs.
+
+use super::section::Field;
+use crate::ensemble::Link;
+use crate::error::ModelError;
+
+/// How an objective, with its parameters as `sigmoid:1`, takes margins to outputs; `None` where that is not known here.
+pub(super) fn link(objective: Field<'_>, classes: usize) -> Result<Option<Link>, ModelError> {
+    let mut words = objective.words();
+    let name = words.next().unwrap_or_default();
+    let (mut steepness, mut square_root) = (1.0, false);
+    for word in words {
+        match word.split_once(':') {
+            Some(("sigmoid", value)) => {
+                let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+                steepness = number.ok_or_else(|| objective.error(format!("the sigmoid {value:?}")))?;
+            }
+            Some(("num_class", value)) if value.parse() != Ok(classes) => {
+                return Err(objective.error(format!("{value} classes, but num_class is {classes}")));
+            }
+            None if word == "sqrt" => square_root = true,
+            _ => {}
+        }
+    }
+    Ok(match name {
+        // The square of the margin, with its sign.
+        _ if square_root => None,
+        "binary" | "multiclassova" => Some(Link::Logistic { steepness }),
+        "cross_entropy" => Some(Link::Logistic { steepness: 1.0 }),
+        "cross_entropy_lambda" => Some(Link::Softplus),
+        "multiclass" => Some(Link::Softmax),
+        "poisson" | "gamma" | "tweedie" => Some(Link::Exponential),
+        "regression" | "regression_l1" | "huber" | "fair" | "quantile" | "mape" | "lambdarank"
+        | "rank_xendcg" => Some(Link::Identity),
+        _ => None,
+    })
+}

@@ -1,0 +1,147 @@
+//! Lines `key=value`, and what may stand in them.
+
+use std::str::FromStr;
+
+use crate::error::ModelError;
+
+/// One line of the file, without its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+}
+
+impl Line<'_> {
+    pub(super) fn error(self, problem: impl Into<String>) -> ModelError {
+        ModelError::Line { line: self.number, problem: problem.into() }
+    }
+}
+
+/// The header, or the block of one tree.
+pub(super) struct Section<'a> {
+    /// Its first line.
+    first: Line<'a>,
+    fields: Vec<Field<'a>>,
+}
+
+/// The value of a key, and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field<'a> {
+    pub(super) key: &'a str,
+    pub(super) value: &'a str,
+    line: Line<'a>,
+}
+
+/// Only lines that are read: a block stays small, and its search short, whatever else the file has in it.
+const KNOWN: [&str; 25] = [
+    "version",
+    "num_class",
+    "num_tree_per_iteration",
+    "max_feature_idx",
+    "objective",
+    "average_output",
+    "feature_names",
+    "tree_sizes",
+    "num_leaves",
+    "num_cat",
+    "split_feature",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "leaf_value",
+    "leaf_count",
+    "internal_count",
+    "cat_boundaries",
+    "cat_threshold",
+    "is_linear",
+    "leaf_const",
+    "num_features",
+    "leaf_features",
+    "leaf_coeff",
+];
+
+impl<'a> Section<'a> {
+    pub(super) fn new(first: Line<'a>) -> Self {
+        Self { first, fields: Vec::new() }
+    }
+
+    /// Takes in the next line. A key may be alone; one that is known must not come twice.
+    pub(super) fn add(&mut self, line: Line<'a>) -> Result<(), ModelError> {
+        let (key, value) = line.text.split_once('=').unwrap_or((line.text, ""));
+        if !KNOWN.contains(&key) {
+            return Ok(());
+        }
+        if self.find(key).is_some() {
+            return Err(line.error(format!("a second line {key:?}")));
+        }
+        self.fields.push(Field { key, value, line });
+        Ok(())
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<Field<'a>> {
+        self.fields.iter().find(|field| field.key == key).copied()
+    }
+
+    /// The line `key`, which must be there.
+    pub(super) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
+        self.find(key).ok_or_else(|| {
+            self.first.error(format!("after {:?} no line {key:?} follows", self.first.text.trim_end()))
+        })
+    }
+
+    /// The list `key` of `count` elements. Where none are wanted the line may be missing.
+    pub(super) fn list<T: FromStr>(&self, key: &str, count: usize) -> Result<Vec<T>, ModelError> {
+        match self.find(key) {
+            None if count == 0 => Ok(Vec::new()),
+            _ => self.get(key)?.list(count),
+        }
+    }
+
+    /// The list `key` of `count` elements, if there is such a line with anything in it.
+    pub(super) fn optional_list<T: FromStr>(
+        &self,
+        key: &str,
+        count: usize,
+    ) -> Result<Option<Vec<T>>, ModelError> {
+        let field = self.find(key).filter(|field| !field.value.trim_ascii().is_empty());
+        field.map(|field| field.list(count)).transpose()
+    }
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn error(&self, problem: impl std::fmt::Display) -> ModelError {
+        self.line.error(format!("{}: {problem}", self.key))
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn count(&self) -> Result<usize, ModelError> {
+        let value = self.value.trim_ascii();
+        let count = value.parse::<u32>().ok().map(|count| count as usize);
+        count.ok_or_else(|| self.error(format!("{value:?} where a count is wanted")))
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.value.split_ascii_whitespace()
+    }
+
+    /// All elements of the list.
+    pub(super) fn all<T: FromStr>(&self) -> Result<Vec<T>, ModelError> {
+        self.words()
+            .map(|word| {
+                word.parse().map_err(|_| self.error(format!("{word:?} where a number of its kind is wanted")))
+            })
+            .collect()
+    }
+
+    /// The `count` elements of the list.
+    pub(super) fn list<T: FromStr>(&self, count: usize) -> Result<Vec<T>, ModelError> {
+        let list = self.all()?;
+        if list.len() == count {
+            Ok(list)
+        } else {
+            Err(self.error(format!("{} elements where {count} are wanted", list.len())))
+        }
+    }
+}

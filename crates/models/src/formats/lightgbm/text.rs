@@ -1,0 +1,91 @@
+//! The file as a whole: header, trees, and what follows them.
+
+use super::header::{self, Header};
+use super::section::{Line, Section};
+use super::tree;
+use crate::ensemble::Ensemble;
+use crate::error::ModelError;
+use crate::formats::document::json;
+
+/// How the first line of a tree starts.
+const TREE: &str = "Tree=";
+const END_OF_TREES: &str = "end of trees";
+const END_OF_PARAMETERS: &str = "end of parameters";
+
+pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        ModelError::Line { line, problem: "bytes that are no UTF-8 text".to_owned() }
+    })?;
+    let first = lines(text).find(|line| !line.text.trim_ascii().is_empty()).ok_or(ModelError::Empty)?;
+    let end = lines(text).position(|line| line.text == END_OF_TREES).ok_or_else(|| {
+        let last = Line { number: 1 + text.trim_ascii_end().matches('\n').count(), text: "" };
+        last.error(format!("the file ends before the line {END_OF_TREES:?}, so it is truncated"))
+    })?;
+    let booster = after_the_trees(lines(text).skip(end + 1))?;
+    let mut model = lines(text).take(end).peekable();
+    let mut section = Section::new(first);
+    while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
+        section.add(line)?;
+    }
+    let Header { parts, outputs, tree_sizes, average } = header::read(&section, booster)?;
+    let scale = if average { 1.0 / (tree_sizes.len() / outputs).max(1) as f64 } else { 1.0 };
+    let mut ensemble = Ensemble::new(parts, 0);
+    for (index, &size) in tree_sizes.iter().enumerate() {
+        let wanted = format!("tree {index} of {} should begin here", tree_sizes.len());
+        let Some(first) = model.next() else {
+            return Err(ModelError::Line { line: end + 1, problem: wanted });
+        };
+        if first.text.strip_prefix(TREE).map(str::parse) != Some(Ok(index)) {
+            return Err(first.error(wanted));
+        }
+        let mut section = Section::new(first);
+        // As LightGBM counts, a line ends with one byte.
+        let mut bytes = first.text.len() + 1;
+        while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
+            bytes += line.text.len() + 1;
+            section.add(line)?;
+        }
+        if bytes != size {
+            return Err(first.error(format!("tree {index} has {bytes} bytes, but by tree_sizes {size}")));
+        }
+        ensemble.push(tree::read(&section, index, outputs, scale)?)?;
+    }
+    match model.next() {
+        Some(line) => Err(line.error(format!("a tree more than the {} of tree_sizes", tree_sizes.len()))),
+        None => Ok(ensemble),
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    text.split('\n')
+        .enumerate()
+        .map(|(index, text)| Line { number: index + 1, text: text.strip_suffix('\r').unwrap_or(text) })
+}
+
+/// Checks that what follows the trees is whole, where anything does; returns the name of the booster, if it says that.
+fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Option<&'a str>, ModelError> {
+    let (mut booster, mut is_whole, mut last) = (None, true, None);
+    for line in lines.filter(|line| !line.text.trim_ascii().is_empty()) {
+        if last.is_none() {
+            is_whole = false;
+        }
+        last = Some(line);
+        if line.text == END_OF_PARAMETERS {
+            is_whole = true;
+        } else if let Some(name) = line.text.strip_prefix("[boosting: ") {
+            booster = booster.or(name.strip_suffix(']'));
+        } else if let Some(categories) = line.text.strip_prefix("pandas_categorical:") {
+            json::read(categories.as_bytes())
+                .map_err(|error| line.error(format!("the categories of pandas are damaged: {error}")))?;
+        }
+    }
+    match last {
+        Some(last) if !is_whole => {
+            Err(last
+                .error(format!("the file ends before the line {END_OF_PARAMETERS:?}, so it is truncated")))
+        }
+        _ => Ok(booster),
+    }
+}

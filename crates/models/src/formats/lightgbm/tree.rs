@@ -1,0 +1,213 @@
+//! One tree: from the lists of its block to the normal form.
+
+use super::section::Section;
+use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts, ZERO, at_most};
+use crate::error::ModelError;
+
+/// Categories are below this: LightGBM takes them for 32-bit integers with a sign.
+const CATEGORIES: usize = 1 << 31;
+
+/// What a missing value is, by bits 2 and 3 of the decision type.
+#[derive(Clone, Copy, PartialEq)]
+enum Missing {
+    /// A number: 0.
+    None,
+    /// As 0 is: to the default side.
+    Zero,
+    /// NaN, and to the default side.
+    NaN,
+}
+
+pub(super) fn read(
+    section: &Section<'_>,
+    index: usize,
+    outputs: usize,
+    scale: f64,
+) -> Result<TreeParts, ModelError> {
+    let leaves_field = section.get("num_leaves")?;
+    let leaves = leaves_field.count()?;
+    let Some(splits) = leaves.checked_sub(1) else {
+        return Err(leaves_field.error("a tree without leaves"));
+    };
+    // Lengths are checked before anything of that length is made.
+    let mut number: Vec<f64> = section.list("threshold", splits)?;
+    let leaf_values: Vec<f64> = section.list("leaf_value", leaves)?;
+    let decisions: Vec<u8> = section.list("decision_type", splits)?;
+    let children = |key| {
+        let children: Vec<i64> = section.list(key, splits)?;
+        let mut nodes = Vec::with_capacity(splits + leaves);
+        for (node, child) in children.into_iter().enumerate() {
+            let known = if child < 0 { -1 - child < leaves as i64 } else { child < splits as i64 };
+            if !known {
+                let problem = format!(
+                    "node {node} has the child {child}, but there are {splits} splits and {leaves} leaves"
+                );
+                return Err(ModelError::Tree { tree: index, problem });
+            }
+            nodes.push(if child < 0 { splits as i64 - 1 - child } else { child });
+        }
+        nodes.resize(splits + leaves, -1);
+        Ok(nodes)
+    };
+    let (left, right) = (children("left_child")?, children("right_child")?);
+    let mut feature: Vec<i64> = section.list("split_feature", splits)?;
+    feature.resize(splits + leaves, 0);
+    let mut sets = Sets::new(section)?;
+    let mut rules: Vec<Option<Rule>> = Vec::new();
+    let mut default_left = Vec::with_capacity(splits + leaves);
+    for (node, (&decision, number)) in decisions.iter().zip(&mut number).enumerate() {
+        let error =
+            |problem: String| ModelError::Tree { tree: index, problem: format!("node {node} has {problem}") };
+        let missing = match decision >> 2 {
+            0 => Missing::None,
+            1 => Missing::Zero,
+            2 => Missing::NaN,
+            _ => return Err(error(format!("the unknown decision type {decision}"))),
+        };
+        let is_categorical = decision & 1 == 1;
+        if !is_categorical && number.is_nan() {
+            return Err(error("the threshold NaN".to_owned()));
+        }
+        let (rule, left) = if is_categorical {
+            (Some(sets.take(*number).map_err(error)?), false)
+        } else {
+            let threshold = clear_of_zero(at_most(*number));
+            *number = threshold;
+            let default_left = if missing == Missing::None { 0.0 < threshold } else { decision & 2 == 2 };
+            ((missing == Missing::Zero).then_some(Rule::ZeroIsMissing { threshold }), default_left)
+        };
+        if let Some(rule) = rule {
+            rules.resize(splits + leaves, None);
+            rules[node] = Some(rule);
+        }
+        default_left.push(left);
+    }
+    sets.finish().map_err(|problem| ModelError::Tree { tree: index, problem })?;
+    default_left.resize(splits + leaves, false);
+    number.extend(leaf_values);
+    let linear = linear_leaves(section, &mut number, leaves)?;
+    let (split_counts, leaf_counts) =
+        (section.optional_list("internal_count", splits)?, section.optional_list("leaf_count", leaves)?);
+    let cover = match (split_counts, leaf_counts) {
+        (Some(mut counts), Some(more)) => {
+            counts.extend::<Vec<f64>>(more);
+            Some(counts)
+        }
+        _ => None,
+    };
+    Ok(TreeParts {
+        output: index % outputs,
+        left,
+        right,
+        feature,
+        number,
+        default_left,
+        cover,
+        rules,
+        linear,
+        deleted: 0,
+        scale,
+    })
+}
+
+/// A threshold that decides alike for all numbers up to [`ZERO`], as it decides for 0.
+fn clear_of_zero(threshold: f64) -> f64 {
+    match threshold {
+        _ if threshold.abs() > ZERO => threshold,
+        _ if threshold > 0.0 => at_most(ZERO),
+        _ => -ZERO,
+    }
+}
+
+/// The sets of the categorical splits: bits of 32-bit words, one set after the other.
+struct Sets {
+    words: Vec<u32>,
+    /// Where each set starts, and where the last one ends.
+    bounds: Vec<(usize, usize)>,
+    taken: Vec<bool>,
+}
+
+impl Sets {
+    fn new(section: &Section<'_>) -> Result<Self, ModelError> {
+        let count_field = section.get("num_cat")?;
+        let count = count_field.count()?;
+        if count == 0 {
+            return Ok(Self { words: Vec::new(), bounds: Vec::new(), taken: Vec::new() });
+        }
+        let bounds_field = section.get("cat_boundaries")?;
+        let starts: Vec<usize> = bounds_field.list(count + 1)?;
+        let words: Vec<u32> = section.get("cat_threshold")?.all()?;
+        let in_order = starts.is_sorted() && starts[0] == 0 && starts[count] == words.len();
+        if !in_order {
+            return Err(bounds_field.error(format!(
+                "{count} sets of {} words start at 0 in ascending order and end at {}",
+                words.len(),
+                words.len()
+            )));
+        }
+        let bounds = starts.windows(2).map(|ends| (ends[0], ends[1])).collect();
+        Ok(Self { words, bounds, taken: vec![false; count] })
+    }
+
+    /// The rule of a split, whose threshold is the number of its set. Each set belongs to one split.
+    fn take(&mut self, number: f64) -> Result<Rule, String> {
+        let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
+        let Some(set) = known.filter(|&set| set < self.bounds.len()) else {
+            return Err(format!("the set {number} of {}", self.bounds.len()));
+        };
+        if std::mem::replace(&mut self.taken[set], true) {
+            return Err(format!("the set {set}, which another has too"));
+        }
+        let words = &self.words[self.bounds[set].0..self.bounds[set].1];
+        let categories = words.iter().take(CATEGORIES / 32).zip((0u32..).step_by(32));
+        let members = categories.flat_map(|(&word, first)| {
+            (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit)
+        });
+        Ok(Rule::Set {
+            members: Categories::new(members.collect()),
+            members_go_left: true,
+            negative_fraction_is_zero: true,
+        })
+    }
+
+    /// Refuses sets that no split has.
+    fn finish(&self) -> Result<(), String> {
+        match self.taken.iter().position(|taken| !taken) {
+            None => Ok(()),
+            Some(set) => Err(format!("the set {set} of categories is of no split")),
+        }
+    }
+}
+
+/// The models of linear leaves. The plain values of leaves are at the end of `number`; a leaf whose model is a constant gets that as its value.
+fn linear_leaves(
+    section: &Section<'_>,
+    number: &mut [f64],
+    leaves: usize,
+) -> Result<Vec<Option<LinearLeaf>>, ModelError> {
+    let is_linear = match section.find("is_linear") {
+        None => 0,
+        Some(field) => field.count()?,
+    };
+    if is_linear == 0 {
+        return Ok(Vec::new());
+    }
+    let constants: Vec<f64> = section.list("leaf_const", leaves)?;
+    let sizes_field = section.get("num_features")?;
+    let sizes: Vec<usize> = sizes_field.list(leaves)?;
+    let total = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
+    let total = total.ok_or_else(|| sizes_field.error("more features than can be"))?;
+    let features: Vec<u32> = section.list("leaf_features", total)?;
+    let coefficients: Vec<f64> = section.list("leaf_coeff", total)?;
+    let mut terms = features.into_iter().zip(coefficients);
+    let splits = leaves - 1;
+    let mut linear = vec![None; number.len()];
+    for (leaf, (constant, size)) in constants.into_iter().zip(sizes).enumerate() {
+        if size == 0 {
+            number[splits + leaf] = constant;
+        } else {
+            linear[splits + leaf] = Some(LinearLeaf { constant, terms: terms.by_ref().take(size).collect() });
+        }
+    }
+    Ok(linear)
+}

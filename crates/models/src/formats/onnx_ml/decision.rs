@@ -1,0 +1,219 @@
+//! How a node of either layout decides, brought to the normal form.
+//!
+//! A node's two ways are those where its test holds (true) and where it does not (false). With x̂ < t as the only comparison,
+//!
+//! | test | left | of x̂ |
+//! |---|---|---|
+//! | x ≤ t | true | < the next number after t |
+//! | x < t | true | < t |
+//! | x ≥ t | false | < t |
+//! | x > t | false | < the next number after t |
+//! | x = t, x one of some | true | exactly one of those |
+//! | x ≠ t | false | exactly t |
+//!
+//! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
+//! NaN ≠ t for true goes the other way at such nodes.
+
+use crate::ensemble::{Ensemble, Rule, TreeParts, at_most};
+use crate::error::ModelError;
+
+/// The test of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    AtMost,
+    Less,
+    AtLeast,
+    More,
+    Equal,
+    Unequal,
+    Member,
+    Leaf,
+}
+
+impl Mode {
+    /// By its name in `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
+    pub(super) fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"BRANCH_LEQ" => Self::AtMost,
+            b"BRANCH_LT" => Self::Less,
+            b"BRANCH_GTE" => Self::AtLeast,
+            b"BRANCH_GT" => Self::More,
+            b"BRANCH_EQ" => Self::Equal,
+            b"BRANCH_NEQ" => Self::Unequal,
+            b"LEAF" => Self::Leaf,
+            _ => return None,
+        })
+    }
+
+    /// By its number in `TreeEnsemble`.
+    pub(super) fn numbered(number: f64) -> Option<Self> {
+        const MODES: [Mode; 7] =
+            [Mode::AtMost, Mode::Less, Mode::AtLeast, Mode::More, Mode::Equal, Mode::Unequal, Mode::Member];
+        (0..MODES.len()).find(|&mode| mode as f64 == number).map(|mode| MODES[mode])
+    }
+}
+
+/// A test with its way for missing values.
+pub(super) struct Decision {
+    pub(super) mode: Mode,
+    pub(super) feature: i64,
+    pub(super) number: f64,
+    /// Of a node that tests for members.
+    pub(super) members: Vec<f64>,
+    pub(super) missing_true: bool,
+}
+
+impl Decision {
+    /// Refuses a decision that means nothing, with the file's number of the node, which that of the normal form may not be.
+    pub(super) fn check(&self, node: i64, features: usize) -> Result<(), String> {
+        if usize::try_from(self.feature).is_ok_and(|feature| feature < features) {
+            return match self.mode != Mode::Member && self.number.is_nan() {
+                true => Err(format!("node {node} has the threshold NaN")),
+                false => Ok(()),
+            };
+        }
+        Err(format!("node {node} splits on feature {}, but there are {features} features", self.feature))
+    }
+}
+
+/// Nodes that an ensemble may have when trees with several outputs are taken apart: some 3 GB.
+const MOST_NODES: usize = 1 << 27;
+
+/// A tree that is being put together: the ways of its nodes, and the weights of its leaves.
+pub(super) struct Draft {
+    parts: TreeParts,
+    /// Leaf, output, weight.
+    votes: Vec<(usize, usize, f64)>,
+}
+
+impl Draft {
+    /// Nodes that are leaves until they are made splits.
+    pub(super) fn new(nodes: usize, cover: Option<Vec<f64>>) -> Self {
+        let parts = TreeParts {
+            output: 0,
+            left: vec![-1; nodes],
+            right: vec![-1; nodes],
+            feature: vec![0; nodes],
+            number: vec![0.0; nodes],
+            default_left: vec![false; nodes],
+            cover,
+            rules: Vec::new(),
+            linear: Vec::new(),
+            deleted: 0,
+            scale: 1.0,
+        };
+        Self { parts, votes: Vec::new() }
+    }
+
+    /// Makes a split of a node, with the children where the test holds and where it does not.
+    pub(super) fn split(&mut self, node: usize, decision: Decision, holds: usize, fails: usize) {
+        let Decision { mode, feature, number, members, missing_true } = decision;
+        let (holds, fails) = (holds as i64, fails as i64);
+        let exchanged = matches!(mode, Mode::AtLeast | Mode::More | Mode::Unequal);
+        let parts = &mut self.parts;
+        (parts.left[node], parts.right[node]) = if exchanged { (fails, holds) } else { (holds, fails) };
+        parts.default_left[node] = missing_true != exchanged;
+        parts.feature[node] = feature;
+        parts.number[node] = match mode {
+            Mode::AtMost | Mode::More => at_most(number),
+            _ => number,
+        };
+        let rule = match mode {
+            Mode::Equal | Mode::Unequal => Rule::exactly(vec![number]),
+            Mode::Member => Rule::exactly(members),
+            _ => return,
+        };
+        parts.rules.resize(parts.left.len(), None);
+        parts.rules[node] = Some(rule);
+    }
+
+    /// Adds to what a leaf adds to an output.
+    pub(super) fn vote(&mut self, leaf: usize, output: usize, weight: f64) {
+        self.votes.push((leaf, output, weight));
+    }
+
+    /// Appends this tree, `tree` of the file: once for each output that its leaves add to.
+    pub(super) fn push_to(mut self, ensemble: &mut Ensemble, tree: usize) -> Result<(), ModelError> {
+        let mut outputs: Vec<usize> = self.votes.iter().map(|&(_, output, _)| output).collect();
+        outputs.sort_unstable();
+        outputs.dedup();
+        // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
+        let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
+        if outputs.len() > 1 && nodes > MOST_NODES {
+            let problem = format!(
+                "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
+                outputs.len()
+            );
+            return Err(ModelError::Tree { tree, problem });
+        }
+        let named = |error| match error {
+            ModelError::Tree { problem, .. } => ModelError::Tree { tree, problem },
+            other => other,
+        };
+        // Without a vote it is a tree of zeros.
+        let Some((&last, others)) = outputs.split_last() else {
+            return ensemble.push(self.parts).map_err(named);
+        };
+        for &output in others {
+            let mut parts = self.parts.clone();
+            add_votes(&mut parts, &self.votes, output);
+            ensemble.push(parts).map_err(named)?;
+        }
+        add_votes(&mut self.parts, &self.votes, last);
+        ensemble.push(self.parts).map_err(named)
+    }
+}
+
+fn add_votes(parts: &mut TreeParts, votes: &[(usize, usize, f64)], output: usize) {
+    parts.output = output;
+    for &(leaf, _, weight) in votes.iter().filter(|vote| vote.1 == output) {
+        parts.number[leaf] += weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{EnsembleParts, Origin, Width};
+
+    #[test]
+    fn a_tree_for_each_output_is_refused_where_that_is_too_many_nodes() {
+        let (splits, leaves) = (1 << 15, (1 << 15) + 1);
+        let text = |text: &str| text.to_owned();
+        let origin = Origin {
+            format: text("ONNX"),
+            version: text("1"),
+            booster: text("trees"),
+            objective: text("none"),
+        };
+        let parts = EnsembleParts {
+            width: Width::Single,
+            features: 1,
+            feature_names: None,
+            base_margins: vec![0.0; leaves],
+            link: None,
+            origin,
+        };
+        let mut ensemble = Ensemble::new(parts, 0);
+        // A chain, whose leaves add to an output each.
+        let mut draft = Draft::new(splits + leaves, None);
+        for split in 0..splits {
+            let decision = Decision {
+                mode: Mode::Less,
+                feature: 0,
+                number: 1.0,
+                members: Vec::new(),
+                missing_true: false,
+            };
+            draft.split(2 * split, decision, 2 * split + 1, 2 * split + 2);
+            draft.vote(2 * split + 1, split, 1.0);
+        }
+        draft.vote(2 * splits, splits, 1.0);
+        let error = draft.push_to(&mut ensemble, 7).unwrap_err();
+        assert!(
+            matches!(&error, ModelError::Tree { tree: 7, problem } if problem.contains("32769 outputs")),
+            "{error}"
+        );
+        assert!(ensemble.nodes().is_empty());
+    }
+}

@@ -1,0 +1,180 @@
+//! `TreeEnsemble`, which replaces both older operators: splits and leaves in lists of their own, and nodes name their children by place.
+
+use super::attributes::Attributes;
+use super::decision::{Decision, Draft, Mode};
+use super::post_transform::PostTransform;
+use crate::ensemble::{Ensemble, EnsembleParts, Link};
+use crate::error::ModelError;
+
+/// The margins before any tree, none of which this operator has, and the link.
+pub(super) fn outputs(attributes: Attributes<'_>) -> Result<(Vec<f64>, Option<Link>), ModelError> {
+    let targets = attributes.integer("n_targets")?.unwrap_or(1);
+    let count = super::output_count(attributes, "n_targets", targets)?;
+    Ok((vec![0.0; count], PostTransform::numbered(attributes)?.link()))
+}
+
+/// One more than the largest feature that a split uses.
+pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
+    attributes.integers("nodes_featureids").iter().map(|id| id.saturating_add(1)).max().unwrap_or(0)
+}
+
+/// The lists of splits and of leaves.
+struct Nodes<'a> {
+    modes: Vec<Mode>,
+    features: &'a [i64],
+    numbers: Vec<f64>,
+    /// Members by node, empty for those that do not test for any.
+    members: Vec<Vec<f64>>,
+    /// Children where the test holds and where it fails, and whether they are leaves.
+    ways: [(&'a [i64], Vec<bool>); 2],
+    missing_true: Vec<bool>,
+    weights: Vec<f64>,
+    targets: &'a [i64],
+}
+
+impl<'a> Nodes<'a> {
+    fn new(attributes: Attributes<'a>) -> Result<Self, ModelError> {
+        let features = attributes.integers("nodes_featureids");
+        let count = features.len();
+        let numbers_of = |name| {
+            let numbers = attributes.tensor(name)?;
+            attributes.check_count(name, numbers.len(), count)?;
+            Ok::<_, ModelError>(numbers)
+        };
+        let mode = |&number: &f64| {
+            let unknown =
+                || attributes.error("nodes_modes", format!("the kind of node {number} is not known"));
+            Mode::numbered(number).ok_or_else(unknown)
+        };
+        let modes = numbers_of("nodes_modes")?.iter().map(mode).collect::<Result<Vec<_>, _>>()?;
+        let weights = attributes.tensor("leaf_weights")?;
+        let flags = |name| {
+            let flags = attributes.flags_of(name, count)?;
+            // Here, unlike for missing values, none is no default.
+            attributes.integers_of(name, count).map(|_| flags)
+        };
+        Ok(Self {
+            members: members(attributes, &modes)?,
+            modes,
+            features,
+            numbers: numbers_of("nodes_splits")?,
+            ways: [
+                (attributes.integers_of("nodes_truenodeids", count)?, flags("nodes_trueleafs")?),
+                (attributes.integers_of("nodes_falsenodeids", count)?, flags("nodes_falseleafs")?),
+            ],
+            missing_true: attributes.flags_of("nodes_missing_value_tracks_true", count)?,
+            targets: attributes.integers_of("leaf_targetids", weights.len())?,
+            weights,
+        })
+    }
+}
+
+/// The sets of the nodes that test for members: one list, with NaN after each set.
+fn members(attributes: Attributes<'_>, modes: &[Mode]) -> Result<Vec<Vec<f64>>, ModelError> {
+    const NAME: &str = "membership_values";
+    let values = attributes.tensor(NAME)?;
+    let wanted = modes.iter().filter(|&&mode| mode == Mode::Member).count();
+    let ended = match values.split_last() {
+        Some((last, others)) if last.is_nan() => others,
+        _ => &values[..],
+    };
+    let mut sets = ended.split(|value| value.is_nan());
+    let given = if values.is_empty() { 0 } else { sets.clone().count() };
+    attributes.check_count(NAME, given, wanted)?;
+    let set = |&mode: &Mode| match mode {
+        Mode::Member => sets.next().unwrap_or_default().to_vec(),
+        _ => Vec::new(),
+    };
+    Ok(modes.iter().map(set).collect())
+}
+
+/// A node of a tree that is being followed.
+#[derive(Clone, Copy)]
+enum Place {
+    Split(usize),
+    Leaf(usize),
+}
+
+/// The ensemble of `parts` with the trees below the roots.
+pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<Ensemble, ModelError> {
+    let nodes = Nodes::new(attributes)?;
+    let roots = attributes.integers("tree_roots");
+    let aggregate = match attributes.integer("aggregate_function")?.unwrap_or(1) {
+        0 => "AVERAGE",
+        1 => "SUM",
+        2 => "MIN",
+        3 => "MAX",
+        other => return Err(attributes.error("aggregate_function", format!("{other} is not known"))),
+    };
+    let share = super::share_of_tree(attributes, Some(aggregate), roots.len())?;
+    let (features, outputs) = (parts.features, parts.base_margins.len());
+    let mut ensemble = Ensemble::new(parts, nodes.modes.len() + nodes.weights.len());
+    let mut reached = vec![false; nodes.modes.len()];
+    for (index, &root) in roots.iter().enumerate() {
+        let named = |problem| ModelError::Tree { tree: index, problem };
+        let places = follow(&nodes, root, &mut reached).map_err(named)?;
+        let mut draft = Draft::new(places.len(), None);
+        // Children are listed two by two in the order of their parents.
+        let mut next = 1;
+        for (at, &place) in places.iter().enumerate() {
+            match place {
+                Place::Split(node) => {
+                    let decision = Decision {
+                        mode: nodes.modes[node],
+                        feature: nodes.features[node],
+                        number: nodes.numbers[node],
+                        members: nodes.members[node].clone(),
+                        missing_true: nodes.missing_true[node],
+                    };
+                    decision.check(node as i64, features).map_err(named)?;
+                    draft.split(at, decision, next, next + 1);
+                    next += 2;
+                }
+                Place::Leaf(leaf) => {
+                    let target = nodes.targets[leaf];
+                    let output = usize::try_from(target).ok().filter(|&output| output < outputs);
+                    let output = output.ok_or_else(|| {
+                        attributes.error("leaf_targetids", format!("output {target} of {outputs}"))
+                    })?;
+                    draft.vote(at, output, nodes.weights[leaf] * share);
+                }
+            }
+        }
+        draft.push_to(&mut ensemble, index)?;
+    }
+    match reached.iter().position(|&reached| !reached) {
+        Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree"))),
+        None => Ok(ensemble),
+    }
+}
+
+/// The nodes of the tree below `root`, level by level.
+fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Place>, String> {
+    let mut enter = |number: i64| {
+        let node = usize::try_from(number).ok().filter(|&node| node < reached.len());
+        let node = node.ok_or_else(|| format!("node {number} of {} is wanted", nodes.modes.len()))?;
+        match std::mem::replace(&mut reached[node], true) {
+            true => Err(format!("node {node} is reached twice, so this is a cycle or no tree")),
+            false => Ok(Place::Split(node)),
+        }
+    };
+    let leaf = |number: i64| {
+        let leaf = usize::try_from(number).ok().filter(|&leaf| leaf < nodes.weights.len());
+        leaf.ok_or_else(|| format!("leaf {number} of {} is wanted", nodes.weights.len()))
+    };
+    let mut places = vec![enter(root)?];
+    let mut next = 0;
+    while let Some(&place) = places.get(next) {
+        next += 1;
+        let Place::Split(node) = place else { continue };
+        let [holds, fails] = [0, 1].map(|way| (nodes.ways[way].0[node], nodes.ways[way].1[node]));
+        if next == 1 && holds == fails && holds.1 {
+            // A tree of one leaf is written as a split with that leaf on both sides.
+            return Ok(vec![Place::Leaf(leaf(holds.0)?)]);
+        }
+        for (number, is_leaf) in [holds, fails] {
+            places.push(if is_leaf { Place::Leaf(leaf(number)?) } else { enter(number)? });
+        }
+    }
+    Ok(places)
+}

@@ -1,0 +1,254 @@
+//! The JSON of our own, for models of libraries whose files are not read: `docs/tree-json.md` describes it in full, and
+//! `docs/scikit_learn_to_json.py` writes it.
+//!
+//! It states what an [`Ensemble`] holds, with thresholds in the operator of the library, `<` or `<=`, and lists per tree, so that it is
+//! written in a few lines from the arrays that libraries keep. Members that are not known are refused: a misspelt one would change the
+//! model quietly.
+
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most};
+use crate::error::ModelError;
+use crate::formats::document::{Field, Value};
+
+/// What the member `format` says.
+const FORMAT: &str = "apportion-trees";
+/// The version of the format.
+const VERSION: usize = 1;
+
+/// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
+const MAX_FEATURES: usize = 1 << 30;
+
+const MEMBERS: [&str; 10] = [
+    "format",
+    "version",
+    "source",
+    "width",
+    "features",
+    "feature_names",
+    "base_margins",
+    "link",
+    "operator",
+    "trees",
+];
+
+const TREE_MEMBERS: [&str; 12] = [
+    "output",
+    "scale",
+    "operator",
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "value",
+    "default_left",
+    "cover",
+    "rules",
+    "linear",
+];
+
+/// Whether a document says that it is of this format.
+pub(crate) fn is_portable(root: &Field<'_>) -> bool {
+    let format = root.find("format").ok().flatten();
+    format.is_some_and(|format| format.text().is_ok_and(|format| format == FORMAT))
+}
+
+pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
+    let root = Field::root(document);
+    let version = root.get("version")?.count()?;
+    if version != VERSION {
+        return Err(ModelError::Version {
+            format: "a program that writes the format apportion-trees",
+            given: version.to_string(),
+            known: "version 1",
+        });
+    }
+    root.check_members(&MEMBERS)?;
+    let width = root.get("width")?;
+    let features_field = root.get("features")?;
+    let features = features_field.count()?;
+    if !(1..MAX_FEATURES).contains(&features) {
+        return Err(
+            features_field.error(format!("{features} features; 1 to {} are wanted", MAX_FEATURES - 1))
+        );
+    }
+    let parts = EnsembleParts {
+        width: match width.text()? {
+            "single" => Width::Single,
+            "double" => Width::Double,
+            other => return Err(width.error(format!("{other:?} where \"single\" or \"double\" is wanted"))),
+        },
+        features,
+        feature_names: feature_names(&root, features)?,
+        base_margins: base_margins(&root)?,
+        link: root.find("link")?.map(|field| link(&field)).transpose()?,
+        origin: origin(&root)?,
+    };
+    let operator = Operator::of(&root)?;
+    let trees = root.get("trees")?.elements()?;
+    let counts = trees.iter().map(|tree| tree.get("left")?.number_count());
+    let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
+    for (index, tree) in trees.iter().enumerate() {
+        push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
+            // A tree of vectors is several here.
+            ModelError::Tree { problem, .. } => ModelError::Tree { tree: index, problem },
+            other => other,
+        })?;
+    }
+    Ok(ensemble)
+}
+
+/// How a split compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Less,
+    AtMost,
+}
+
+impl Operator {
+    fn of(object: &Field<'_>) -> Result<Option<Self>, ModelError> {
+        let Some(field) = object.find("operator")? else { return Ok(None) };
+        match field.text()? {
+            "<" => Ok(Some(Self::Less)),
+            "<=" => Ok(Some(Self::AtMost)),
+            other => Err(field.error(format!("{other:?} where \"<\" or \"<=\" is wanted"))),
+        }
+    }
+
+    /// The threshold t' for which `x̂ < t'` is this comparison with t.
+    fn threshold(self, threshold: f64) -> f64 {
+        match self {
+            Self::Less => threshold,
+            Self::AtMost => at_most(threshold),
+        }
+    }
+}
+
+fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>>, ModelError> {
+    let Some(field) = root.find("feature_names")? else { return Ok(None) };
+    let names: Vec<String> =
+        field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
+    match names.len() == features {
+        true => Ok(Some(names)),
+        false => Err(field.error(format!("{} names of {features} features", names.len()))),
+    }
+}
+
+fn base_margins(root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
+    let field = root.get("base_margins")?;
+    let margins = field.numbers()?.into_owned();
+    if margins.is_empty() {
+        return Err(field.error("no outputs: one number for each is wanted"));
+    }
+    match margins.iter().find(|margin| !margin.is_finite()) {
+        Some(margin) => Err(field.error(format!("the number {margin}"))),
+        None => Ok(margins),
+    }
+}
+
+fn link(field: &Field<'_>) -> Result<Link, ModelError> {
+    field.check_members(&["name", "steepness", "unit"])?;
+    let name = field.get("name")?;
+    let positive = |member: &str, default: Option<f64>| {
+        let number = match (field.find(member)?, default) {
+            (None, Some(default)) => default,
+            _ => field.get(member)?.number()?,
+        };
+        match number > 0.0 && number.is_finite() {
+            true => Ok(number),
+            false => Err(field.error(format!("the {member} {number} where a positive number is wanted"))),
+        }
+    };
+    Ok(match name.text()? {
+        "identity" => Link::Identity,
+        "logistic" => Link::Logistic { steepness: positive("steepness", Some(1.0))? },
+        "softmax" => Link::Softmax,
+        "exponential" => Link::Exponential,
+        "softplus" => Link::Softplus,
+        "half-power" => Link::HalfPower { unit: positive("unit", None)? },
+        other => return Err(name.error(format!("the link {other:?} is not known"))),
+    })
+}
+
+fn origin(root: &Field<'_>) -> Result<Origin, ModelError> {
+    let source = root.find("source")?;
+    if let Some(source) = &source {
+        source.check_members(&["library", "version", "model", "objective"])?;
+    }
+    let text = |member| {
+        let field = source.as_ref().map(|source| source.find(member)).transpose()?.flatten();
+        field.map(|field| field.text().map(str::to_owned)).transpose()
+    };
+    Ok(Origin {
+        format: text("library")?
+            .map_or_else(|| FORMAT.to_owned(), |library| format!("{library} as {FORMAT}")),
+        version: text("version")?.unwrap_or_else(|| VERSION.to_string()),
+        booster: text("model")?.unwrap_or_else(|| "trees".to_owned()),
+        objective: text("objective")?.unwrap_or_else(|| "not stated".to_owned()),
+    })
+}
+
+/// Reads a tree and appends it, once for each output that its leaves have values for.
+fn push_tree(
+    ensemble: &mut Ensemble,
+    tree: &Field<'_>,
+    index: usize,
+    operator: Option<Operator>,
+) -> Result<(), ModelError> {
+    tree.check_members(&TREE_MEMBERS)?;
+    let left = tree.get("left")?.integers()?;
+    let count = left.len();
+    let integers = |member| {
+        let field = tree.get(member)?;
+        field.check_count(count)?;
+        field.integers()
+    };
+    let operator =
+        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("has no member \"operator\""))?;
+    let default_left = match tree.find("default_left")? {
+        Some(field) => field.flags_of(count)?,
+        None => vec![false; count],
+    };
+    let cover = match tree.find("cover")? {
+        Some(field) => Some(field.numbers_of(count)?.into_owned()),
+        None => None,
+    };
+    let outputs = ensemble.output_count();
+    let output = tree.find("output")?.map(|field| field.count()).transpose()?;
+    let own = if output.is_some() { 1 } else { outputs };
+    let value_field = tree.get("value")?;
+    let wanted = count.checked_mul(own).ok_or_else(|| value_field.error("too many values"))?;
+    let value = value_field.numbers_of(wanted)?;
+    let threshold = tree.get("threshold")?.numbers_of(count)?;
+    let mut parts = TreeParts {
+        output: output.unwrap_or(0),
+        right: integers("right")?,
+        feature: integers("feature")?,
+        number: threshold.iter().map(|&threshold| operator.threshold(threshold)).collect(),
+        default_left,
+        cover,
+        rules: Vec::new(),
+        linear: Vec::new(),
+        deleted: 0,
+        scale: tree.find("scale")?.map_or(Ok(1.0), |field| field.number())?,
+        left,
+    };
+    let damaged = |problem| ModelError::Tree { tree: index, problem };
+    rules::read(tree, &mut parts, damaged)?;
+    let leaves: Vec<usize> =
+        (0..count).filter(|&node| parts.left[node] == -1 && parts.right[node] == -1).collect();
+    let last = own - 1;
+    for output in 0..last {
+        let mut parts = parts.clone();
+        parts.output = output;
+        leaves.iter().for_each(|&leaf| parts.number[leaf] = value[leaf * own + output]);
+        ensemble.push(parts)?;
+    }
+    if own > 1 {
+        parts.output = last;
+    }
+    leaves.iter().for_each(|&leaf| parts.number[leaf] = value[leaf * own + last]);
+    ensemble.push(parts)
+}

@@ -1,0 +1,100 @@
+//! Splits that do not compare, and leaves that are linear models.
+
+use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts};
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// Largest category: beyond, `f32` no longer tells whole numbers apart.
+const MAX_CATEGORY: i64 = 16_777_215;
+
+/// Puts the members `rules` and `linear` of a tree into its parts.
+pub(super) fn read(
+    tree: &Field<'_>,
+    parts: &mut TreeParts,
+    damaged: impl Fn(String) -> ModelError,
+) -> Result<(), ModelError> {
+    let count = parts.left.len();
+    if let Some(rules) = tree.find("rules")? {
+        parts.rules = vec![None; count];
+        for field in rules.elements()? {
+            let node = field.get("node")?.count()?;
+            if node >= count || parts.left[node] == -1 && parts.right[node] == -1 {
+                return Err(damaged(format!("node {node} has a rule, but is no split")));
+            }
+            if parts.rules[node].is_some() {
+                return Err(damaged(format!("node {node} has two rules")));
+            }
+            let (rule, exchanged) = rule(&field, parts.number[node])?;
+            if exchanged {
+                let parts = &mut *parts;
+                std::mem::swap(&mut parts.left[node], &mut parts.right[node]);
+                parts.default_left[node] = !parts.default_left[node];
+            }
+            parts.rules[node] = Some(rule);
+        }
+    }
+    let Some(linear) = tree.find("linear")? else { return Ok(()) };
+    if tree.find("output")?.is_none() {
+        return Err(linear.error("a tree with linear leaves must say its \"output\""));
+    }
+    parts.linear = vec![None; count];
+    for field in linear.elements()? {
+        field.check_members(&["node", "constant", "features", "coefficients"])?;
+        let node = field.get("node")?.count()?;
+        if node >= count || parts.left[node] != -1 || parts.right[node] != -1 {
+            return Err(damaged(format!("node {node} has a linear model, but is no leaf")));
+        }
+        if parts.linear[node].is_some() {
+            return Err(damaged(format!("node {node} has two linear models")));
+        }
+        let features = field.get("features")?.integers()?;
+        let coefficients = field.get("coefficients")?.numbers_of(features.len())?;
+        let feature = |&feature: &i64| {
+            u32::try_from(feature)
+                .map_err(|_| damaged(format!("leaf {node} has a linear model of feature {feature}")))
+        };
+        let features: Vec<u32> = features.iter().map(feature).collect::<Result<_, _>>()?;
+        parts.linear[node] = Some(LinearLeaf {
+            constant: field.get("constant")?.number()?,
+            terms: features.into_iter().zip(coefficients.iter().copied()).collect(),
+        });
+    }
+    Ok(())
+}
+
+/// A rule, and whether its split has its children exchanged.
+fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
+    let members_go_left = || {
+        let side = field.get("side")?;
+        match side.text()? {
+            "left" => Ok(true),
+            "right" => Ok(false),
+            other => Err(side.error(format!("{other:?} where \"left\" or \"right\" is wanted"))),
+        }
+    };
+    if let Some(list) = field.find("categories")? {
+        field.check_members(&["node", "categories", "side", "negative_fraction_is_zero"])?;
+        let members = list.integers()?;
+        if let Some(category) = members.iter().find(|category| !(0..=MAX_CATEGORY).contains(*category)) {
+            return Err(list.error(format!("{category} is no category: 0 to {MAX_CATEGORY} are")));
+        }
+        let rule = Rule::Set {
+            members: Categories::new(members.iter().map(|&category| category as u32).collect()),
+            members_go_left: members_go_left()?,
+            negative_fraction_is_zero: field
+                .find("negative_fraction_is_zero")?
+                .map_or(Ok(false), |field| field.flag())?,
+        };
+        Ok((rule, false))
+    } else if let Some(list) = field.find("numbers")? {
+        field.check_members(&["node", "numbers", "side"])?;
+        Ok((Rule::exactly(list.numbers()?.into_owned()), !members_go_left()?))
+    } else {
+        field.check_members(&["node", "zero_is_missing"])?;
+        let zero = field.get("zero_is_missing")?;
+        match zero.flag()? {
+            true => Ok((Rule::ZeroIsMissing { threshold }, false)),
+            false => Err(zero.error("false; leave the rule out")),
+        }
+    }
+}

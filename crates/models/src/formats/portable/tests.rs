@@ -1,0 +1,278 @@
+//! Documents of a few nodes against the predictions and values that they must have, and what is refused.
+
+#![allow(clippy::unwrap_used)]
+
+use apportion_games::Rows;
+use serde_json::{Value, json};
+
+use crate::{Ensemble, Link, ModelError};
+
+const NAN: f64 = f64::NAN;
+
+fn read(document: &Value) -> Result<Ensemble, ModelError> {
+    Ensemble::from_bytes(document.to_string().as_bytes())
+}
+
+/// Two outputs: a tree of vectors, a tree with rules of each kind and a linear leaf, a single leaf.
+fn sample() -> Value {
+    json!({
+        "format": "apportion-trees",
+        "version": 1,
+        "width": "double",
+        "features": 2,
+        "base_margins": [0.5, -0.5],
+        "operator": "<=",
+        "trees": [
+            {
+                "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "threshold": [1.5, -2, -2],
+                "value": [0, 0, 1, 2, 3, 4], "default_left": [1, 0, 0], "cover": [5, 2, 3], "scale": 0.5
+            },
+            {
+                "output": 1, "operator": "<",
+                "left": [1, 3, -1, -1, 5, -1, 7, -1, -1], "right": [2, 4, -1, -1, 6, -1, 8, -1, -1],
+                "feature": [0, 1, 0, 0, 0, 0, 1, 0, 0], "threshold": [1, 0, 0, 0, 0, 0, 0.25, 0, 0],
+                "value": [0, 0, 10, 20, 0, 30, 0, 40, 50],
+                "rules": [
+                    {"node": 1, "categories": [1, 3], "side": "right"},
+                    {"node": 4, "numbers": [0.5, -2.5], "side": "right"},
+                    {"node": 6, "zero_is_missing": true}
+                ],
+                "linear": [{"node": 7, "constant": 1.5, "features": [1, 0], "coefficients": [2, -1]}]
+            },
+            {"output": 0, "left": [-1], "right": [-1], "feature": [0], "threshold": [0], "value": [8]}
+        ]
+    })
+}
+
+fn predict(ensemble: &Ensemble, row: [f64; 2]) -> [f64; 2] {
+    let margins = ensemble.margins(Rows::new(&row, 2)).unwrap();
+    [margins[0], margins[1]]
+}
+
+#[test]
+fn all_that_an_ensemble_holds_is_read() {
+    let ensemble = read(&sample()).unwrap();
+    assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
+    assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
+    assert_eq!(&*ensemble.origin().format, "apportion-trees");
+    // The first tree adds 0.5 and 1 to the left, where 1.5 and missing values are, else 1.5 and 2; the last 8.
+    let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
+    let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
+    // 1 < 1 does not hold, and neither does it of a missing value.
+    assert_eq!(predict(&ensemble, [1.0, 0.0]), both(left, 10.0));
+    assert_eq!(predict(&ensemble, [1.5, 0.0]), both(left, 10.0));
+    assert_eq!(predict(&ensemble, [1.5f64.next_up(), 0.0]), both(right, 10.0));
+    assert_eq!(predict(&ensemble, [NAN, 0.0]), both(left, 10.0));
+    // Categories that are not listed, and fractions below 0, go left.
+    for other in [0.0, 2.0, 4.0, -0.5, -7.0, 1e300] {
+        assert_eq!(predict(&ensemble, [0.0, other]), both(left, 20.0), "{other}");
+    }
+    // The listed, and missing values, go right; there 0.5 and −2.5 go right and all others left.
+    assert_eq!(predict(&ensemble, [0.0, 3.7]), both(left, 30.0));
+    assert_eq!(predict(&ensemble, [0.5, 1.0]), both(left, 50.0));
+    assert_eq!(predict(&ensemble, [-2.5, NAN]), both(left, 50.0));
+}
+
+#[test]
+fn zeros_may_be_missing_and_leaves_linear() {
+    let tree = |rules: Value, linear: Value| {
+        let mut document = sample();
+        document["base_margins"] = json!([0]);
+        document["trees"] = json!([{
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1, 0, 0],
+            "value": [0, 10, 20], "rules": rules, "linear": linear
+        }]);
+        read(&document).unwrap()
+    };
+    let of = |ensemble: &Ensemble, row: [f64; 2]| ensemble.margins(Rows::new(&row, 2)).unwrap()[0];
+    let zero = tree(json!([{"node": 0, "zero_is_missing": true}]), json!([]));
+    for (value, wanted) in [(0.0, 20.0), (NAN, 20.0), (1e-40, 20.0), (0.5, 10.0), (1.0, 10.0), (1.5, 20.0)] {
+        assert_eq!(of(&zero, [value, 0.0]), wanted, "{value}");
+    }
+    let linear =
+        tree(json!([]), json!([{"node": 1, "constant": 1.5, "features": [1, 0], "coefficients": [2, -1]}]));
+    assert_eq!(of(&linear, [0.5, 3.0]), 7.0);
+    assert_eq!(of(&linear, [0.5, NAN]), 10.0);
+    assert_eq!(of(&linear, [2.0, NAN]), 20.0);
+    let fraction = tree(
+        json!([{"node": 0, "categories": [0], "side": "left", "negative_fraction_is_zero": true}]),
+        json!([]),
+    );
+    assert_eq!([-0.5, -1.0, 0.9].map(|value| of(&fraction, [value, 0.0])), [10.0, 20.0, 10.0]);
+}
+
+#[test]
+fn widths_links_and_sources_are_read() {
+    let mut document = sample();
+    document["trees"][0]["threshold"][0] = json!(0.1);
+    let between = 0.5 * (0.1 + f64::from(0.1f32));
+    assert_eq!(predict(&read(&document).unwrap(), [between, 0.0])[0], 10.0);
+    document["width"] = json!("single");
+    document["trees"][0]["threshold"][0] = json!(f64::from(0.1f32));
+    assert_eq!(predict(&read(&document).unwrap(), [between, 0.0])[0], 9.0);
+    for (link, wanted) in [
+        (json!({"name": "identity"}), Link::Identity),
+        (json!({"name": "logistic"}), Link::Logistic { steepness: 1.0 }),
+        (json!({"name": "logistic", "steepness": 2}), Link::Logistic { steepness: 2.0 }),
+        (json!({"name": "softmax"}), Link::Softmax),
+        (json!({"name": "exponential"}), Link::Exponential),
+        (json!({"name": "softplus"}), Link::Softplus),
+        (json!({"name": "half-power", "unit": 7.5}), Link::HalfPower { unit: 7.5 }),
+    ] {
+        document["link"] = link;
+        assert_eq!(read(&document).unwrap().link(), Some(wanted));
+    }
+    document["source"] =
+        json!({"library": "lib", "version": "1.2", "model": "Forest", "objective": "least squares"});
+    document["feature_names"] = json!(["a", "b"]);
+    let ensemble = read(&document).unwrap();
+    let origin = ensemble.origin();
+    assert_eq!((&*origin.format, &*origin.version), ("lib as apportion-trees", "1.2"));
+    assert_eq!((&*origin.booster, &*origin.objective), ("Forest", "least squares"));
+    assert_eq!(ensemble.feature_names().unwrap(), ["a", "b"]);
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    let text = sample().to_string();
+    for cut in 0..text.len() {
+        assert!(Ensemble::from_bytes(&text.as_bytes()[..cut]).is_err(), "cut at {cut}");
+    }
+}
+
+#[test]
+fn damage_is_refused_with_the_place_and_the_reason() {
+    let cases = [
+        ("/version", json!(2), "apportion-trees 2; known are version 1"),
+        ("/version", json!("one"), "version"),
+        ("/width", json!("half"), "\"half\" where \"single\" or \"double\""),
+        ("/features", json!(0), "0 features"),
+        ("/features", json!(4_000_000_000u32), "features"),
+        ("/features", json!(1), "node 1 splits on feature 1, but there are 1"),
+        ("/base_margins", json!([]), "base_margins: no outputs"),
+        ("/base_margins", json!([1, 2, 3]), "trees[0].value: 6 elements where 9"),
+        ("/base_margins", json!([0]), "trees[0].value: 6 elements where 3"),
+        ("/operator", json!(">"), "operator: \">\" where"),
+        ("/link", json!({"name": "cube"}), "the link \"cube\" is not known"),
+        ("/link", json!({"name": "half-power"}), "has no member \"unit\""),
+        ("/link", json!({"name": "logistic", "steepness": -1}), "the steepness -1"),
+        ("/feature_names", json!(["a"]), "1 names of 2 features"),
+        ("/featurs", json!(2), "the member \"featurs\" is not known"),
+        ("/source", json!({"name": "x"}), "source: the member \"name\""),
+        ("/trees/0/defaultleft", json!([]), "trees[0]: the member \"defaultleft\""),
+        ("/trees/0/left", json!([1, -1]), "trees[0].default_left: 3 elements where 2"),
+        ("/trees/0/right", json!([2, -1]), "trees[0].right: 2 elements where 3"),
+        ("/trees/0/left/0", json!(3), "tree 0: node 0 has the child 3"),
+        ("/trees/0/left/0", json!(0), "tree 0: node 0 is reached twice"),
+        ("/trees/0/left/0", json!(2), "tree 0: node 2 is reached twice"),
+        ("/trees/0/left/0", json!(1.5), "1.5 where whole numbers"),
+        ("/trees/0/feature/0", json!(-1), "tree 0: node 0 splits on feature -1"),
+        ("/trees/0/threshold/0", json!("NaN"), "other things than numbers"),
+        ("/trees/0/value/2", json!(null), "trees[0].value"),
+        ("/trees/0/scale", json!(1e308), ""),
+        ("/trees/0/default_left", json!([2, 0, 0]), "trees[0].default_left"),
+        ("/trees/1/output", json!(2), "tree 1: it adds to output 2 of 2"),
+        ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is no split"),
+        ("/trees/1/rules/0/node", json!(9), "tree 1: node 9 has a rule, but is no split"),
+        ("/trees/1/rules/0/node", json!(4), "tree 1: node 4 has two rules"),
+        ("/trees/1/rules/0/side", json!("up"), "trees[1].rules[0].side: \"up\" where"),
+        ("/trees/1/rules/0/categories", json!([-1]), "-1 is no category"),
+        ("/trees/1/rules/0/categories", json!([16_777_216]), "16777216 is no category"),
+        ("/trees/1/rules/2/zero_is_missing", json!(false), "leave the rule out"),
+        ("/trees/1/rules/2/zero", json!(1), "the member \"zero\" is not known"),
+        ("/trees/1/linear/0/node", json!(6), "tree 1: node 6 has a linear model, but is no leaf"),
+        ("/trees/1/linear/0/features", json!([1, 2]), "tree 1: leaf 7 has a linear model of feature 2"),
+        ("/trees/1/linear/0/features", json!([1, 1]), "feature 1 twice"),
+        ("/trees/1/linear/0/features", json!([1]), "coefficients: 2 elements where 1"),
+        ("/trees/2/left", json!([]), "trees[2]"),
+        ("/trees", json!({}), "a list is wanted"),
+    ];
+    for (path, value, says) in cases {
+        let mut document = sample();
+        if path.ends_with("scale") {
+            document["trees"][0]["value"][2] = json!(1e300);
+        }
+        let (parent, member) = path.rsplit_once('/').unwrap();
+        match document.pointer_mut(parent).unwrap() {
+            Value::Array(list) => list[member.parse::<usize>().unwrap()] = value,
+            object => object[member] = value,
+        }
+        let error = read(&document).unwrap_err().to_string();
+        assert!(error.contains(says), "{path}: {error}");
+    }
+    for member in ["version", "width", "features", "base_margins", "operator", "trees"] {
+        let mut document = sample();
+        document.as_object_mut().unwrap().remove(member);
+        let error = read(&document).unwrap_err().to_string();
+        assert!(error.contains(member), "{member}: {error}");
+    }
+    // NaN is no JSON, but many programs write it.
+    let text = sample().to_string().replace("1.5,-2,-2", "NaN,-2,-2");
+    let error = Ensemble::from_bytes(text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("tree 0: node 0 has the threshold NaN"), "{error}");
+}
+
+#[test]
+fn negative_covers_are_no_game() {
+    let mut document = sample();
+    document["trees"] = json!([document["trees"][0]]);
+    assert!(read(&document).unwrap().check_covers().is_ok());
+    document["trees"][0]["cover"] = json!([5, -2, 7]);
+    let error = read(&document).unwrap().check_covers().unwrap_err().to_string();
+    assert!(error.contains("tree 0, node 1") && error.contains("-2"), "{error}");
+}
+
+#[test]
+fn leaves_that_add_up_to_nearly_infinity_are_refused() {
+    let mut document = sample();
+    document["trees"] = json!([document["trees"][0], document["trees"][0]]);
+    for (largest, refused) in [(6e299, true), (4e299, false), (5e-324, false)] {
+        for tree in 0..2 {
+            document["trees"][tree]["value"] = json!([0.0, largest, -largest]);
+            document["trees"][tree]["scale"] = json!(1.0);
+            document["trees"][tree]["output"] = json!(0);
+        }
+        match read(&document) {
+            Ok(_) => assert!(!refused, "{largest}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(refused && error.contains("tree 1: leaf 1 has the value 6e299"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn infinite_thresholds_have_all_values_on_one_side_and_missing_ones_where_they_belong() {
+    for (threshold, default_left) in
+        [("-Infinity", 1), ("-Infinity", 0), ("Infinity", 1), ("Infinity", 0), ("-1.7e308", 1), ("5e-324", 0)]
+    {
+        for operator in ["<", "<="] {
+            let text = json!({
+                "format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5],
+                "operator": operator,
+                "trees": [{
+                    "left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1], "feature": [0, 1, 0, 0, 0],
+                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4], "default_left": [1, default_left, 0, 0, 0],
+                    "cover": [6, 5, 1, 2, 3]
+                }]
+            });
+            let text = text.to_string().replace("\"here\"", threshold);
+            let ensemble = Ensemble::from_bytes(text.as_bytes()).unwrap();
+            let rows = [-1.0, -1.7e308, NAN, NAN, 2.0, NAN, -2.0, 1.7e308, NAN, 0.0];
+            let rows = Rows::new(&rows, 2);
+            let margins = ensemble.margins(rows).unwrap();
+            let left = |value: f64| match (threshold, value.is_nan()) {
+                (_, true) => default_left == 1,
+                ("-Infinity", _) => false,
+                ("Infinity", _) => true,
+                ("5e-324", _) => value <= 0.0,
+                _ => value <= -1.7e308 && (operator == "<=" || value < -1.7e308),
+            };
+            for (row, margin) in rows.iter().zip(&margins) {
+                let leaf = if row[0] >= 0.0 { 1.0 } else { [4.0, 2.0][usize::from(left(row[1]))] };
+                assert_eq!(*margin, 0.5 + leaf, "{threshold} {operator} {default_left} {row:?}");
+            }
+        }
+    }
+}

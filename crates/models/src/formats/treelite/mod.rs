@@ -1,0 +1,96 @@
+//! Models that treelite dumped, as JSON.
+//!
+//! treelite reads the models of many libraries into one form, and `Model.dump_as_json()` writes that form down. A prediction has one
+//! number per target and class. Their number is targets × classes, with the classes of the target that has most of them; targets
+//! with fewer have zeros at the end. With the trees of an output, N_k many,
+//!
+//! ```text
+//! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or      f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x)   where trees are averaged.
+//! ```
+//!
+//! A tree adds to one output, or to all targets or classes, where its `target_id` or `class_id` is −1. Leaves are vectors then.
+
+mod outputs;
+mod trees;
+
+use self::outputs::Outputs;
+use self::trees::{Precision, read_tree};
+use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, Width};
+use crate::error::ModelError;
+use crate::formats::document::{Field, Value};
+
+pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
+    let root = Field::root(document);
+    if root.has("task_param") || root.has("model_param") {
+        return Err(ModelError::Version {
+            format: "treelite",
+            given: "3.x or before".to_owned(),
+            known: "4.x",
+        });
+    }
+    let features_field = root.get("num_feature")?;
+    let features = features_field.count()?;
+    if features == 0 {
+        return Err(features_field.error("a model without features"));
+    }
+    let threshold = Precision::read(&root.get("threshold_type")?)?;
+    let leaf = Precision::read(&root.get("leaf_output_type")?)?;
+    let outputs = Outputs::read(&root)?;
+    let averaged = root.get("average_tree_output")?.flag()?;
+    let trees = root.get("trees")?.elements()?;
+    let adds_to = outputs.of_trees(&root, trees.len())?;
+    let parts = EnsembleParts {
+        width: match threshold {
+            Precision::Single => Width::Single,
+            Precision::Double => Width::Double,
+        },
+        features,
+        feature_names: None,
+        base_margins: outputs.base_margins(&root)?,
+        link: link(&root)?,
+        origin: Origin {
+            format: "treelite JSON".to_owned(),
+            version: "4".to_owned(),
+            booster: if averaged { "averaged trees" } else { "summed trees" }.to_owned(),
+            objective: root.get("task_type")?.text()?.to_owned(),
+        },
+    };
+    // Trees of the same first output add to the same outputs.
+    let mut counts = vec![0usize; outputs.count()];
+    adds_to.iter().for_each(|&first| counts[first] += 1);
+    let mut ensemble = Ensemble::new(parts, 0);
+    for (number, (tree, &first)) in trees.iter().zip(&adds_to).enumerate() {
+        let shape = read_tree(tree, outputs.of_leaf(), threshold, leaf)?;
+        let scale = if averaged { 1.0 / counts[first] as f64 } else { 1.0 };
+        for (place, output) in outputs.from(first).enumerate() {
+            let parts = shape.parts(place, output, scale);
+            ensemble.push(parts).map_err(|error| match error {
+                // Counted as the file does, which may have one tree for several outputs.
+                ModelError::Tree { problem, .. } => ModelError::Tree { tree: number, problem },
+                other => other,
+            })?;
+        }
+    }
+    Ok(ensemble)
+}
+
+/// How the postprocessor takes margins to outputs; `None` for one that is not known here or has no [`Link`].
+fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
+    let number = |key| {
+        let field = root.get(key)?;
+        match field.number()? {
+            // The library has it as f32.
+            number if (number as f32).is_normal() => Ok(f64::from(number as f32)),
+            number => Err(field.error(format!("the number {number}"))),
+        }
+    };
+    Ok(Some(match root.get("postprocessor")?.text()? {
+        "identity" | "identity_multiclass" => Link::Identity,
+        "sigmoid" | "multiclass_ova" => Link::Logistic { steepness: number("sigmoid_alpha")? },
+        "softmax" => Link::Softmax,
+        "exponential" => Link::Exponential,
+        "logarithm_one_plus_exp" => Link::Softplus,
+        "exponential_standard_ratio" => Link::HalfPower { unit: number("ratio_c")? },
+        _ => return Ok(None),
+    }))
+}

@@ -1,0 +1,93 @@
+//! Which outputs there are, and which of them a tree adds to.
+
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// Outputs come as bare numbers, so a short file could ask for any memory.
+const MOST_OUTPUTS: usize = 1 << 20;
+
+/// Output `target · classes + class`.
+pub(super) struct Outputs {
+    targets: usize,
+    /// Of the target that has most of them.
+    classes: usize,
+    /// Targets and classes of a leaf.
+    leaf: [usize; 2],
+}
+
+impl Outputs {
+    pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
+        let targets_field = root.get("num_target")?;
+        let targets = targets_field.count()?;
+        let classes_field = root.get("num_class")?;
+        let counts = classes_field.integers()?;
+        if targets == 0 || counts.len() != targets {
+            return Err(classes_field.error(format!("{} numbers for {targets} targets", counts.len())));
+        }
+        if let Some(count) = counts.iter().find(|&&count| count < 1) {
+            return Err(classes_field.error(format!("a target of {count} classes")));
+        }
+        let classes = counts.iter().copied().max().and_then(|classes| usize::try_from(classes).ok());
+        let classes = classes
+            .filter(|classes| classes.checked_mul(targets).is_some_and(|outputs| outputs <= MOST_OUTPUTS));
+        let Some(classes) = classes else {
+            return Err(classes_field.error(format!("more than {MOST_OUTPUTS} outputs")));
+        };
+        let shape = root.get("leaf_vector_shape")?;
+        let wanted = [targets as i64, classes as i64];
+        match shape.integers()?[..] {
+            [of_targets, of_classes]
+                if [1, wanted[0]].contains(&of_targets) && [1, wanted[1]].contains(&of_classes) =>
+            {
+                Ok(Self { targets, classes, leaf: [of_targets as usize, of_classes as usize] })
+            }
+            ref other => Err(shape.error(format!(
+                "leaves of the shape {other:?}, where each number is 1 or that of {targets} targets and {classes} classes"
+            ))),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.targets * self.classes
+    }
+
+    pub(super) fn base_margins(&self, root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
+        let field = root.get("base_scores")?;
+        let scores = field.numbers_of(self.count())?;
+        match scores.iter().find(|score| !score.is_finite()) {
+            Some(score) => Err(field.error(format!("the base score {score}"))),
+            None => Ok(scores.into_owned()),
+        }
+    }
+
+    /// For each tree the first of the outputs that its leaves are added to.
+    pub(super) fn of_trees(&self, root: &Field<'_>, trees: usize) -> Result<Vec<usize>, ModelError> {
+        let ids = |key, kind, count: usize, of_leaf: usize| {
+            let field = root.get(key)?;
+            field.check_count(trees)?;
+            let ids = field.integers()?.into_iter().enumerate().map(|(tree, id)| match usize::try_from(id) {
+                Ok(id) if id < count && of_leaf == 1 => Ok(id),
+                Err(_) if id == -1 && of_leaf == count => Ok(0),
+                _ => Err(field.error(format!(
+                    "tree {tree} has {kind} {id} of {count}, and leaves for {of_leaf} (-1 stands for all)"
+                ))),
+            });
+            ids.collect::<Result<Vec<usize>, ModelError>>()
+        };
+        let targets = ids("target_id", "target", self.targets, self.leaf[0])?;
+        let classes = ids("class_id", "class", self.classes, self.leaf[1])?;
+        Ok(targets.iter().zip(&classes).map(|(target, class)| target * self.classes + class).collect())
+    }
+
+    /// How many numbers a leaf has.
+    pub(super) fn of_leaf(&self) -> usize {
+        self.leaf[0] * self.leaf[1]
+    }
+
+    /// The outputs that the numbers of a leaf are added to, from the first on.
+    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = usize> {
+        let classes = self.classes;
+        let [targets, of_target] = self.leaf;
+        (0..targets).flat_map(move |target| (0..of_target).map(move |class| first + target * classes + class))
+    }
+}

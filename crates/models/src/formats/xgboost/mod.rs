@@ -1,0 +1,16 @@
+//! Models saved by XGBoost, as JSON or UBJ.
+
+mod objective;
+mod schema;
+
+use crate::ensemble::Ensemble;
+use crate::error::ModelError;
+use crate::formats::document::{Value, ubj};
+
+pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
+    schema::read(document, "XGBoost JSON")
+}
+
+pub(crate) fn from_ubj(bytes: &[u8]) -> Result<Ensemble, ModelError> {
+    schema::read(&ubj::read(bytes)?, "XGBoost UBJ")
+}

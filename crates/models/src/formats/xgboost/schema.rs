@@ -1,0 +1,292 @@
+//! What an XGBoost model document must hold, and the ensemble it means.
+
+use super::objective::{Link, outputs_link};
+use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
+use crate::error::ModelError;
+use crate::formats::document::{Field, Value};
+
+/// Version of XGBoost, most significant number first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version(pub(crate) [usize; 3]);
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+const KNOWN_VERSIONS: &str = "1.7 to 3.x";
+
+/// Largest category: beyond, `f32` no longer tells whole numbers apart.
+const MAX_CATEGORY: i64 = 16_777_215;
+
+/// Outputs come as a bare number, so a short file could ask for any memory.
+const MAX_OUTPUTS: usize = 1 << 20;
+
+pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, ModelError> {
+    let root = Field::root(document);
+    let learner = root.get("learner")?;
+    let version = version(&root)?;
+    let booster = learner.get("gradient_booster")?;
+    let booster_name = booster.get("name")?.text()?;
+    // Up to 3.3 a dart file wraps a gbtree and adds one weight per tree; later, dropout is a gbtree with weights in its model, where
+    // an empty list, as none at all, means no dropout.
+    let (model, weights) = match booster_name {
+        "gbtree" => {
+            let model = booster.get("model")?;
+            let weights = model.find("weight_drop")?.filter(|field| !field.is_empty_list());
+            (model, weights)
+        }
+        "dart" => (booster.get("gbtree")?.get("model")?, Some(booster.get("weight_drop")?)),
+        other => {
+            return Err(ModelError::Unsupported {
+                what: format!("the booster {other:?}"),
+                wanted: "trees of the boosters gbtree and dart can be explained",
+            });
+        }
+    };
+    let parameters = learner.get("learner_model_param")?;
+    let features_field = parameters.get("num_feature")?;
+    let features = features_field.count()?;
+    if features == 0 {
+        return Err(features_field.error("a model without features"));
+    }
+    let outputs = output_count(&parameters)?;
+    let objective = learner.get("objective")?.get("name")?.text()?;
+    let parts = EnsembleParts {
+        width: Width::Single,
+        features,
+        feature_names: feature_names(&learner, features)?,
+        base_margins: base_margins(&parameters, objective, outputs, version)?,
+        link: outputs_link(objective),
+        origin: Origin {
+            format: format.to_owned(),
+            version: version.to_string(),
+            booster: booster_name.to_owned(),
+            objective: objective.to_owned(),
+        },
+    };
+    trees(&model, weights, parts)
+}
+
+fn version(root: &Field<'_>) -> Result<Version, ModelError> {
+    let field = root.get("version")?;
+    let numbers = field.integers()?;
+    let [major, minor, patch] = numbers[..] else { return Err(field.error("three numbers are wanted")) };
+    let number = |number: i64| usize::try_from(number).map_err(|_| field.error("a negative version"));
+    let version = Version([number(major)?, number(minor)?, number(patch)?]);
+    if version < Version([1, 7, 0]) || version >= Version([4, 0, 0]) {
+        return Err(ModelError::Version {
+            format: "XGBoost",
+            given: version.to_string(),
+            known: KNOWN_VERSIONS,
+        });
+    }
+    Ok(version)
+}
+
+/// Classes or targets, whichever there are.
+fn output_count(parameters: &Field<'_>) -> Result<usize, ModelError> {
+    let count =
+        |key| Ok::<_, ModelError>(parameters.find(key)?.map(|field| field.count()).transpose()?.unwrap_or(0));
+    match (count("num_class")?.max(1), count("num_target")?.max(1)) {
+        (outputs, 1) | (1, outputs) if outputs <= MAX_OUTPUTS => Ok(outputs),
+        (outputs, 1) | (1, outputs) => {
+            Err(parameters.error(format!("{outputs} outputs; {MAX_OUTPUTS} are the most")))
+        }
+        (classes, targets) => {
+            Err(parameters.error(format!("{classes} classes and {targets} targets at once")))
+        }
+    }
+}
+
+fn feature_names(learner: &Field<'_>, features: usize) -> Result<Option<Vec<String>>, ModelError> {
+    let Some(field) = learner.find("feature_names")? else { return Ok(None) };
+    let names = field
+        .elements()?
+        .iter()
+        .map(|name| Ok(name.text()?.to_owned()))
+        .collect::<Result<Vec<_>, ModelError>>()?;
+    if names.is_empty() {
+        return Ok(None);
+    }
+    if names.len() != features {
+        return Err(field.error(format!("{} names of {features} features", names.len())));
+    }
+    Ok(Some(names))
+}
+
+fn base_margins(
+    parameters: &Field<'_>,
+    objective: &str,
+    outputs: usize,
+    version: Version,
+) -> Result<Vec<f64>, ModelError> {
+    let link = Link::of(objective, outputs).ok_or_else(|| ModelError::Unsupported {
+        what: format!("the objective {objective:?} with {outputs} outputs"),
+        wanted: "its base score cannot be taken to the margin; known are the built-in objectives of XGBoost 3.2",
+    })?;
+    let field = parameters.get("base_score")?;
+    let scores = field.loose_numbers()?;
+    let scores = match scores.len() {
+        1 => vec![scores[0]; outputs],
+        given if given == outputs => scores,
+        given => return Err(field.error(format!("{given} base scores for {outputs} outputs"))),
+    };
+    scores
+        .into_iter()
+        .map(|score| {
+            let margin = link.margin(f64::from(score as f32), version);
+            if margin.is_finite() {
+                Ok(margin)
+            } else {
+                Err(field.error(format!("{score} is no base score of {objective:?}")))
+            }
+        })
+        .collect()
+}
+
+/// The ensemble of `parts` with the trees of the model, read one by one.
+fn trees(
+    model: &Field<'_>,
+    weights: Option<Field<'_>>,
+    parts: EnsembleParts,
+) -> Result<Ensemble, ModelError> {
+    let model_parameters = model.get("gbtree_model_param")?;
+    single_leaf_values(&model_parameters)?;
+    let trees = model.get("trees")?.elements()?;
+    let announced = model_parameters.get("num_trees")?;
+    if announced.count()? != trees.len() {
+        return Err(announced.error(format!(
+            "says {}, but the file holds {} trees",
+            announced.count()?,
+            trees.len()
+        )));
+    }
+    let output_field = model.get("tree_info")?;
+    output_field.check_count(trees.len())?;
+    let outputs = output_field.integers()?;
+    let weights = match weights {
+        None => vec![1.0; trees.len()],
+        Some(field) => {
+            let weights = field.numbers_of(trees.len())?;
+            if let Some(weight) = weights.iter().find(|weight| !(**weight as f32).is_finite()) {
+                return Err(field.error(format!("the weight {weight}")));
+            }
+            weights.iter().map(|&weight| f64::from(weight as f32)).collect()
+        }
+    };
+    let counts = trees.iter().map(|tree| tree.get("left_children")?.number_count());
+    let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
+    for ((tree, output), scale) in trees.iter().zip(outputs).zip(weights) {
+        let output =
+            usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
+        ensemble.push(read_tree(tree, output, scale)?)?;
+    }
+    Ok(ensemble)
+}
+
+/// Refuses trees whose leaves hold a vector each.
+fn single_leaf_values(parameters: &Field<'_>) -> Result<(), ModelError> {
+    match parameters.find("size_leaf_vector")?.map(|field| field.count()).transpose()? {
+        Some(size) if size > 1 => Err(ModelError::Unsupported {
+            what: format!(
+                "a model whose leaves are vectors of {size} values (multi_strategy multi_output_tree)"
+            ),
+            wanted: "train with one tree per output (multi_strategy one_output_per_tree)",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, ModelError> {
+    let parameters = tree.get("tree_param")?;
+    single_leaf_values(&parameters)?;
+    let left = tree.get("left_children")?.integers()?;
+    let count = left.len();
+    let announced = parameters.get("num_nodes")?;
+    if announced.count()? != count {
+        return Err(announced.error(format!("says {}, but left_children has {count}", announced.count()?)));
+    }
+    let integers = |key| {
+        let field = tree.get(key)?;
+        field.check_count(count)?;
+        field.integers()
+    };
+    let singles = |field: Field<'_>| {
+        let numbers = field.numbers_of(count)?;
+        // Floats of the file, as the nearest f32 and then exactly as f64.
+        Ok::<Vec<f64>, ModelError>(numbers.iter().map(|&number| f64::from(number as f32)).collect())
+    };
+    // Only the path-dependent game needs covers, so a file may come without.
+    let cover = tree.find("sum_hessian")?.filter(|field| !field.is_empty_list());
+    Ok(TreeParts {
+        output,
+        right: integers("right_children")?,
+        feature: integers("split_indices")?,
+        number: singles(tree.get("split_conditions")?)?,
+        default_left: tree.get("default_left")?.flags_of(count)?,
+        cover: cover.map(singles).transpose()?,
+        rules: rules(tree, count)?,
+        linear: Vec::new(),
+        deleted: parameters.find("num_deleted")?.map(|field| field.count()).transpose()?.unwrap_or(0),
+        scale,
+        left,
+    })
+}
+
+/// The sets of the categorical splits, which the file keeps as segments of one list.
+fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError> {
+    let Some(types) = tree.find("split_type")? else { return Ok(Vec::new()) };
+    let categorical = types.flags_of(count)?;
+    if !categorical.contains(&true) {
+        return Ok(Vec::new());
+    }
+    let mut sets = vec![None; count];
+    let nodes_field = tree.get("categories_nodes")?;
+    let nodes = nodes_field.integers()?;
+    let list = |key| {
+        let field = tree.get(key)?;
+        field.check_count(nodes.len())?;
+        Ok::<_, ModelError>((field.integers()?, field))
+    };
+    let (starts, starts_field) = list("categories_segments")?;
+    let (sizes, _) = list("categories_sizes")?;
+    let categories_field = tree.get("categories")?;
+    let categories = categories_field.integers()?;
+    if let Some(category) = categories.iter().find(|category| !(0..=MAX_CATEGORY).contains(*category)) {
+        return Err(categories_field.error(format!("{category} is no category")));
+    }
+    let mut used = 0;
+    for ((&node, &start), &size) in nodes.iter().zip(&starts).zip(&sizes) {
+        let node = usize::try_from(node)
+            .ok()
+            .filter(|&node| categorical.get(node) == Some(&true) && sets[node].is_none())
+            .ok_or_else(|| {
+                nodes_field.error(format!("node {node} is no categorical split, or is named twice"))
+            })?;
+        let segment = usize::try_from(start)
+            .ok()
+            .zip(usize::try_from(size).ok())
+            .and_then(|(start, size)| categories.get(start..start.checked_add(size)?));
+        let Some(segment) = segment else {
+            return Err(starts_field
+                .error(format!("a segment of {size} from {start} of {} categories", categories.len())));
+        };
+        used += segment.len();
+        if used > categories.len() {
+            return Err(starts_field.error("segments that overlap"));
+        }
+        // Negative, huge and unknown categories go left.
+        sets[node] = Some(Rule::Set {
+            members: Categories::new(segment.iter().map(|&category| category as u32).collect()),
+            members_go_left: false,
+            negative_fraction_is_zero: false,
+        });
+    }
+    if let Some(node) = (0..count).find(|&node| categorical[node] && sets[node].is_none()) {
+        return Err(nodes_field.error(format!("node {node} is a categorical split without a set")));
+    }
+    Ok(sets)
+}

@@ -1,0 +1,81 @@
+//! An ensemble whose predictions are its outputs.
+
+use apportion_games::{BoxError, Model, Rows};
+
+use crate::ensemble::{Ensemble, Link};
+use crate::error::ModelError;
+
+/// An ensemble as the [`Model`] of its outputs: probabilities, rates, scores in the place of margins. Made by [`Ensemble::linked`].
+///
+/// An estimator may explain it where exact values behind the link (`LinkedOracle` of the crate `apportion-trees`) would take too long: they
+/// are those of the marginal game of this model.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkedEnsemble<'a> {
+    ensemble: &'a Ensemble,
+    link: Link,
+}
+
+impl Ensemble {
+    /// The model whose predictions are g(f(x)), with g the [link](Self::link).
+    ///
+    /// ```
+    /// use apportion_games::{Model, Rows};
+    /// use apportion_models::Ensemble;
+    ///
+    /// let model = Ensemble::from_path("tests/fixtures/diabetes_xgb.json.gz")?;
+    /// let mut output = [0.0];
+    /// model.linked()?.predict(Rows::new(&[0.0, 0.0], 2), &mut output).unwrap();
+    /// // This one is a regression, whose outputs are its margins.
+    /// assert_eq!(output, [1.5]);
+    /// # Ok::<(), apportion_models::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::UnknownLink`] where the link is not known.
+    pub fn linked(&self) -> Result<LinkedEnsemble<'_>, ModelError> {
+        match self.link() {
+            Some(link) => Ok(LinkedEnsemble { ensemble: self, link }),
+            None => Err(ModelError::UnknownLink { objective: self.origin().objective.clone() }),
+        }
+    }
+}
+
+impl LinkedEnsemble<'_> {
+    /// How margins become outputs.
+    pub fn link(&self) -> Link {
+        self.link
+    }
+
+    /// The outputs of rows: rows × outputs, row-major.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ensemble::margins`].
+    pub fn outputs_of(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
+        let mut outputs = self.ensemble.margins(rows)?;
+        self.apply(&mut outputs);
+        Ok(outputs)
+    }
+
+    fn apply(&self, margins: &mut [f64]) {
+        margins.chunks_exact_mut(self.ensemble.output_count()).for_each(|margins| self.link.apply(margins));
+    }
+}
+
+/// Outputs, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
+impl Model for LinkedEnsemble<'_> {
+    fn outputs(&self) -> usize {
+        self.ensemble.output_count()
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.ensemble.feature_count())
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        self.ensemble.predict(rows, out)?;
+        self.apply(out);
+        Ok(())
+    }
+}

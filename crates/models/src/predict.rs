@@ -1,0 +1,152 @@
+//! Margins of rows.
+
+use apportion_games::{BoxError, GameError, Model, Rows};
+use rayon::prelude::*;
+
+use crate::ensemble::Ensemble;
+use crate::ensemble::tree::{Node, Tree};
+use crate::error::ModelError;
+
+/// Rows that are taken through a tree together, so that their steps overlap.
+const LANES: usize = 8;
+/// Rows whose rounded values stay in cache while all trees pass over them.
+const BLOCK: usize = 64;
+/// Trees deeper than this are walked row by row: the ways of lanes differ too much in length.
+const LANE_DEPTH: usize = 16;
+
+impl Ensemble {
+    /// Refuses rows of another width than the ensemble has features, and values that are infinite, or are once rounded to the
+    /// [width](Self::width) of its numbers. `what` names a row in the message.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] and [`GameError::InfiniteInput`].
+    pub fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
+        let features = self.feature_count();
+        if rows.columns() != features {
+            return Err(GameError::Width {
+                what: format!("{what} 0"),
+                given: rows.columns(),
+                wanted: features,
+            });
+        }
+        match rows.values().iter().position(|&value| self.width().round(value).is_infinite()) {
+            None => Ok(()),
+            Some(index) => Err(GameError::InfiniteInput {
+                what: format!("{what} {}", index / features),
+                column: index % features,
+                value: rows.values()[index],
+            }),
+        }
+    }
+
+    /// The margins of rows: rows × outputs, row-major, each `base_k + Σ leaves`, added in `f64` in the order of the trees.
+    ///
+    /// A missing value is NaN. Takes O(trees × depth) per row; blocks of rows run in parallel and do not share sums, so the result does
+    /// not depend on the number of threads.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
+    /// value is infinite.
+    pub fn margins(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
+        let mut margins = vec![0.0; rows.len() * self.output_count()];
+        self.write_margins(rows, &mut margins)?;
+        Ok(margins)
+    }
+
+    fn write_margins(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), GameError> {
+        self.check_rows(rows, "row")?;
+        let (features, outputs) = (self.feature_count(), self.output_count());
+        // Each tree comes near once for all rows of a task.
+        out.par_chunks_mut(4 * BLOCK * outputs)
+            .zip(rows.values().par_chunks(4 * BLOCK * features))
+            .for_each_init(
+                || Vec::with_capacity(4 * BLOCK * features),
+                |rounded, (out, values)| {
+                    rounded.clear();
+                    rounded.extend(values.iter().map(|&value| self.width().round(value)));
+                    self.block_margins(rounded, out);
+                },
+            );
+        Ok(())
+    }
+
+    /// Margins of some rows that are already rounded.
+    fn block_margins(&self, rounded: &[f64], out: &mut [f64]) {
+        let leaves = if rounded.iter().any(|value| value.is_nan()) {
+            lane_leaves::<true>
+        } else {
+            lane_leaves::<false>
+        };
+        let (features, outputs) = (self.feature_count(), self.output_count());
+        for margins in out.chunks_exact_mut(outputs) {
+            margins.copy_from_slice(self.base_margins());
+        }
+        for tree in self.trees() {
+            let nodes = self.nodes_of(tree);
+            let together = tree.depth <= LANE_DEPTH && !tree.ruled && !tree.linear;
+            for (rows, margins) in rounded.chunks(LANES * features).zip(out.chunks_mut(LANES * outputs)) {
+                if together && rows.len() == LANES * features {
+                    let leaves = leaves(nodes, tree, rows, features);
+                    for (margin, leaf) in margins[tree.output..].iter_mut().step_by(outputs).zip(leaves) {
+                        *margin += nodes[leaf as usize].value();
+                    }
+                } else {
+                    for (row, margins) in rows.chunks_exact(features).zip(margins.chunks_exact_mut(outputs)) {
+                        let leaf = nodes[self.leaf_of(nodes, row)];
+                        margins[tree.output] += self.leaf_value(leaf, row);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The leaf that a rounded row reaches.
+    fn leaf_of(&self, nodes: &[Node], row: &[f64]) -> usize {
+        let mut at = 0;
+        loop {
+            let node = nodes[at];
+            if node.is_leaf() {
+                return at;
+            }
+            at = if self.goes_left(node, row[node.feature()]) { node.left() } else { node.right() };
+        }
+    }
+}
+
+/// The leaves that [`LANES`] rounded rows reach in a tree of numeric splits. Every lane takes as many steps as the tree is deep; a lane
+/// that has reached its leaf stays there. `MISSING` says whether a value may be NaN.
+fn lane_leaves<const MISSING: bool>(
+    nodes: &[Node],
+    tree: &Tree,
+    rows: &[f64],
+    features: usize,
+) -> [u32; LANES] {
+    let mut at = [0u32; LANES];
+    for _ in 0..tree.depth {
+        for (lane, at) in at.iter_mut().enumerate() {
+            let node = nodes[*at as usize];
+            let value = rows[lane * features + node.feature()];
+            let left = (value < node.threshold()) | (MISSING && value.is_nan() && node.default_left());
+            let next = node.left() as u32 + u32::from(!left);
+            *at = if node.is_leaf() { *at } else { next };
+        }
+    }
+    at
+}
+
+/// Margins, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
+impl Model for Ensemble {
+    fn outputs(&self) -> usize {
+        self.output_count()
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.feature_count())
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        Ok(self.write_margins(rows, out)?)
+    }
+}

@@ -1,0 +1,246 @@
+//! CatBoost models: margins that CatBoost 1.2.10 gave, and what is refused.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use apportion_games::Rows;
+use apportion_models::{Ensemble, Link, ModelError};
+use common::put;
+use serde_json::{Value, json};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn model(name: &str) -> Ensemble {
+    Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn document(name: &str) -> Value {
+    let mut content = Vec::new();
+    let file = std::fs::File::open(fixture(&format!("{name}.json.gz"))).unwrap();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
+    serde_json::from_slice(&content).unwrap()
+}
+
+fn read(document: &Value) -> Result<Ensemble, ModelError> {
+    Ensemble::from_bytes(document.to_string().as_bytes())
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+const MODELS: [&str; 6] = [
+    "catboost_multiclass",
+    "catboost_missing",
+    "catboost_lossguide",
+    "catboost_depthwise",
+    "catboost_one_hot",
+    "catboost_one_hot_depthwise",
+];
+
+/// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
+#[test]
+fn margins_are_those_of_catboost() {
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(fixture("catboost_margins.json")).unwrap()).unwrap();
+    for name in MODELS {
+        let (ensemble, truth) = (model(name), &truth[name]);
+        let rows = truth["rows"].as_array().unwrap();
+        for (index, row) in rows.iter().map(floats).enumerate() {
+            let margins = floats(&truth["margins"][index]);
+            let got = ensemble.margins(Rows::new(&row, ensemble.feature_count())).unwrap();
+            assert_eq!(got.len(), margins.len());
+            let scale = margins.iter().fold(1.0, |most: f64, margin| most.max(margin.abs()));
+            for (got, margin) in got.iter().zip(&margins) {
+                assert!((got - margin).abs() <= 1e-12 * scale, "{name}, row {index}: {got} != {margin}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_says_what_it_is() {
+    let origin = |name| {
+        let ensemble = model(name);
+        let origin = ensemble.origin().clone();
+        (origin.format, origin.version, origin.booster, origin.objective, ensemble.link())
+    };
+    let wanted = |booster: &str, objective: &str, link| {
+        let text = |text: &str| text.to_owned();
+        (text("CatBoost JSON"), text("1.2.10"), text(booster), text(objective), Some(link))
+    };
+    assert_eq!(origin("catboost_multiclass"), wanted("oblivious trees", "MultiClass", Link::Softmax));
+    assert_eq!(origin("catboost_depthwise"), wanted("nested trees", "RMSE", Link::Identity));
+    let ensemble = model("catboost_one_hot");
+    assert_eq!(ensemble.feature_names().unwrap(), ["c1", "u", "c2"]);
+    assert!(model("catboost_multiclass").feature_names().is_none());
+    assert_eq!((ensemble.depth(), ensemble.tree_count(), ensemble.output_count()), (4, 20, 1));
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_by_name() {
+    let refused = |name: &str| {
+        let error = Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_err();
+        assert!(matches!(error, ModelError::Unsupported { .. }), "{error}");
+        error.to_string()
+    };
+    let text = refused("catboost_text_categories");
+    assert!(text.contains("\"c1\"") && text.contains("no whole number"), "{text}");
+    let statistics = refused("catboost_statistics");
+    assert!(statistics.contains("CTR") && statistics.contains("one_hot_max_size"), "{statistics}");
+    assert!(statistics.contains("\"c1\"") && statistics.contains("\"c2\""), "{statistics}");
+    let binary = Ensemble::from_bytes(b"CBM1\0\0\0").unwrap_err().to_string();
+    assert!(binary.contains("cbm") && binary.contains("save_model"), "{binary}");
+}
+
+/// The shared data pack, where it is there.
+#[test]
+fn the_shared_binary_model_is_refused_by_name() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    let Ok(bytes) = std::fs::read(shared.join("california_catboost.cbm")) else { return };
+    let binary = Ensemble::from_bytes(&bytes).unwrap_err();
+    assert!(binary.to_string().contains("format=\"json\""), "{binary}");
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    for name in MODELS {
+        let bytes = document(name).to_string().into_bytes();
+        assert!(Ensemble::from_bytes(&bytes).is_ok());
+        for cut in (0..bytes.len()).step_by(17).chain(bytes.len() - 50..bytes.len()) {
+            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_refused_with_the_place_and_the_reason() {
+    const TREE: &str = "/oblivious_trees/2";
+    const FLOAT: &str = "/features_info/float_features/1";
+    let at = |path: &str, rest: &str| format!("{path}{rest}");
+    let cases = [
+        (at(TREE, "/splits/0/split_type"), json!("Sideways"), "oblivious_trees[2].splits[0].split_type"),
+        (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "texts or embeddings"),
+        (at(TREE, "/splits/1/float_feature_index"), json!(4), "4, but the 4 features of numbers"),
+        (at(TREE, "/splits/1/float_feature_index"), json!(-1), "-1 where a count"),
+        (at(TREE, "/splits/1/border"), json!("x"), "text where a number"),
+        (at(TREE, "/splits/1/border"), Value::Null, "no member \"border\""),
+        (at(TREE, "/splits"), json!([]), "leaf_values: 48 elements where 3"),
+        (at(TREE, "/splits"), json!(vec![json!({}); 17]), "17 splits, where 16"),
+        (at(TREE, "/splits"), json!([1]), "numbers where other elements"),
+        (at(TREE, "/leaf_values"), json!([0.0, 1.0]), "2 elements where 48"),
+        (at(TREE, "/leaf_values/3"), json!("x"), "other things than numbers"),
+        (at(TREE, "/leaf_values"), Value::Null, "no member \"leaf_values\""),
+        (at(TREE, "/leaf_weights"), json!([1.0]), "1 elements where 16"),
+        ("/oblivious_trees/0/leaf_values".to_owned(), json!(vec![0.0; 47]), "47 values of 16 leaves"),
+        ("/oblivious_trees".to_owned(), Value::Null, "no member \"oblivious_trees\""),
+        ("/oblivious_trees".to_owned(), json!({}), "an object where a list"),
+        (at(FLOAT, "/flat_feature_index"), json!(0), "the place of two features"),
+        (at(FLOAT, "/flat_feature_index"), json!(2_000_000), "1048576 features are the most"),
+        (at(FLOAT, "/feature_index"), json!(0), "the index of two features"),
+        (at(FLOAT, "/nan_value_treatment"), json!("AsYouLike"), "AsYouLike"),
+        (at(FLOAT, "/feature_id"), json!(3), "a number where text"),
+        ("/features_info".to_owned(), json!({}), "without features"),
+        ("/features_info".to_owned(), Value::Null, "no member \"features_info\""),
+        ("/scale_and_bias".to_owned(), json!([1.0]), "a scale and a bias"),
+        ("/scale_and_bias".to_owned(), json!([1.0, [0.5, 0.5]]), "2 biases for 3 outputs"),
+        ("/scale_and_bias".to_owned(), json!(["a", []]), "text where a number"),
+        ("/scale_and_bias".to_owned(), Value::Null, "no member \"scale_and_bias\""),
+        ("/model_info/catboost_version_info".to_owned(), json!("Branch: tags/v2.0"), "CatBoost 2.0"),
+    ];
+    for (path, value, reason) in cases {
+        let mut document = document("catboost_multiclass");
+        put(&mut document, &path, value.clone());
+        match read(&document) {
+            Ok(_) => panic!("{path} = {value} was accepted"),
+            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
+        }
+    }
+    // JSON has no word for these, but the reader knows CatBoost's.
+    let text = document("catboost_multiclass").to_string();
+    let border = text.find("\"border\":").unwrap() + 9;
+    let end = border + text[border..].find(',').unwrap();
+    let with_nan = [&text[..border], "NaN", &text[end..]].concat();
+    let error = Ensemble::from_bytes(with_nan.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("border") && error.contains("NaN"), "{error}");
+    let values = text.find("\"leaf_values\":[").unwrap() + 15;
+    let end = values + text[values..].find(',').unwrap();
+    let infinite = [&text[..values], "1e999", &text[end..]].concat();
+    let error = Ensemble::from_bytes(infinite.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("tree 0: leaf 15 has the value inf"), "{error}");
+}
+
+#[test]
+fn damaged_nested_trees_are_refused() {
+    let cases = [
+        ("/trees/1/left/left/split", json!({"split_type": "FloatFeature"}), "trees[1].left.left.split"),
+        ("/trees/1/left", Value::Null, "no member \"left\""),
+        ("/trees/1/right", json!({"value": [0.0, 1.0], "weight": 1}), "2 values of 3 outputs"),
+        ("/trees/1/right", json!({}), "no member \"value\""),
+        ("/trees/0", json!({"value": [], "weight": 1}), "a leaf without values"),
+        ("/trees/1/right", json!({"value": [0.0, 1.0, 2.0], "weight": "x"}), "text where a number"),
+    ];
+    for (path, value, reason) in cases {
+        let mut document = document("catboost_lossguide");
+        put(&mut document, path, value.clone());
+        match read(&document) {
+            Ok(_) => panic!("{path} = {value} was accepted"),
+            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
+        }
+    }
+    let mut deep = json!({"value": 1.0, "weight": 1.0});
+    for _ in 0..100 {
+        deep = json!({"left": deep, "right": {"value": 0.0, "weight": 1.0},
+            "split": {"split_type": "FloatFeature", "float_feature_index": 0, "border": 0.5}});
+    }
+    let mut document = document("catboost_depthwise");
+    document["trees"][0] = deep;
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("deep"), "{error}");
+}
+
+#[test]
+fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
+    let weights = "/oblivious_trees/0/leaf_weights";
+    let mut negative = document("catboost_missing");
+    put(&mut negative, &format!("{weights}/3"), json!(-2));
+    let mut without = document("catboost_missing");
+    put(&mut without, weights, Value::Null);
+    let mut empty = document("catboost_missing");
+    put(&mut empty, weights, json!(vec![0.0; 32]));
+    for (document, reason) in
+        [(negative, "its cover is -2"), (without, "no cover"), (empty, "its cover is 0")]
+    {
+        let ensemble = read(&document).unwrap();
+        ensemble.margins(Rows::new(&[0.5; 10], 10)).unwrap();
+        let error = ensemble.check_covers().unwrap_err();
+        assert!(matches!(error, ModelError::Cover { tree: 0, .. }), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+}
+
+/// Older releases wrote one bias and not a list, and null for an empty list; a model may have no trees or no splits.
+#[test]
+fn other_ways_to_write_the_same_are_read() {
+    let mut document = document("catboost_missing");
+    let wanted = read(&document).unwrap();
+    let bias = document["scale_and_bias"][1][0].clone();
+    document["scale_and_bias"][1] = bias;
+    let rows = [0.25, f64::NAN, -0.01, 0.0, 0.5, 0.01, f64::NAN, 0.02, -0.5, 0.03];
+    let rows = Rows::new(&rows, 10);
+    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), wanted.margins(rows).unwrap());
+    document["oblivious_trees"] = json!([{"leaf_values": [3.0], "leaf_weights": [9], "splits": []}]);
+    document["scale_and_bias"] = json!([2.0, 0.5]);
+    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), [6.5]);
+    document["oblivious_trees"][0]["splits"] = Value::Null;
+    document["features_info"]["categorical_features"] = Value::Null;
+    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), [6.5]);
+    document["oblivious_trees"] = json!([]);
+    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), [0.5]);
+}

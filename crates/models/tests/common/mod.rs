@@ -1,0 +1,292 @@
+//! Models made up for tests: their files, and their rules written out.
+//!
+//! The tests of `apportion-trees` use them too, by this file's path.
+
+#![allow(dead_code, unreachable_pub)] // every test binary uses its own part
+#![allow(clippy::unwrap_used)]
+
+use apportion_models::{Ensemble, ModelError};
+use serde_json::{Value, json};
+
+/// A small generator of our own, so that tests do not change when a library does (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+
+    /// One of a few values, so that rows meet thresholds exactly; sometimes missing.
+    pub fn cell(&mut self) -> f64 {
+        if self.chance(8) { f64::NAN } else { self.below(6) as f64 * 0.5 - 0.5 }
+    }
+
+    pub fn row(&mut self, columns: usize) -> Vec<f64> {
+        (0..columns).map(|_| self.cell()).collect()
+    }
+}
+
+/// One tree as a model file has it.
+#[derive(Debug, Clone)]
+pub struct TreeSpec {
+    pub output: usize,
+    pub left: Vec<i64>,
+    pub right: Vec<i64>,
+    pub feature: Vec<usize>,
+    pub number: Vec<f32>,
+    pub default_left: Vec<bool>,
+    pub set: Vec<Option<Vec<u32>>>,
+    /// Of leaves; a split has the sum of what is below it.
+    pub cover: Vec<f32>,
+}
+
+impl TreeSpec {
+    pub fn leaf(value: f32) -> Self {
+        let mut tree = Self {
+            output: 0,
+            left: vec![],
+            right: vec![],
+            feature: vec![],
+            number: vec![],
+            default_left: vec![],
+            set: vec![],
+            cover: vec![],
+        };
+        tree.add_leaf(value);
+        tree
+    }
+
+    fn add_leaf(&mut self, value: f32) -> usize {
+        self.left.push(-1);
+        self.right.push(-1);
+        self.feature.push(0);
+        self.number.push(value);
+        self.default_left.push(false);
+        self.set.push(None);
+        self.cover.push((1 + self.left.len() * 7 % 5) as f32);
+        self.left.len() - 1
+    }
+
+    /// Makes a split of a leaf, and returns its children, which are leaves of the same value.
+    pub fn split(&mut self, node: usize, feature: usize, threshold: f32, default_left: bool) -> [usize; 2] {
+        let value = self.number[node];
+        let (left, right) = (self.add_leaf(value), self.add_leaf(value));
+        (self.left[node], self.right[node]) = (left as i64, right as i64);
+        (self.feature[node], self.number[node], self.default_left[node]) = (feature, threshold, default_left);
+        [left, right]
+    }
+
+    /// A random tree that splits on the given features only.
+    pub fn random(
+        random: &mut Random,
+        features: &[usize],
+        depth: usize,
+        categorical: bool,
+        output: usize,
+    ) -> Self {
+        let mut tree = Self::leaf(0.0);
+        tree.output = output;
+        let mut open = vec![(0, 0)];
+        while let Some((node, level)) = open.pop() {
+            if level < depth && (level == 0 || random.chance(80)) {
+                let feature = features[random.below(features.len())];
+                let threshold = random.below(6) as f32 * 0.5 - 0.5;
+                let default_left = random.chance(50);
+                let children = tree.split(node, feature, threshold, default_left);
+                if categorical && random.chance(40) {
+                    tree.set[node] = Some((0..3).filter(|_| random.chance(50)).collect());
+                }
+                open.extend(children.map(|child| (child, level + 1)));
+            } else {
+                tree.number[node] = random.below(41) as f32 * 0.1 - 2.0;
+            }
+        }
+        tree
+    }
+
+    /// A tree of one long path: split `k` is on `features[k]`, and what goes left there ends.
+    pub fn chain(random: &mut Random, features: &[usize]) -> Self {
+        let mut tree = Self::leaf(0.0);
+        let mut node = 0;
+        for &feature in features {
+            let [left, right] = tree.split(node, feature, 0.0, false);
+            tree.number[left] = random.below(41) as f32 * 0.1 - 2.0;
+            node = right;
+        }
+        tree.number[node] = 1.5;
+        tree
+    }
+
+    /// XGBoost's rule, written out.
+    pub fn goes_left(&self, node: usize, value: f64) -> bool {
+        let value = value as f32;
+        match &self.set[node] {
+            _ if value.is_nan() => self.default_left[node],
+            Some(set) => !(0.0..16_777_216.0).contains(&value) || !set.contains(&(value as u32)),
+            None => value < self.number[node],
+        }
+    }
+
+    pub fn predict(&self, row: &[f64]) -> f64 {
+        let mut node = 0;
+        while self.left[node] != -1 {
+            let left = self.goes_left(node, row[self.feature[node]]);
+            node = if left { self.left[node] } else { self.right[node] } as usize;
+        }
+        f64::from(self.number[node])
+    }
+
+    /// The cover of every node, as the file has it.
+    pub fn covers(&self) -> Vec<f32> {
+        let mut cover = self.cover.clone();
+        // Children have higher numbers than their parents.
+        for node in (0..cover.len()).rev().filter(|&node| self.left[node] != -1) {
+            cover[node] = cover[self.left[node] as usize] + cover[self.right[node] as usize];
+        }
+        cover
+    }
+
+    fn json(&self, features: usize) -> Value {
+        let count = self.left.len();
+        let nodes: Vec<usize> = (0..count).filter(|&node| self.set[node].is_some()).collect();
+        let sets: Vec<&Vec<u32>> = self.set.iter().flatten().collect();
+        let sizes: Vec<usize> = sets.iter().map(|set| set.len()).collect();
+        let starts: Vec<usize> = (0..sizes.len()).map(|index| sizes[..index].iter().sum()).collect();
+        json!({
+            "base_weights": vec![0.0; count],
+            "categories": sets.into_iter().flatten().collect::<Vec<_>>(),
+            "categories_nodes": nodes,
+            "categories_segments": starts,
+            "categories_sizes": sizes,
+            "default_left": self.default_left.iter().map(|&left| u8::from(left)).collect::<Vec<_>>(),
+            "id": 0,
+            "left_children": self.left,
+            "loss_changes": vec![0.0; count],
+            "parents": vec![0; count],
+            "right_children": self.right,
+            "split_conditions": self.number,
+            "split_indices": self.feature,
+            "split_type": self.set.iter().map(|set| u8::from(set.is_some())).collect::<Vec<_>>(),
+            "sum_hessian": self.covers(),
+            "tree_param": {"num_deleted": "0", "num_feature": features.to_string(), "num_nodes": count.to_string(), "size_leaf_vector": "1"},
+        })
+    }
+}
+
+/// A model file's document, as XGBoost 3.2 writes it.
+pub fn document(trees: &[TreeSpec], features: usize, base_scores: &[f32]) -> Value {
+    let outputs = base_scores.len();
+    let classes = if outputs > 1 { outputs } else { 0 };
+    json!({
+        "learner": {
+            "attributes": {},
+            "feature_names": [],
+            "feature_types": [],
+            "gradient_booster": {
+                "model": {
+                    "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": trees.len().to_string()},
+                    "tree_info": trees.iter().map(|tree| tree.output).collect::<Vec<_>>(),
+                    "trees": trees.iter().map(|tree| tree.json(features)).collect::<Vec<_>>(),
+                },
+                "name": "gbtree",
+            },
+            "learner_model_param": {
+                "base_score": format!("{base_scores:?}"),
+                "boost_from_average": "1",
+                "num_class": classes.to_string(),
+                "num_feature": features.to_string(),
+                "num_target": "1",
+            },
+            "objective": {"name": if outputs > 1 { "multi:softprob" } else { "reg:squarederror" }},
+        },
+        "version": [3, 2, 0],
+    })
+}
+
+pub fn read(document: &Value) -> Result<Ensemble, ModelError> {
+    Ensemble::from_bytes(document.to_string().as_bytes())
+}
+
+/// Puts `value` at the place that `path` names, or takes the member out where `value` is null.
+pub fn put(document: &mut Value, path: &str, value: Value) {
+    let (parent, key) = path.rsplit_once('/').unwrap();
+    let parent = document.pointer_mut(parent).unwrap_or_else(|| panic!("{path}"));
+    match parent {
+        Value::Array(values) => values[key.parse::<usize>().unwrap()] = value,
+        Value::Object(members) if value.is_null() => assert!(members.remove(key).is_some(), "{path}"),
+        Value::Object(members) => drop(members.insert(key.to_owned(), value)),
+        _ => panic!("{path}"),
+    }
+}
+
+/// A document as UBJ, with typed arrays of floats and of 32-bit integers as XGBoost writes them.
+pub fn ubj(value: &Value) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_ubj(value, &mut bytes);
+    bytes
+}
+
+fn write_length(length: usize, bytes: &mut Vec<u8>) {
+    bytes.push(b'L');
+    bytes.extend((length as i64).to_be_bytes());
+}
+
+fn write_ubj(value: &Value, bytes: &mut Vec<u8>) {
+    match value {
+        Value::Null => bytes.push(b'Z'),
+        Value::Bool(flag) => bytes.push(if *flag { b'T' } else { b'F' }),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => {
+                bytes.push(b'l');
+                bytes.extend((integer as i32).to_be_bytes());
+            }
+            None => {
+                bytes.push(b'd');
+                bytes.extend((number.as_f64().unwrap() as f32).to_be_bytes());
+            }
+        },
+        Value::String(text) => {
+            bytes.push(b'S');
+            write_length(text.len(), bytes);
+            bytes.extend(text.as_bytes());
+        }
+        Value::Array(values) if !values.is_empty() && values.iter().all(Value::is_i64) => {
+            bytes.extend(b"[$l#");
+            write_length(values.len(), bytes);
+            bytes.extend(values.iter().flat_map(|value| (value.as_i64().unwrap() as i32).to_be_bytes()));
+        }
+        Value::Array(values) if !values.is_empty() && values.iter().all(Value::is_number) => {
+            bytes.extend(b"[$d#");
+            write_length(values.len(), bytes);
+            bytes.extend(values.iter().flat_map(|value| (value.as_f64().unwrap() as f32).to_be_bytes()));
+        }
+        Value::Array(values) => {
+            bytes.extend(b"[#");
+            write_length(values.len(), bytes);
+            for value in values {
+                write_ubj(value, bytes);
+            }
+        }
+        Value::Object(members) => {
+            bytes.push(b'{');
+            for (name, value) in members {
+                write_length(name.len(), bytes);
+                bytes.extend(name.as_bytes());
+                write_ubj(value, bytes);
+            }
+            bytes.push(b'}');
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Models of LightGBM: read as the library reads them, or refused.
+//!
+//! `fixtures/make_lightgbm.py` makes the models, and the margins, outputs and path-dependent values that LightGBM gives for rows with
+//! every kind of value. (The values are compared in `apportion-trees`.)
+
+#![allow(clippy::unwrap_used)]
+
+use std::io::Read;
+use std::path::Path;
+
+use apportion_games::Rows;
+use apportion_models::{Ensemble, Link, ModelError};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn fixtures() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn unzipped(file: &str) -> String {
+    let bytes = std::fs::read(fixtures().join(file)).unwrap();
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn text(name: &str) -> String {
+    unzipped(&format!("lightgbm_{name}.txt.gz"))
+}
+
+fn read(text: &str) -> Result<Ensemble, ModelError> {
+    Ensemble::from_bytes(text.as_bytes())
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+/// The rows of a model and what LightGBM says of them.
+fn library(name: &str) -> (Vec<f64>, Value) {
+    let mut all: Value = serde_json::from_str(&unzipped("lightgbm_margins.json.gz")).unwrap();
+    let said = all[name].take();
+    (said["rows"].as_array().unwrap().iter().flat_map(numbers).collect(), said)
+}
+
+fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), wanted.len(), "{what}");
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        let close = (got - wanted).abs() <= tolerance * wanted.abs().max(1.0);
+        assert!(close, "{what}, number {index}: {got} != {wanted}");
+    }
+}
+
+const MODELS: [(&str, &str, &str, Option<Link>); 10] = [
+    ("regression", "gbdt", "regression", Some(Link::Identity)),
+    ("zero", "gbdt", "regression_l1", Some(Link::Identity)),
+    ("none", "gbdt", "huber", Some(Link::Identity)),
+    ("binary", "gbdt", "binary sigmoid:0.7", Some(Link::Logistic { steepness: 0.7 })),
+    ("multiclass", "gbdt", "multiclass num_class:4", Some(Link::Softmax)),
+    ("forest", "rf", "regression", Some(Link::Identity)),
+    ("dart", "dart", "poisson", Some(Link::Exponential)),
+    ("linear", "gbdt", "regression", Some(Link::Identity)),
+    ("custom", "gbdt", "custom", None),
+    ("v3", "gbdt", "regression", Some(Link::Identity)),
+];
+
+#[test]
+fn rows_with_every_kind_of_value_have_the_margins_that_lightgbm_gives() {
+    for (name, booster, objective, link) in MODELS {
+        let ensemble = Ensemble::from_path(fixtures().join(format!("lightgbm_{name}.txt.gz"))).unwrap();
+        let (rows, said) = library(name);
+        let margins = ensemble.margins(Rows::new(&rows, 10)).unwrap();
+        let wanted = numbers(&said["margins"]);
+        // A margin of a linear model of 1e300 is as exact as that.
+        assert_close(&margins, &wanted, 1e-14, name);
+        let origin = ensemble.origin();
+        let version = if name == "v3" { "v3" } else { "v4" };
+        assert_eq!((origin.format.as_str(), origin.version.as_str()), ("LightGBM text", version));
+        assert_eq!((origin.booster.as_str(), origin.objective.as_str()), (booster, objective));
+        assert_eq!(ensemble.link(), link, "{name}");
+        assert_eq!(ensemble.feature_names().unwrap()[9], "Column_9");
+        assert!(ensemble.base_margins().iter().all(|&base| base == 0.0));
+        let mut outputs = margins;
+        if let Some(link) = link {
+            outputs.chunks_exact_mut(ensemble.output_count()).for_each(|outputs| link.apply(outputs));
+        }
+        assert_close(&outputs, &numbers(&said["outputs"]), 1e-14, name);
+    }
+}
+
+#[test]
+fn line_ends_of_another_system_and_nothing_after_the_trees_are_read_alike() {
+    let text = text("regression");
+    let (rows, _) = library("regression");
+    let margins = |text: &str| read(text).unwrap().margins(Rows::new(&rows, 10)).unwrap();
+    let wanted = margins(&text);
+    assert_eq!(margins(&text.replace('\n', "\r\n")), wanted);
+    let end = text.find("end of trees").unwrap() + "end of trees".len();
+    assert_eq!(margins(&text[..end]), wanted);
+    assert_eq!(margins(&format!("\n \n{text}")), wanted);
+}
+
+/// What is left of a cut file is refused, unless the cut takes nothing but what stands for itself after the model.
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    for name in ["regression", "linear"] {
+        let text = text(name);
+        let trees = text.find("end of trees").unwrap() + "end of trees".len();
+        let parameters = text.find("end of parameters").unwrap() + "end of parameters".len();
+        for length in 0..text.len() {
+            let rest = text[trees.min(length)..length].trim_ascii();
+            let harmless = length >= trees && rest.is_empty()
+                || length >= parameters
+                    && (text.len() - length <= 1
+                        || !text[parameters..length].contains("pandas_categorical:"));
+            assert_eq!(read(&text[..length]).is_ok(), harmless, "{name}: {length} of {} bytes", text.len());
+        }
+        assert!(matches!(read(&text[..trees + 50]), Err(ModelError::Line { .. })));
+    }
+}
+
+/// Puts another line in the place of the first that starts with `start`, after `after`, and corrects the size of its tree.
+fn with_line(text: &str, after: &str, start: &str, line: &str) -> String {
+    let from = text.find(after).unwrap();
+    let at = from + text[from..].find(&format!("\n{start}")).unwrap() + 1;
+    let end = at + text[at..].find('\n').unwrap();
+    let changed = format!("{}{line}{}", &text[..at], &text[end..]);
+    let sizes_at = changed.find("tree_sizes=").unwrap() + "tree_sizes=".len();
+    let sizes_end = sizes_at + changed[sizes_at..].find('\n').unwrap();
+    let Some(tree) = text[..at].rfind("\nTree=").filter(|_| start != "Tree=") else { return changed };
+    let index: usize = text[tree + 6..].lines().next().unwrap().parse().unwrap();
+    let mut sizes: Vec<usize> =
+        changed[sizes_at..sizes_end].split(' ').map(|size| size.parse().unwrap()).collect();
+    sizes[index] = sizes[index] + line.len() - (end - at);
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    format!("{}{}{}", &changed[..sizes_at], sizes.join(" "), &changed[sizes_end..])
+}
+
+#[test]
+fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
+    let regression = text("regression");
+    let tree = "Tree=1\n";
+    // Tree 1 has 8 leaves, and splits 0, 2, 3 and 5 of it are categorical.
+    for (after, start, line, reason) in [
+        ("tree\n", "version=", "version=v2", "LightGBM v2; known are v3"),
+        ("tree\n", "version=", "version=v5", "LightGBM v5"),
+        ("tree\n", "version=", "", "no line \"version\""),
+        ("tree\n", "num_class=", "num_class=0", "line 3: num_class: 0 classes"),
+        ("tree\n", "num_class=", "num_class=-1", "line 3: num_class: \"-1\" where a count"),
+        ("tree\n", "num_class=", "num_class=3", "1 where there are 3 classes"),
+        ("tree\n", "num_class=", "num_class=4294967295", "classes"),
+        ("tree\n", "num_class=", "num_class=99999999999", "where a count"),
+        ("tree\n", "num_tree_per_iteration=", "num_class=1", "a second line \"num_class\""),
+        ("tree\n", "max_feature_idx=", "max_feature_idx=8", "10 names of 9 features"),
+        ("tree\n", "max_feature_idx=", "max_feature_idx=4294967295", "features"),
+        ("tree\n", "objective=", "objective=binary sigmoid:0", "line 7: objective: the sigmoid \"0\""),
+        ("tree\n", "objective=", "objective=multiclass num_class:3", "3 classes, but num_class is 1"),
+        ("tree\n", "feature_names=", "", "no line \"feature_names\""),
+        ("tree\n", "tree_sizes=", "tree_sizes=1 2", "tree 0 has"),
+        ("tree\n", "tree_sizes=", "tree_sizes=", "a tree more than the 0"),
+        ("tree\n", "tree_sizes=", "tree_sizes=1 x", "\"x\" where a number"),
+        ("tree\n", "Tree=", "Tree=7", "tree 0 of 4 should begin here"),
+        (tree, "num_leaves=", "num_leaves=0", "a tree without leaves"),
+        (tree, "num_leaves=", "num_leaves=9", "threshold: 7 elements where 8"),
+        (tree, "num_leaves=", "num_leaves=4294967295", "threshold: 7 elements"),
+        (tree, "num_leaves=", "", "after \"Tree=1\" no line \"num_leaves\" follows"),
+        (tree, "split_feature=", "split_feature=0 0 0 0 0 0", "6 elements where 7"),
+        (tree, "split_feature=", "split_feature=10 0 0 0 0 0 0", "tree 1: node 0 splits on feature 10"),
+        (tree, "split_feature=", "split_feature=0 -1 0 0 0 0 0", "tree 1: node 1 splits on feature -1"),
+        (tree, "split_feature=", "split_feature=0 1.5 0 0 0 0 0", "\"1.5\" where a number of its kind"),
+        (tree, "threshold=", "threshold=9 nan 8 7 6 5 4", "tree 1: node 0 has the set 9 of 5"),
+        (tree, "threshold=", "threshold=0 nan 1 2 3 0 1", "tree 1: node 1 has the threshold NaN"),
+        (tree, "threshold=", "threshold=0.5 1 1 2 3 0 1", "node 0 has the set 0.5 of"),
+        (
+            tree,
+            "decision_type=",
+            "decision_type=12 2 2 2 2 2 2",
+            "tree 1: node 0 has the unknown decision type 12",
+        ),
+        (tree, "decision_type=", "decision_type=300 2 2 2 2 2 2", "decision_type: \"300\""),
+        (
+            tree,
+            "decision_type=",
+            "decision_type=2 2 2 2 2 2 2",
+            "tree 1: the set 0 of categories is of no split",
+        ),
+        (tree, "left_child=", "left_child=7 -1 -1 -1 -1 -1 -1", "tree 1: node 0 has the child 7"),
+        (tree, "left_child=", "left_child=1 -9 -1 -1 -1 -1 -1", "tree 1: node 1 has the child -9"),
+        (tree, "left_child=", "left_child=0 1 2 3 4 5 6", "tree 1: node 0 is reached twice"),
+        (tree, "right_child=", "right_child=-1 -1 -1 -1 -1 -1 -1", "reached twice"),
+        (tree, "leaf_value=", "leaf_value=1 2 3", "leaf_value: 3 elements where 8"),
+        (tree, "leaf_value=", "leaf_value=1 2 3 4 inf 6 7 8", "tree 1: leaf 11 has the value inf"),
+        (tree, "leaf_count=", "leaf_count=1 2 3", "leaf_count: 3 elements where 8"),
+        (tree, "num_cat=", "num_cat=0", "node 0 has the set 0 of 0"),
+        (tree, "num_cat=", "num_cat=4", "cat_boundaries: "),
+        (tree, "cat_boundaries=", "cat_boundaries=0 2 1 3 4 9", "cat_boundaries: "),
+        (tree, "cat_boundaries=", "cat_boundaries=1 2 3 4 5 6", "cat_boundaries: "),
+        (tree, "cat_boundaries=", "cat_boundaries=0 1 2 3 4 400", "cat_boundaries: "),
+        (tree, "cat_threshold=", "cat_threshold=1 -2", "cat_threshold: \"-2\""),
+        (tree, "cat_threshold=", "cat_threshold=4294967296", "cat_threshold: "),
+    ] {
+        let damaged = with_line(&regression, after, start, line);
+        let error = read(&damaged).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{start} {line}: {error}");
+        let typed =
+            matches!(error, ModelError::Line { .. } | ModelError::Tree { .. } | ModelError::Version { .. });
+        assert!(typed, "{start} {line}: {error:?}");
+    }
+    let linear = text("linear");
+    for (start, line, reason) in [
+        ("is_linear=", "is_linear=yes", "is_linear: \"yes\""),
+        ("leaf_const=", "leaf_const=1 2", "leaf_const: 2 elements where 8"),
+        ("leaf_const=", "leaf_const=nan nan nan nan nan nan nan nan", "tree 1: leaf 7 has"),
+        ("num_features=", "num_features=1 1 1 1 1 1 1", "num_features: 7 elements"),
+        ("num_features=", "num_features=9 9 9 9 9 9 9 9", "where 72 are wanted"),
+        (
+            "num_features=",
+            &format!("num_features={0} {0} 0 0 0 0 0 0", usize::MAX),
+            "more features than can be",
+        ),
+        ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: 1 elements"),
+    ] {
+        let error = read(&with_line(&linear, tree, start, line)).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{line}: {error}");
+    }
+    let terms = linear
+        .split("Tree=1")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .find(|line| line.starts_with("leaf_features="))
+        .unwrap();
+    let other = terms.replacen(|digit: char| digit.is_ascii_digit(), "99", 1);
+    let error =
+        read(&with_line(&linear, tree, "leaf_features=", &other)).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("tree 1: leaf") && error.contains("but there are 10 features"), "{error}");
+}
+
+#[test]
+fn covers_may_be_missing_and_are_checked_where_they_are_asked_for() {
+    let text = text("regression");
+    let bare = with_line(&with_line(&text, "Tree=1\n", "leaf_count=", ""), "Tree=1\n", "internal_count=", "");
+    let ensemble = read(&bare).unwrap();
+    let error = ensemble.check_covers().unwrap_err();
+    assert!(matches!(error, ModelError::Cover { tree: 1, node: 0, .. }), "{error}");
+    let tree = text.split("Tree=2\n").nth(1).unwrap();
+    let counts = tree.lines().find(|line| line.starts_with("leaf_count=")).unwrap();
+    let negative = with_line(&text, "Tree=2\n", "leaf_count=", &counts.replace('=', "=-"));
+    let error = read(&negative).unwrap().check_covers().unwrap_err();
+    // Leaf 0 comes after the seven splits.
+    assert!(matches!(error, ModelError::Cover { tree: 2, node: 7, .. }), "{error}");
+}
+
+#[test]
+fn linear_leaves_have_no_covers_that_say_what_they_expect() {
+    let error = read(&text("linear")).unwrap().check_covers().unwrap_err();
+    assert!(matches!(error, ModelError::LinearLeaves { tree: 1, node: 7, .. }), "{error}");
+}
+
+#[test]
+fn a_json_dump_is_refused_with_what_to_do() {
+    let dump = br#"{"name":"tree","version":"v4","max_feature_idx":3,"tree_info":[]}"#;
+    let error = Ensemble::from_bytes(dump).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(error, ModelError::Unsupported { .. }) && error.to_string().contains("save_model"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_model_without_trees_says_nothing() {
+    let text = text("regression");
+    let (start, end) = (text.find("Tree=0").unwrap(), text.find("end of trees").unwrap());
+    let empty =
+        with_line(&format!("{}{}", &text[..start], &text[end..]), "tree\n", "tree_sizes=", "tree_sizes=");
+    let ensemble = read(&empty).unwrap();
+    assert_eq!((ensemble.tree_count(), ensemble.margins(Rows::new(&[1.0; 10], 10)).unwrap()), (0, vec![0.0]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What survives a few changed bytes is a sound model: it predicts without a panic.
+    #[test]
+    fn changed_bytes_are_refused_or_harmless(
+        linear: bool,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())), 1..4),
+    ) {
+        let mut bytes = text(if linear { "linear" } else { "regression" }).into_bytes();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Ok(ensemble) = Ensemble::from_bytes(&bytes) {
+            ensemble.margins(Rows::new(&[1.0; 10], 10)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! Model files: what is read, and that everything else is refused with a reason.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use apportion_games::{GameError, Model, Rows};
+use apportion_models::{Ensemble, ModelError};
+use common::{Random, TreeSpec, document, put, read, ubj};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn gunzip(path: &Path) -> Vec<u8> {
+    let mut content = Vec::new();
+    let file = std::fs::File::open(path).unwrap();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
+    content
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A small model with all that a file can hold: two classes, a categorical split, missing values, a single leaf.
+fn sample() -> Value {
+    let random = &mut Random(1);
+    let mut trees: Vec<TreeSpec> =
+        (0..2).map(|output| TreeSpec::random(random, &[0, 1, 2], 2, true, output)).collect();
+    let mut root = TreeSpec::leaf(0.0);
+    let [left, _] = root.split(0, 1, 0.5, true);
+    root.number[left] = 1.25;
+    root.set[0] = Some(vec![1, 2]);
+    trees.push(root);
+    trees.push(TreeSpec::leaf(0.5));
+    document(&trees, 3, &[0.25, -0.5])
+}
+
+#[test]
+fn a_file_says_what_it_is() {
+    let ensemble = Ensemble::from_path(fixture("iris_xgb_softprob.json.gz")).unwrap();
+    assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (4, 3, 150));
+    assert_eq!(ensemble.base_margins(), [0.0; 3]);
+    assert!(ensemble.depth() > 0 && ensemble.leaf_count() > ensemble.tree_count());
+    let origin = ensemble.origin();
+    assert_eq!((&*origin.format, &*origin.version), ("XGBoost JSON", "3.2.0"));
+    assert_eq!((&*origin.booster, &*origin.objective), ("gbtree", "multi:softprob"));
+    let dart = Ensemble::from_path(fixture("diabetes_xgb_dart.json.gz")).unwrap();
+    assert_eq!(dart.origin().booster, "dart");
+    let old = Ensemble::from_path(fixture("diabetes_xgb_1_7.ubj.gz")).unwrap();
+    assert_eq!((&*old.origin().format, &*old.origin().version), ("XGBoost UBJ", "1.7.6"));
+    let named = Ensemble::from_path(fixture("categorical_3_2.json.gz")).unwrap();
+    assert_eq!(named.feature_names().unwrap(), ["city", "age", "kind", "score"]);
+    assert!(old.feature_names().is_none());
+}
+
+#[test]
+fn json_and_ubj_and_their_gzips_are_the_same_model() {
+    let rows = Random(2).row(10 * 40);
+    let rows = Rows::new(&rows, 10);
+    let json = gunzip(&fixture("diabetes_xgb_1_7.json.gz"));
+    let binary = gunzip(&fixture("diabetes_xgb_1_7.ubj.gz"));
+    let wanted = Ensemble::from_bytes(&json).unwrap().margins(rows).unwrap();
+    for bytes in [gzip(&json), binary.clone(), gzip(&binary), [b"\n ", &json[..]].concat()] {
+        assert_eq!(Ensemble::from_bytes(&bytes).unwrap().margins(rows).unwrap(), wanted);
+    }
+    let sample = sample();
+    let rows = Rows::new(&rows.values()[..3 * 100], 3);
+    let wanted = read(&sample).unwrap().margins(rows).unwrap();
+    assert_eq!(Ensemble::from_bytes(&ubj(&sample)).unwrap().margins(rows).unwrap(), wanted);
+}
+
+/// Margins that XGBoost 1.7.6 and 3.2.0 gave for rows with known, unknown, negative, fractional, huge and missing categories.
+#[test]
+fn categorical_splits_are_honoured_as_xgboost_does() {
+    for version in ["1_7", "3_2"] {
+        let ensemble = Ensemble::from_path(fixture(&format!("categorical_{version}.json.gz"))).unwrap();
+        let bytes = std::fs::read(fixture(&format!("categorical_{version}_margins.json"))).unwrap();
+        let wanted: Value = serde_json::from_slice(&bytes).unwrap();
+        for (row, margin) in
+            wanted["rows"].as_array().unwrap().iter().zip(wanted["margins"].as_array().unwrap())
+        {
+            let row: Vec<f64> =
+                row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap_or(f64::NAN)).collect();
+            let got = ensemble.margins(Rows::new(&row, 4)).unwrap()[0];
+            // The library adds in f32.
+            assert!((got - margin.as_f64().unwrap()).abs() < 1e-6, "{version}, {row:?}: {got} != {margin}");
+        }
+    }
+}
+
+#[test]
+fn a_prediction_is_the_sum_of_the_leaves_that_the_rules_lead_to() {
+    let random = &mut Random(3);
+    for (features, depth, count) in [(1, 1, 1), (3, 4, 7), (5, 20, 200), (8, 6, 64), (8, 6, 129)] {
+        let all: Vec<usize> = (0..features).collect();
+        for categorical in [false, true] {
+            let trees: Vec<TreeSpec> = (0..5)
+                .map(|index| TreeSpec::random(random, &all, depth.min(9), categorical, index % 2))
+                .collect();
+            let chain = TreeSpec::chain(random, &all.repeat(depth));
+            let trees = [trees, vec![chain]].concat();
+            let ensemble = read(&document(&trees, features, &[0.5, 1.5])).unwrap();
+            let rows = random.row(features * count);
+            let rows = Rows::new(&rows, features);
+            let got = ensemble.margins(rows).unwrap();
+            let mut out = vec![0.0; got.len()];
+            ensemble.predict(rows, &mut out).unwrap();
+            assert_eq!(got, out);
+            for (row, got) in rows.iter().zip(got.chunks_exact(2)) {
+                let mut wanted = [0.5, 1.5];
+                for tree in &trees {
+                    wanted[tree.output] += tree.predict(row);
+                }
+                assert_eq!(got, wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_another_width_and_infinite_values_are_refused() {
+    let ensemble = read(&sample()).unwrap();
+    let error = ensemble.margins(Rows::new(&[0.0; 4], 4)).unwrap_err();
+    assert!(matches!(error, ModelError::Game(GameError::Width { given: 4, wanted: 3, .. })), "{error}");
+    let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0], 3)).unwrap_err();
+    assert!(matches!(error, ModelError::Game(GameError::InfiniteInput { column: 1, .. })), "{error}");
+    assert!(ensemble.predict(Rows::new(&[0.0; 4], 4), &mut [0.0; 2]).is_err());
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    let sample = sample();
+    for bytes in [sample.to_string().into_bytes(), ubj(&sample)] {
+        let packed = gzip(&bytes);
+        for bytes in [bytes, packed] {
+            assert!(Ensemble::from_bytes(&bytes).is_ok());
+            for cut in 0..bytes.len() {
+                assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "cut at {cut} of {}", bytes.len());
+            }
+        }
+    }
+    for (name, step) in [("diabetes_xgb_1_7.json.gz", 311), ("diabetes_xgb_1_7.ubj.gz", 311)] {
+        let bytes = gunzip(&fixture(name));
+        for cut in (0..bytes.len()).step_by(step).chain(bytes.len() - 50..bytes.len()) {
+            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_document_are_refused() {
+    let sample = sample();
+    for bytes in [sample.to_string().into_bytes(), ubj(&sample), gzip(sample.to_string().as_bytes())] {
+        assert!(Ensemble::from_bytes(&[&bytes[..], b"x"].concat()).is_err());
+    }
+}
+
+#[test]
+fn what_is_no_model_file_is_refused_by_kind() {
+    assert!(matches!(Ensemble::from_path("no/such/file.json"), Err(ModelError::File { .. })));
+    assert!(matches!(Ensemble::from_bytes(b""), Err(ModelError::Empty)));
+    assert!(matches!(Ensemble::from_bytes(b" \n\t"), Err(ModelError::Empty)));
+    assert!(matches!(Ensemble::from_bytes(b"binf\0\0"), Err(ModelError::UnknownFormat { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"trees\nversion=v4"), Err(ModelError::UnknownFormat { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"tree\nversion=v4"), Err(ModelError::Line { .. })));
+    assert!(matches!(Ensemble::from_bytes(&[0x1f, 0x8b, 1, 2]), Err(ModelError::Gzip { .. })));
+    assert!(matches!(Ensemble::from_bytes(&gzip(b"")), Err(ModelError::Empty)));
+    assert!(matches!(Ensemble::from_bytes(b"{}"), Err(ModelError::UnknownDocument { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"{\"a\":1}"), Err(ModelError::UnknownDocument { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"{\"a\":"), Err(ModelError::Json { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"{i\x01a"), Err(ModelError::Ubj { .. })));
+    let directory = env!("CARGO_MANIFEST_DIR");
+    assert!(matches!(Ensemble::from_path(directory), Err(ModelError::File { .. })));
+}
+
+#[test]
+fn damage_is_refused_with_the_place_and_the_reason() {
+    const TREE: &str = "/learner/gradient_booster/model/trees/2";
+    const MODEL: &str = "/learner/gradient_booster/model";
+    const PARAMETERS: &str = "/learner/learner_model_param";
+    let tree = |key: &str| format!("{TREE}/{key}");
+    let model = |key: &str| format!("{MODEL}/{key}");
+    let parameter = |key: &str| format!("{PARAMETERS}/{key}");
+    let cases: Vec<(String, Value, &str)> = vec![
+        // The shape of a tree. Tree 2 is a split with two leaves.
+        (tree("left_children/0"), json!(0), "reached twice"),
+        (tree("right_children/0"), json!(1), "reached twice"),
+        (tree("left_children/1"), json!(0), "node 0 is reached twice"),
+        (tree("left_children/0"), json!(3), "child 3"),
+        (tree("right_children/0"), json!(-1), "child -1"),
+        (tree("left_children/0"), json!(-2), "child -2"),
+        (tree("left_children/0"), json!(1.5), "1.5"),
+        (tree("left_children"), json!([-1, -1, -1]), "child -1"),
+        (tree("split_indices/0"), json!(3), "feature 3"),
+        (tree("split_indices/0"), json!(-1), "feature -1"),
+        (tree("split_indices"), json!([0, 0]), "2 elements where 3"),
+        (tree("right_children"), json!([2, -1, -1, -1]), "4 elements where 3"),
+        (tree("default_left"), json!([1]), "1 elements where 3"),
+        (tree("default_left/0"), json!(2), "flags"),
+        (tree("default_left/0"), json!("yes"), "flags"),
+        (tree("sum_hessian"), json!([1.0]), "1 elements where 3"),
+        (tree("split_conditions/1"), json!(1e300), "value inf"),
+        (tree("split_conditions/1"), json!("a"), "other things than numbers"),
+        (tree("split_conditions"), Value::Null, "has no member \"split_conditions\""),
+        (tree("tree_param/num_nodes"), json!("4"), "says 4"),
+        (tree("tree_param/num_nodes"), json!("three"), "a count is wanted"),
+        (tree("tree_param/num_deleted"), json!("1"), "1 are said to be deleted"),
+        (tree("tree_param/size_leaf_vector"), json!("3"), "vectors of 3"),
+        // Categorical splits.
+        (tree("categories_nodes/0"), json!(1), "no categorical split"),
+        (tree("categories_nodes"), json!([]), "1 elements where 0"),
+        (tree("categories_sizes/0"), json!(9), "segment of 9"),
+        (tree("categories_segments/0"), json!(-1), "segment"),
+        (tree("categories_sizes/0"), json!(9007199254740991i64), "segment"),
+        (tree("categories/0"), json!(-1), "no category"),
+        (tree("categories/0"), json!(16777216), "no category"),
+        (tree("split_type/1"), json!(1), "without a set"),
+        // The model around the trees.
+        (model("tree_info/0"), json!(2), "output 2 of 2"),
+        (model("tree_info/0"), json!(-1), "output -1"),
+        (model("tree_info"), json!([0]), "1 elements where 4"),
+        (model("trees"), json!([]), "holds 0 trees"),
+        (model("trees"), json!([1, 2]), "numbers where other elements"),
+        (model("trees/1"), json!("tree"), "text where an object"),
+        (model("gbtree_model_param/num_trees"), json!("5"), "says 5"),
+        (model("gbtree_model_param/size_leaf_vector"), json!("2"), "vectors of 2"),
+        (parameter("base_score"), json!("[0.5,0.5,0.5]"), "3 base scores for 2"),
+        (parameter("base_score"), json!("half"), "half"),
+        (parameter("base_score"), json!("inf"), "no base score"),
+        (parameter("num_feature"), json!("0"), "without features"),
+        (parameter("num_feature"), json!("-3"), "a count is wanted"),
+        (parameter("num_class"), json!(1.5), "1.5"),
+        (parameter("num_class"), json!("4294967295"), "outputs"),
+        (parameter("num_target"), json!("2"), "2 classes and 2 targets"),
+        (parameter("num_class"), json!("1"), "base scores for 1"),
+        ("/learner/feature_names".to_owned(), json!(["a"]), "1 names of 3"),
+        ("/learner/feature_names".to_owned(), json!(["a", 1, "c"]), "a number where text"),
+        ("/learner/objective/name".to_owned(), json!("reg:mine"), "reg:mine"),
+        ("/learner/objective".to_owned(), Value::Null, "no member \"objective\""),
+        ("/learner/gradient_booster/name".to_owned(), json!("gblinear"), "gblinear"),
+        ("/learner/gradient_booster/name".to_owned(), json!("dart"), "no member \"gbtree\""),
+        ("/version".to_owned(), json!([4, 0, 0]), "XGBoost 4.0.0; known are 1.7 to 3.x"),
+        ("/version".to_owned(), json!([1, 6, 2]), "XGBoost 1.6.2"),
+        ("/version".to_owned(), json!([3, 2]), "three numbers"),
+        ("/version".to_owned(), Value::Null, "no member \"version\""),
+        ("/learner".to_owned(), json!([]), "a list where an object"),
+    ];
+    for (path, value, reason) in cases {
+        let mut document = sample();
+        put(&mut document, &path, value.clone());
+        for bytes in [document.to_string().into_bytes(), ubj(&document)] {
+            let format = if bytes[1] == b'"' { "JSON" } else { "UBJ" };
+            match Ensemble::from_bytes(&bytes) {
+                Ok(_) => panic!("{path} = {value} was accepted as {format}"),
+                Err(error) => {
+                    let message = error.to_string();
+                    // As UBJ, 1e300 is infinite and 9007199254740991 does not fit: refused all the same, for another reason.
+                    let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
+                    assert!(
+                        message.contains(reason) || format == "UBJ" && !fits,
+                        "{path} = {value}: {message}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node() {
+    const TREE: &str = "/learner/gradient_booster/model/trees/2";
+    let covers = |place: &str| format!("{TREE}/sum_hessian{place}");
+    // Tree 2 is a split with two leaves.
+    let cases = [
+        (covers("/0"), json!(-1.0), 0, "its cover is -1"),
+        (covers("/0"), json!(0.0), 0, "its cover is 0, where the root's must be positive"),
+        (covers("/2"), json!(-2.5), 2, "its cover is -2.5"),
+        (covers("/2"), json!(1e300), 2, "its cover is inf"),
+        (covers("/0"), json!(1e300), 0, "its cover is inf"),
+        // Too small for f32.
+        (covers("/0"), json!(1e-60), 0, "its cover is 0"),
+        (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
+        // An empty leaf is sound, but the sum must be right.
+        (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, add up to 3"),
+        (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, add up to 4.5"),
+        (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
+        (covers(""), json!([]), 0, "it has no cover"),
+        (covers(""), Value::Null, 0, "it has no cover"),
+    ];
+    for (path, value, wanted, reason) in cases {
+        let mut document = sample();
+        read(&document).unwrap().check_covers().unwrap();
+        put(&mut document, &path, value.clone());
+        for bytes in [document.to_string().into_bytes(), ubj(&document)] {
+            let ensemble =
+                Ensemble::from_bytes(&bytes).unwrap_or_else(|error| panic!("{path} = {value}: {error}"));
+            let rows = Rows::new(&[1.0, 2.0, f64::NAN, 0.0, 0.0, 0.0], 3);
+            ensemble.margins(rows).unwrap();
+            let error = ensemble.check_covers().unwrap_err();
+            assert!(error.to_string().contains(reason), "{path} = {value}: {error}");
+            let ModelError::Cover { tree, node, .. } = error else { panic!("{error}") };
+            assert_eq!((tree, node), (2, wanted), "{path} = {value}");
+        }
+    }
+}
+
+#[test]
+fn covers_that_differ_by_rounding_are_sound() {
+    let mut document = sample();
+    let covers = "/learner/gradient_booster/model/trees/2/sum_hessian";
+    for sums in
+        [[5.0, 2.0, 3.0009], [1e-30, 1e-30, 1e-37], [3e38, 2e38, 1e38], [5.0, 0.0, 5.0], [5.0, 5.0, 0.0]]
+    {
+        put(&mut document, covers, json!(sums));
+        read(&document).unwrap().check_covers().unwrap();
+    }
+    // A tree that is a single leaf weighs nothing.
+    put(&mut document, "/learner/gradient_booster/model/trees/3/sum_hessian", json!([0.0]));
+    read(&document).unwrap().check_covers().unwrap();
+}
+
+/// XGBoost numbers nodes in the order of their making, this crate level by level.
+#[test]
+fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
+    let mut tree = TreeSpec::leaf(0.0);
+    let [left, right] = tree.split(0, 0, 0.5, false);
+    let [deep, _] = tree.split(right, 0, 0.75, false);
+    tree.split(deep, 0, 0.6, false);
+    let [file_node, _] = tree.split(left, 0, 0.25, false);
+    assert_eq!(file_node, 7);
+    tree.cover[file_node] = -1.0;
+    let error = read(&document(&[TreeSpec::leaf(1.0), tree], 1, &[0.0])).unwrap().check_covers().unwrap_err();
+    assert!(matches!(error, ModelError::Cover { tree: 1, node: 7, .. }), "{error}");
+}
+
+#[test]
+fn pruned_nodes_that_the_file_declares_are_skipped() {
+    let mut tree = TreeSpec::leaf(0.0);
+    let [left, right] = tree.split(0, 0, 0.5, false);
+    tree.split(right, 0, 0.75, false);
+    // Pruned back: the split is a leaf again and its children lie about.
+    (tree.left[right], tree.right[right]) = (-1, -1);
+    (tree.number[left], tree.number[right]) = (-1.0, 2.0);
+    let mut document = document(&[tree], 1, &[0.0]);
+    assert!(read(&document).unwrap_err().to_string().contains("2 of 5 nodes are not reached"));
+    put(&mut document, "/learner/gradient_booster/model/trees/0/tree_param/num_deleted", json!("2"));
+    let ensemble = read(&document).unwrap();
+    assert_eq!(ensemble.margins(Rows::new(&[0.0, 1.0], 1)).unwrap(), [-1.0, 2.0]);
+}
+
+#[test]
+fn base_scores_are_read_in_every_spelling() {
+    let trees = [TreeSpec::leaf(0.0)];
+    let margin = |objective: &str, score: Value, version: Value| {
+        let mut document = document(&trees, 1, &[0.0]);
+        put(&mut document, "/learner/learner_model_param/base_score", score);
+        put(&mut document, "/learner/objective/name", json!(objective));
+        put(&mut document, "/version", version);
+        read(&document).map(|ensemble| ensemble.base_margins()[0])
+    };
+    let third = f64::from(0.3_f32);
+    for score in [json!("3E-1"), json!("[3E-1]"), json!(" [ 0.3 ] "), json!(0.3), json!([0.3])] {
+        assert_eq!(margin("reg:squarederror", score.clone(), json!([2, 0, 0])).unwrap(), third, "{score}");
+    }
+    // Margin less leaves of XGBoost 1.7.6, 2.1.4 and 3.2.0 for a base score of 0.3, to f32.
+    for (objective, wanted) in [
+        ("binary:logistic", -0.84730),
+        ("reg:logistic", -0.84730),
+        ("binary:logitraw", 0.3),
+        ("binary:hinge", 0.3),
+        ("count:poisson", -1.20397),
+        ("reg:gamma", -1.20397),
+        ("reg:tweedie", -1.20397),
+        ("survival:cox", -1.20397),
+        ("survival:aft", -1.20397),
+        ("reg:absoluteerror", 0.3),
+        ("reg:quantileerror", 0.3),
+        ("reg:pseudohubererror", 0.3),
+        ("reg:squaredlogerror", 0.3),
+        ("rank:pairwise", 0.3),
+        ("multi:softmax", 0.3),
+    ] {
+        let got = margin(objective, json!("[3E-1]"), json!([3, 2, 0])).unwrap();
+        assert!((got - wanted).abs() < 1e-5, "{objective}: {got}");
+    }
+    for (objective, score) in
+        [("binary:logistic", 0.0), ("binary:logistic", 1.0), ("count:poisson", 0.0), ("reg:gamma", -1.0)]
+    {
+        let error = margin(objective, json!(score), json!([2, 1, 0])).unwrap_err();
+        assert!(matches!(error, ModelError::Schema { .. }), "{objective} {score}: {error}");
+    }
+}
+
+#[test]
+fn the_leaves_of_dart_are_weighted_by_tree() {
+    let trees = [TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)];
+    let mut document = document(&trees, 1, &[0.0]);
+    let model = document["learner"]["gradient_booster"].take();
+    document["learner"]["gradient_booster"] =
+        json!({"gbtree": model, "name": "dart", "weight_drop": [0.3, 0.7]});
+    let got = read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap()[0];
+    let [a, b] = [(0.1_f32, 0.3_f32), (-2.5, 0.7)].map(|(leaf, weight)| f64::from(leaf) * f64::from(weight));
+    assert_eq!(got, a + b);
+    for (weights, reason) in
+        [(json!([0.3]), "1 elements where 2"), (json!([0.3, 1e300]), "weight"), (Value::Null, "weight_drop")]
+    {
+        put(&mut document, "/learner/gradient_booster/weight_drop", weights);
+        let error = read(&document).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+/// XGBoost 3.4 writes dropout so; read as 3.3 writes it, every leaf would weigh 1.
+#[test]
+fn weights_within_the_model_of_a_gbtree_count_as_those_of_dart() {
+    let trees = [TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)];
+    let mut document = document(&trees, 1, &[0.0]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3, 0.7]);
+    let [a, b] = [(0.1_f32, 0.3_f32), (-2.5, 0.7)].map(|(leaf, weight)| f64::from(leaf) * f64::from(weight));
+    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [a + b]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([]);
+    let unweighted = f64::from(0.1_f32) - 2.5;
+    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [unweighted]);
+    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3]);
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("1 elements where 2"), "{error}");
+}
+
+#[test]
+fn a_very_deep_tree_is_read_without_a_deep_stack() {
+    let chain = TreeSpec::chain(&mut Random(4), &[0; 200_000]);
+    let ensemble = Ensemble::from_bytes(&ubj(&document(&[chain], 1, &[0.0]))).unwrap();
+    assert_eq!(ensemble.depth(), 200_000);
+    assert_eq!(ensemble.margins(Rows::new(&[1.0], 1)).unwrap(), [1.5]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What survives a few changed bytes is a sound model: it predicts without a panic.
+    #[test]
+    fn changed_bytes_are_refused_or_harmless(
+        binary: bool,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let sample = sample();
+        let mut bytes = if binary { ubj(&sample) } else { sample.to_string().into_bytes() };
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Ok(ensemble) = Ensemble::from_bytes(&bytes) {
+            let features = ensemble.feature_count();
+            prop_assume!(features < 1000);
+            let row = vec![1.0; features];
+            let rows = Rows::new(&row, features);
+            ensemble.margins(rows).unwrap();
+        }
+    }
+}
+
+/// XGBoost 3.4 writes `-Infinity` for some splits where the weights of rows differ widely.
+#[test]
+fn an_infinite_threshold_sends_all_values_to_one_side() {
+    for (threshold, wanted) in [("-Infinity", [2.0, 2.0, -1.0]), ("Infinity", [-1.0, -1.0, -1.0])] {
+        let mut tree = TreeSpec::leaf(0.0);
+        let [left, right] = tree.split(0, 0, 0.5, true);
+        (tree.number[left], tree.number[right]) = (-1.0, 2.0);
+        let document = document(&[tree], 1, &[0.0]).to_string();
+        assert!(document.contains("[0.5,"), "{document}");
+        let ensemble =
+            Ensemble::from_bytes(document.replace("[0.5,", &format!("[{threshold},")).as_bytes()).unwrap();
+        let rows = [-3.4e38, 3.4e38, f64::NAN];
+        assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
+    }
+    let document = document(&[TreeSpec::chain(&mut Random(1), &[0])], 1, &[0.0]).to_string();
+    let error = Ensemble::from_bytes(document.replace("[0.0,", "[NaN,").as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("threshold NaN"), "{error}");
+}
+
+/// XGBoost computes with 32 bits: 1e39 is infinite there.
+#[test]
+fn values_that_are_infinite_in_the_models_width_are_refused() {
+    let ensemble = read(&document(&[TreeSpec::leaf(0.5)], 1, &[0.0])).unwrap();
+    for value in [1e39, -1e39, f64::INFINITY] {
+        let error = ensemble.margins(Rows::new(&[1.0, value], 1)).unwrap_err().to_string();
+        assert!(error.contains("row 1") && error.contains("column 0"), "{error}");
+    }
+    assert!(ensemble.margins(Rows::new(&[3.4e38], 1)).is_ok());
+}

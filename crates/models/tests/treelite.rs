@@ -1,0 +1,339 @@
+//! treelite's dumps: margins that treelite 4.8.1 gave, the same model read in its own format, every operator, and what is refused.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use apportion_games::Rows;
+use apportion_models::{Ensemble, Link, ModelError};
+use common::put;
+use serde_json::{Value, json};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn model(name: &str) -> Ensemble {
+    Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn document(name: &str) -> Value {
+    let mut content = Vec::new();
+    let file = std::fs::File::open(fixture(&format!("{name}.json.gz"))).unwrap();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
+    serde_json::from_slice(&content).unwrap()
+}
+
+fn read(document: &Value) -> Result<Ensemble, ModelError> {
+    Ensemble::from_bytes(document.to_string().as_bytes())
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+/// Rows with missing values, values at thresholds, and categories that are fractions, negative, huge or unknown.
+#[test]
+fn margins_and_outputs_are_those_of_treelite() {
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(fixture("treelite_margins.json")).unwrap()).unwrap();
+    for (name, tolerance, link) in [
+        // treelite adds the trees of f32 models in f32.
+        ("treelite_xgboost", 1e-6, Link::Softmax),
+        ("treelite_lightgbm", 1e-12, Link::Logistic { steepness: f64::from(0.7f32) }),
+        ("treelite_forest", 1e-12, Link::Identity),
+        ("treelite_targets", 1e-12, Link::Identity),
+        ("treelite_histogram", 1e-12, Link::Identity),
+        ("treelite_isolation", 1e-12, Link::HalfPower { unit: 0.0 }),
+    ] {
+        let (ensemble, truth) = (model(name), &truth[name]);
+        match (ensemble.link().unwrap(), link) {
+            (Link::HalfPower { unit }, Link::HalfPower { .. }) => assert!(unit > 1.0),
+            (got, wanted) => assert_eq!(got, wanted, "{name}"),
+        }
+        assert_eq!(ensemble.origin().format, "treelite JSON");
+        ensemble.check_covers().unwrap();
+        for (index, row) in truth["rows"].as_array().unwrap().iter().map(floats).enumerate() {
+            let mut got = ensemble.margins(Rows::new(&row, ensemble.feature_count())).unwrap();
+            let wanted = floats(&truth["margins"][index]);
+            let scale = wanted.iter().fold(1.0, |most: f64, margin| most.max(margin.abs()));
+            assert_eq!(got.len(), wanted.len(), "{name}");
+            for (got, wanted) in got.iter().zip(&wanted) {
+                assert!((got - wanted).abs() <= tolerance * scale, "{name}, row {index}: {got} != {wanted}");
+            }
+            let wanted = floats(&truth["outputs"][index]);
+            ensemble.link().unwrap().apply(&mut got);
+            for (got, wanted) in got.iter().zip(&wanted) {
+                // treelite has the parameters of links as f32.
+                assert!((got - wanted).abs() <= 1e-6, "{name}, row {index}: {got} != {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_has_the_same_margins_in_its_own_format() {
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(fixture("treelite_margins.json")).unwrap()).unwrap();
+    let rows: Vec<f64> =
+        truth["treelite_xgboost"]["rows"].as_array().unwrap().iter().flat_map(floats).collect();
+    let [own, dumped] = ["treelite_xgboost_native", "treelite_xgboost"]
+        .map(|name| model(name).margins(Rows::new(&rows, 4)).unwrap());
+    for (own, dumped) in own.iter().zip(&dumped) {
+        assert!((own - dumped).abs() <= 1e-12, "{own} != {dumped}");
+    }
+}
+
+/// A split of feature 1 on a number, with nodes in another order and numbers of their own.
+fn split(operator: &str, threshold_type: &str, threshold: f64, default_left: bool) -> Value {
+    json!({
+        "threshold_type": threshold_type, "leaf_output_type": "float64", "num_feature": 2,
+        "task_type": "kRegressor", "average_tree_output": false, "num_target": 1, "num_class": [1],
+        "leaf_vector_shape": [1, 1], "target_id": [0], "class_id": [0], "postprocessor": "identity",
+        "sigmoid_alpha": 1.0, "ratio_c": 1.0, "base_scores": [0.5], "attributes": "{}",
+        "trees": [{"num_nodes": 3, "has_categorical_split": false, "nodes": [
+            {"node_id": -7, "leaf_value": 2.0, "data_count": 3},
+            {"node_id": 900, "split_feature_id": 1, "default_left": default_left,
+             "node_type": "numerical_test_node", "comparison_op": operator, "threshold": threshold,
+             "left_child": 4, "right_child": -7, "data_count": 5},
+            {"node_id": 4, "leaf_value": 1.0, "data_count": 2},
+        ]}],
+    })
+}
+
+#[test]
+fn every_operator_decides_as_it_says() {
+    type Decide = fn(f64, f64) -> bool;
+    let operators: [(&str, Decide); 5] = [
+        ("<", |x, t| x < t),
+        ("<=", |x, t| x <= t),
+        (">", |x, t| x > t),
+        (">=", |x, t| x >= t),
+        ("==", |x, t| x == t),
+    ];
+    for (operator, decide) in operators {
+        for default_left in [false, true] {
+            for (kind, threshold) in [("float64", 0.1), ("float32", f64::from(0.1f32)), ("float64", -3.0)] {
+                let ensemble = read(&split(operator, kind, threshold, default_left)).unwrap();
+                ensemble.check_covers().unwrap();
+                let near =
+                    [0.1, f64::from(0.1f32), 0.1f64.next_up(), 0.1f64.next_down(), -3.0, 0.0, -0.0, 7.0];
+                for x in near {
+                    let rounded = if kind == "float32" { f64::from(x as f32) } else { x };
+                    let wanted = if decide(rounded, threshold) { 1.5 } else { 2.5 };
+                    let got = ensemble.margins(Rows::new(&[9.0, x], 2)).unwrap()[0];
+                    assert_eq!(got, wanted, "{x} {operator} {threshold}, {kind}");
+                }
+                let got = ensemble.margins(Rows::new(&[9.0, f64::NAN], 2)).unwrap()[0];
+                assert_eq!(got, if default_left { 1.5 } else { 2.5 }, "a missing value, {operator}");
+            }
+        }
+    }
+}
+
+#[test]
+fn members_of_a_category_list_go_where_it_says() {
+    for right in [false, true] {
+        for default_left in [false, true] {
+            let mut document = split("<", "float64", 0.0, default_left);
+            document["trees"][0]["nodes"][1]["node_type"] = json!("categorical_test_node");
+            document["trees"][0]["nodes"][1]["category_list"] = json!([3, 0]);
+            document["trees"][0]["nodes"][1]["category_list_right_child"] = json!(right);
+            let ensemble = read(&document).unwrap();
+            for (x, member) in
+                [(0.0, true), (3.0, true), (3.9, true), (1.0, false), (-0.5, false), (1e12, false)]
+            {
+                let got = ensemble.margins(Rows::new(&[9.0, x], 2)).unwrap()[0];
+                assert_eq!(
+                    got,
+                    if member != right { 1.5 } else { 2.5 },
+                    "{x}, members to the right: {right}"
+                );
+            }
+            let got = ensemble.margins(Rows::new(&[9.0, f64::NAN], 2)).unwrap()[0];
+            assert_eq!(got, if default_left { 1.5 } else { 2.5 });
+        }
+    }
+}
+
+/// Trees of an output are averaged over the trees of that output only.
+#[test]
+fn averages_are_over_the_trees_of_an_output() {
+    let mut document = split("<", "float64", 0.0, true);
+    document["average_tree_output"] = json!(true);
+    document["num_class"] = json!([2]);
+    document["base_scores"] = json!([0.0, 10.0]);
+    let tree = document["trees"][0].clone();
+    let leaf = json!({"num_nodes": 1, "nodes": [{"node_id": 0, "leaf_value": 8.0}]});
+    document["trees"] = json!([tree, leaf, leaf]);
+    document["target_id"] = json!([0, 0, 0]);
+    document["class_id"] = json!([1, 0, 1]);
+    let ensemble = read(&document).unwrap();
+    assert_eq!(ensemble.margins(Rows::new(&[0.0, -1.0], 2)).unwrap(), [8.0, 10.0 + 4.5]);
+    document["average_tree_output"] = json!(false);
+    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0, -1.0], 2)).unwrap(), [8.0, 19.0]);
+}
+
+#[test]
+fn postprocessors_have_their_links() {
+    for (name, link) in [
+        ("identity", Some(Link::Identity)),
+        ("exponential", Some(Link::Exponential)),
+        ("logarithm_one_plus_exp", Some(Link::Softplus)),
+        ("multiclass_ova", Some(Link::Logistic { steepness: 2.0 })),
+        ("hinge", None),
+        ("signed_square", None),
+    ] {
+        let mut document = split("<", "float64", 0.0, true);
+        document["postprocessor"] = json!(name);
+        document["sigmoid_alpha"] = json!(2.0);
+        assert_eq!(read(&document).unwrap().link(), link, "{name}");
+    }
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    for name in ["treelite_xgboost", "treelite_lightgbm", "treelite_targets"] {
+        let bytes = document(name).to_string().into_bytes();
+        assert!(Ensemble::from_bytes(&bytes).is_ok());
+        for cut in (0..bytes.len()).step_by(13).chain(bytes.len() - 50..bytes.len()) {
+            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_refused_with_the_place_and_the_reason() {
+    const SPLIT: &str = "/trees/0/nodes/1";
+    let at = |rest: &str| format!("{SPLIT}/{rest}");
+    let top = |key: &str| format!("/{key}");
+    let cases = [
+        (at("node_type"), json!("oblique_test_node"), "trees[0].nodes[1].node_type: \"oblique_test_node\""),
+        (at("node_type"), Value::Null, "no member \"node_type\""),
+        (at("comparison_op"), json!("!="), "the operator \"!=\""),
+        (at("threshold"), json!("x"), "text where a number"),
+        (at("threshold"), Value::Null, "no member \"threshold\""),
+        (at("split_feature_id"), json!(2), "tree 0: node 0 splits on feature 2, but there are 2"),
+        (at("split_feature_id"), json!(-1), "feature -1"),
+        (at("default_left"), json!(1), "a number where true or false"),
+        (at("left_child"), json!(0.5), "0.5 where a whole number"),
+        (at("left_child"), json!(900), "2 of 3 nodes are not reached from the root"),
+        (at("left_child"), json!(-7), "a second node that is nobody's child"),
+        (at("left_child"), Value::Null, "no member \"left_child\""),
+        (at("node_id"), json!(4), "no root"),
+        (top("trees/0/nodes/0/node_id"), json!(4), "nodes[2].node_id: the number of two nodes"),
+        (top("trees/0/nodes/0/leaf_value"), json!([1.0, 2.0]), "2 values where 1"),
+        (top("trees/0/nodes/0/leaf_value"), Value::Null, "no member \"left_child\""),
+        (top("trees/0/nodes"), json!([]), "says 3, but there are 0 nodes"),
+        (top("trees/0"), json!({"nodes": []}), "no root"),
+        (top("trees/0/num_nodes"), json!(4), "says 4, but there are 3"),
+        (top("num_feature"), json!(0), "without features"),
+        (top("num_feature"), json!(-3), "-3 where a count"),
+        (top("num_class"), json!([1, 1]), "2 numbers for 1 targets"),
+        (top("num_class"), json!([0]), "0 classes"),
+        (top("num_class"), json!([5_000_000]), "more than 1048576 outputs"),
+        (top("num_class"), json!([2]), "base_scores: 1 elements where 2"),
+        (top("num_target"), Value::Null, "no member \"num_target\""),
+        (top("leaf_vector_shape"), json!([1, 2]), "leaves of the shape [1, 2]"),
+        (top("leaf_vector_shape"), json!([1]), "leaves of the shape [1]"),
+        (top("target_id"), json!([1]), "tree 0 has target 1 of 1"),
+        (top("class_id"), json!([-2]), "tree 0 has class -2 of 1"),
+        (top("class_id"), json!([]), "0 elements where 1"),
+        (top("base_scores"), json!([]), "0 elements where 1"),
+        (top("threshold_type"), json!("float16"), "float16"),
+        (top("leaf_output_type"), json!("uint32"), "uint32"),
+        (top("average_tree_output"), json!(0), "a number where true or false"),
+        (top("postprocessor"), json!(1), "a number where text"),
+        (top("task_param"), json!({}), "treelite 3.x or before"),
+    ];
+    for (path, value, reason) in cases {
+        let mut document = split("<", "float64", 0.5, true);
+        put(&mut document, &path, value.clone());
+        match read(&document) {
+            Ok(_) => panic!("{path} = {value} was accepted"),
+            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
+        }
+    }
+    let mut document = split("<", "float64", 0.5, true);
+    let with = |document: &Value, number: &str| {
+        Ensemble::from_bytes(document.to_string().replace("12345.5", number).as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    document["trees"][0]["nodes"][1]["threshold"] = json!(12345.5);
+    assert!(with(&document, "NaN").contains("the threshold NaN"));
+    document["trees"][0]["nodes"][1]["threshold"] = json!(1.0);
+    document["trees"][0]["nodes"][0]["leaf_value"] = json!(12345.5);
+    assert!(with(&document, "Infinity").contains("has the value inf"));
+    document["trees"][0]["nodes"][0]["leaf_value"] = json!(1.0);
+    document["base_scores"] = json!([12345.5]);
+    assert!(with(&document, "NaN").contains("the base score NaN"));
+
+    let mut document = split("<", "float64", 0.5, true);
+    document["postprocessor"] = json!("sigmoid");
+    document["sigmoid_alpha"] = json!(0.0);
+    assert!(read(&document).unwrap_err().to_string().contains("sigmoid_alpha"));
+    let mut document = split("<", "float64", 0.5, true);
+    document["trees"][0]["nodes"][1]["node_type"] = json!("categorical_test_node");
+    for (list, reason) in [(json!([-1]), "-1 is no category"), (json!([1 << 25]), "33554432 is no category")]
+    {
+        document["trees"][0]["nodes"][1]["category_list"] = list;
+        assert!(read(&document).unwrap_err().to_string().contains(reason));
+    }
+}
+
+/// Two splits with each other as a child, beside a root that is whole.
+#[test]
+fn cycles_and_shared_nodes_are_refused() {
+    let mut document = split("<", "float64", 0.5, true);
+    let mut first = document["trees"][0]["nodes"][1].clone();
+    let mut second = first.clone();
+    (first["node_id"], first["left_child"], first["right_child"]) = (json!(10), json!(11), json!(11));
+    (second["node_id"], second["left_child"], second["right_child"]) = (json!(11), json!(10), json!(10));
+    let nodes = document["trees"][0]["nodes"].as_array_mut().unwrap();
+    nodes.extend([first, second]);
+    document["trees"][0]["num_nodes"] = json!(5);
+    let error = read(&document).unwrap_err();
+    assert!(matches!(error, ModelError::Tree { tree: 0, .. }), "{error}");
+    assert!(error.to_string().contains("2 of 5 nodes are not reached"), "{error}");
+
+    let mut document = split("<", "float64", 0.5, true);
+    document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);
+    document["trees"][0]["num_nodes"] = json!(2);
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("right_child: no node of the tree has this number"), "{error}");
+
+    let mut document = split("<", "float64", 0.5, true);
+    document["trees"][0]["nodes"][1]["right_child"] = json!(4);
+    document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);
+    document["trees"][0]["num_nodes"] = json!(2);
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("tree 0: node 1 is reached twice"), "{error}");
+}
+
+#[test]
+fn covers_are_hessians_or_counts_or_missing() {
+    let mut document = split("<", "float64", 0.5, true);
+    let covers = |document: &Value| {
+        let ensemble = read(document).unwrap();
+        ensemble.check_covers().map(|()| ensemble.cover_of(&ensemble.trees()[0]).to_vec())
+    };
+    assert_eq!(covers(&document).unwrap(), [5.0, 2.0, 3.0]);
+    for (node, hessian) in [(0, 1.0), (1, 4.0), (2, 3.0)] {
+        document["trees"][0]["nodes"][node]["sum_hess"] = json!(hessian);
+    }
+    assert_eq!(covers(&document).unwrap(), [4.0, 3.0, 1.0]);
+    document["trees"][0]["nodes"][2]["sum_hess"] = json!(-3.0);
+    assert!(matches!(covers(&document), Err(ModelError::Cover { tree: 0, .. })));
+    for node in 0..3 {
+        let node = document["trees"][0]["nodes"][node].as_object_mut().unwrap();
+        node.remove("data_count");
+        if node["node_id"] == 4 {
+            node.remove("sum_hess");
+        }
+    }
+    assert!(matches!(covers(&document), Err(ModelError::Cover { tree: 0, .. })));
+}

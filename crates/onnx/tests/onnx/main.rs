@@ -1,0 +1,10 @@
+//! Networks against what other programs predict with them, row by row and near a reference; and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod bundled;
+mod common;
+mod near;
+mod refusals;
+mod rows;
+mod truth;

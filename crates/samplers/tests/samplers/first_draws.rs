@@ -1,0 +1,91 @@
+//! First draws for a fixed seed.
+//!
+//! Stored results name their seed: if these change, every one of them stops being reproducible, and the change log must say so.
+
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
+};
+
+fn first(sample: &Sample, rows: usize) -> Vec<String> {
+    sample.coalitions().iter().take(rows).map(|row| row.to_string()).collect()
+}
+
+/// A number that any change of any row changes (FNV-1a over the words).
+fn fingerprint(sample: &Sample) -> u64 {
+    let bytes = sample.coalitions().words().iter().flat_map(|word| word.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn first_rows_are_fixed() {
+    let (law, pairing) = (SizeLaw::leverage(8).unwrap(), Pairing::Paired);
+    let bernoulli = Bernoulli { law: law.clone(), pairing }.sample(80, 42).unwrap();
+    assert_eq!(first(&bernoulli, 80)[16..19], ["{0, 1} of 8", "{2, 3, 4, 5, 6, 7} of 8", "{0, 3} of 8"]);
+    let fixed = FixedCounts { law: law.clone(), pairing }.sample(80, 42).unwrap();
+    assert_eq!(first(&fixed, 80)[16..19], ["{0, 3} of 8", "{1, 2, 4, 5, 6, 7} of 8", "{1, 2} of 8"]);
+    let with_replacement = WithReplacement { law, pairing: Pairing::Unpaired }.sample(80, 42).unwrap();
+    assert_eq!(
+        first(&with_replacement, 3),
+        ["{1, 7} of 8", "{1, 2, 3, 4, 5, 6} of 8", "{0, 1, 3, 4, 5, 6} of 8"]
+    );
+}
+
+#[test]
+fn whole_samples_are_fixed() {
+    let mut fingerprints = Vec::new();
+    for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
+        for (law, pairing) in
+            [(SizeLaw::leverage(players), Pairing::Paired), (SizeLaw::kernel(players), Pairing::Unpaired)]
+        {
+            let law = law.unwrap();
+            let samplers: [Box<dyn Sampler>; 3] = [
+                Box::new(Bernoulli { law: law.clone(), pairing }),
+                Box::new(FixedCounts { law: law.clone(), pairing }),
+                Box::new(WithReplacement { law, pairing }),
+            ];
+            fingerprints
+                .extend(samplers.map(|sampler| fingerprint(&sampler.sample(evaluations, 42).unwrap())));
+        }
+    }
+    let wanted = [
+        4609639707216812893,
+        1342648918233642465,
+        16725090125044206261,
+        1740631764218488599,
+        4318023727749821968,
+        617944878478011824,
+        10050531706064408590,
+        16156425142890931137,
+        6228696667198827789,
+        11054644269449024757,
+        2475444671887195272,
+        9993632165355786225,
+        795162165649873573,
+        5503476644229620353,
+        14243861903387778601,
+        4864779157011069156,
+        2897449756439330040,
+        3423612857569156073,
+    ];
+    assert_eq!(fingerprints, wanted);
+}
+
+#[test]
+fn whole_growing_samples_are_fixed() {
+    let mut fingerprints = Vec::new();
+    for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
+        let (law, pairing) = (SizeLaw::leverage(players).unwrap(), Pairing::Paired);
+        let growing = Growing { law: law.clone(), pairing }.sample(evaluations, 42).unwrap();
+        let bernoulli = GrowingBernoulli { law, pairing }.sample(evaluations, 42).unwrap();
+        fingerprints.extend([fingerprint(&growing), fingerprint(&bernoulli)]);
+    }
+    let wanted = [
+        17650177534750884281,
+        11066259465827784737,
+        1037886148048076837,
+        14209055584462103365,
+        10011896722875219273,
+        10083874914092881753,
+    ];
+    assert_eq!(fingerprints, wanted);
+}

@@ -1,0 +1,14 @@
+//! Values of models as their libraries save them: against what the libraries say, ground truth and enumeration.
+//!
+//! That files are read exactly, and damaged ones refused, is tested in `apportion-models`.
+
+#![allow(clippy::unwrap_used)]
+
+mod catboost;
+#[path = "../common/mod.rs"]
+mod common;
+mod lightgbm;
+mod portable;
+mod scikit_learn;
+mod treelite;
+mod xgboost;

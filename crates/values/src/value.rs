@@ -1,0 +1,256 @@
+//! What is asked for: a solution concept together with the groups or the graph that it is of.
+
+use apportion_games::{Game, Graph, Partition};
+
+use crate::coalitional::{CoalitionalValue, GroupedValues};
+use crate::error::ValueError;
+use crate::graph_value::GraphValue;
+use crate::linear::LinearValue;
+use crate::semivalue::Semivalue;
+use crate::solution_concept::SolutionConcept;
+
+/// A solution concept with the structure that it needs, and no other: groups for values of players in groups and of groups, a graph for
+/// values of players on a graph.
+///
+/// ```
+/// use apportion_games::{Glove, Graph, Partition};
+/// use apportion_values::{GraphValue, Semivalue, Value};
+///
+/// // One left glove, two right ones. Whose is the pair?
+/// let game = Glove::new(1, 2)?;
+/// let shapley = Value::from(Semivalue::Shapley).enumerate(&game)?;
+/// assert!((shapley.values[0] - 2.0 / 3.0).abs() < 1e-12);
+///
+/// // The right ones act together.
+/// let groups = Partition::new(3, vec![vec![0], vec![1, 2]])?;
+/// assert_eq!(Value::quotient(Semivalue::Shapley, groups).enumerate(&game)?.values, [0.5, 0.5]);
+///
+/// // The first right one stands between the two others.
+/// let line = Graph::new(3, [(0, 1), (1, 2)])?;
+/// assert_eq!(Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?.values, [0.5, 0.5, 0.0]);
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A semivalue of the players.
+    Semivalue(Semivalue),
+    /// A linear value of the players, by a user's own laws.
+    Linear(LinearValue),
+    /// A value of players in these groups.
+    Coalitional(CoalitionalValue, Partition),
+    /// The two-step Shapley value of players in these groups.
+    TwoStepShapley(Partition),
+    /// A semivalue of these groups, in the quotient game.
+    Quotient(Semivalue, Partition),
+    /// A value of players on this graph.
+    OnGraph(GraphValue, Graph),
+}
+
+impl Value {
+    /// The Owen value of players in these groups.
+    pub fn owen(groups: Partition) -> Self {
+        Self::Coalitional(CoalitionalValue::owen(), groups)
+    }
+
+    /// The Banzhaf-Owen value of players in these groups.
+    pub fn banzhaf_owen(groups: Partition) -> Self {
+        Self::Coalitional(CoalitionalValue::banzhaf_owen(), groups)
+    }
+
+    /// The two-step Shapley value of players in these groups.
+    pub fn two_step(groups: Partition) -> Self {
+        Self::TwoStepShapley(groups)
+    }
+
+    /// A semivalue of these groups, in the quotient game.
+    pub fn quotient(semivalue: Semivalue, groups: Partition) -> Self {
+        Self::Quotient(semivalue, groups)
+    }
+
+    /// A value of players on this graph.
+    pub fn on_graph(value: GraphValue, graph: Graph) -> Self {
+        Self::OnGraph(value, graph)
+    }
+
+    /// A solution concept with what was given beside it: for names, as on a command line.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::NoPartition`] and [`ValueError::NoGraph`] where something is missing, [`ValueError::NeedlessGroups`] and
+    /// [`ValueError::NeedlessGraph`] where something has no meaning.
+    pub fn of(
+        concept: SolutionConcept,
+        groups: Option<Partition>,
+        graph: Option<Graph>,
+    ) -> Result<Self, ValueError> {
+        if groups.is_some() && !concept.needs_partition() {
+            return Err(ValueError::NeedlessGroups { value: Box::new(concept) });
+        }
+        if graph.is_some() && !concept.needs_graph() {
+            return Err(ValueError::NeedlessGraph { value: Box::new(concept) });
+        }
+        Ok(match (concept, groups, graph) {
+            (SolutionConcept::Semivalue(semivalue), ..) => Self::Semivalue(semivalue),
+            (SolutionConcept::Linear(value), ..) => Self::Linear(value),
+            (SolutionConcept::Coalitional(value), Some(groups), _) => Self::Coalitional(value, groups),
+            (SolutionConcept::TwoStepShapley, Some(groups), _) => Self::TwoStepShapley(groups),
+            (SolutionConcept::Quotient(semivalue), Some(groups), _) => Self::Quotient(semivalue, groups),
+            (SolutionConcept::OnGraph(value), _, Some(graph)) => Self::OnGraph(value, graph),
+            (concept @ SolutionConcept::OnGraph(_), _, None) => {
+                return Err(ValueError::NoGraph { value: Box::new(concept) });
+            }
+            (concept, None, _) => return Err(ValueError::NoPartition { value: Box::new(concept) }),
+        })
+    }
+
+    /// The solution concept, which is what it is called by.
+    pub fn concept(&self) -> SolutionConcept {
+        match self {
+            Self::Semivalue(semivalue) => semivalue.clone().into(),
+            Self::Linear(value) => value.clone().into(),
+            Self::Coalitional(value, _) => value.clone().into(),
+            Self::TwoStepShapley(_) => SolutionConcept::TwoStepShapley,
+            Self::Quotient(semivalue, _) => SolutionConcept::Quotient(semivalue.clone()),
+            Self::OnGraph(value, _) => value.clone().into(),
+        }
+    }
+
+    /// The groups, where it is of groups or of players in groups.
+    pub fn groups(&self) -> Option<&Partition> {
+        match self {
+            Self::Coalitional(_, groups) | Self::TwoStepShapley(groups) | Self::Quotient(_, groups) => {
+                Some(groups)
+            }
+            Self::Semivalue(_) | Self::Linear(_) | Self::OnGraph(..) => None,
+        }
+    }
+
+    /// The graph, where it is of players on one.
+    pub fn graph(&self) -> Option<&Graph> {
+        match self {
+            Self::OnGraph(_, graph) => Some(graph),
+            _ => None,
+        }
+    }
+
+    /// The same value under its plainest name, as [`SolutionConcept::simplified`] has it.
+    pub fn simplified(&self) -> Self {
+        match self {
+            Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
+            Self::Quotient(semivalue, groups) => Self::Quotient(semivalue.simplified(), groups.clone()),
+            Self::Coalitional(value, groups) => {
+                let value = CoalitionalValue {
+                    between: value.between.simplified(),
+                    within: value.within.simplified(),
+                };
+                Self::Coalitional(value, groups.clone())
+            }
+            Self::OnGraph(value, graph) => {
+                Self::OnGraph(value.clone().of(value.semivalue.simplified()), graph.clone())
+            }
+            Self::Linear(_) | Self::TwoStepShapley(_) => self.clone(),
+        }
+    }
+
+    /// Checks that it is defined for `players`, and says how many values there are: one for each player, of quotient values one for each
+    /// group.
+    ///
+    /// # Errors
+    ///
+    /// As [`SolutionConcept::check`] and [`GraphValue::check`].
+    pub fn check(&self, players: usize) -> Result<usize, ValueError> {
+        match self {
+            Self::OnGraph(value, graph) => {
+                value.check(players, graph)?;
+                Ok(players)
+            }
+            _ => self.concept().check(players, self.groups()),
+        }
+    }
+
+    /// How many coalitions [`enumerate`](Self::enumerate) looks at, as [`SolutionConcept::coalitions`] counts them; of values on graphs
+    /// none, as that depends on more than the number of players.
+    pub fn coalitions(&self, players: usize) -> Option<usize> {
+        self.concept().coalitions(players, self.groups())
+    }
+
+    /// The exact values by definition, of each player, of quotient values of each group.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check), too many players or groups, or if the game fails.
+    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<GroupedValues, ValueError> {
+        match self {
+            Self::OnGraph(value, graph) => value.enumerate(game, graph),
+            _ => self.concept().enumerate(game, self.groups()),
+        }
+    }
+}
+
+impl From<Semivalue> for Value {
+    fn from(semivalue: Semivalue) -> Self {
+        Self::Semivalue(semivalue)
+    }
+}
+
+impl From<LinearValue> for Value {
+    fn from(value: LinearValue) -> Self {
+        Self::Linear(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::SumOfUnanimity;
+
+    fn given() -> (Partition, Graph) {
+        (Partition::new(4, vec![vec![0, 1], vec![2, 3]]).unwrap(), Graph::line(4))
+    }
+
+    #[test]
+    fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
+        let (groups, graph) = given();
+        for (name, has_groups, has_graph) in [
+            ("shapley", false, false),
+            ("owen", true, false),
+            ("two-step", true, false),
+            ("quotient-banzhaf", true, false),
+            ("myerson", false, true),
+        ] {
+            let concept: SolutionConcept = name.parse().unwrap();
+            for (with_groups, with_graph) in [(false, false), (true, false), (false, true), (true, true)] {
+                let made = Value::of(
+                    concept.clone(),
+                    with_groups.then(|| groups.clone()),
+                    with_graph.then(|| graph.clone()),
+                );
+                let fits = (with_groups, with_graph) == (has_groups, has_graph);
+                assert_eq!(made.is_ok(), fits, "{name}");
+                if let Ok(value) = made {
+                    assert_eq!(value.concept(), concept);
+                    assert_eq!((value.groups().is_some(), value.graph().is_some()), (has_groups, has_graph));
+                    assert_eq!(value.check(4).unwrap(), if name.starts_with("quotient") { 2 } else { 4 });
+                    assert!(value.check(5).is_err() == (has_groups || has_graph), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_concept() {
+        let (groups, graph) = given();
+        let game = SumOfUnanimity::random(4, 9, 3, 1);
+        let owen = Value::owen(groups.clone());
+        assert_eq!(
+            owen.enumerate(&game).unwrap().values,
+            SolutionConcept::owen().enumerate(&game, Some(&groups)).unwrap().values
+        );
+        let local = GraphValue::l_shapley(1);
+        assert_eq!(
+            Value::on_graph(local.clone(), graph.clone()).enumerate(&game).unwrap().values,
+            local.enumerate(&game, &graph).unwrap().values
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! The axioms of values of players in groups, on random games and partitions.
+
+use apportion_games::{Partition, TabulatedGame};
+use apportion_values::{SolutionConcept, axioms};
+use proptest::prelude::*;
+
+const TOLERANCE: f64 = 1e-12;
+
+prop_compose! {
+    fn game_in_groups()(players in 1..8usize, outputs in 1..3usize)(
+        values in prop::collection::vec(-10.0..10.0f64, outputs << players),
+        group_of in prop::collection::vec(0..4usize, players),
+        outputs in Just(outputs),
+    ) -> (TabulatedGame, Partition) {
+        let groups: Vec<Vec<usize>> = (0..4)
+            .map(|group| (0..group_of.len()).filter(|&player| group_of[player] == group).collect::<Vec<_>>())
+            .filter(|group| !group.is_empty())
+            .collect();
+        let partition = Partition::new(group_of.len(), groups).unwrap();
+        (TabulatedGame::new(values, outputs).unwrap(), partition)
+    }
+}
+
+fn values(name: &str, game: &TabulatedGame, partition: &Partition) -> Vec<f64> {
+    let value: SolutionConcept = name.parse().unwrap();
+    value.enumerate(game, Some(partition)).unwrap().values
+}
+
+/// The game in which `first` and `second` add the same: the mean of the game and the one with their parts exchanged.
+fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
+    use apportion_games::Game;
+    let exchanged = |mask: u64| {
+        let (i, j) = (mask >> first & 1, mask >> second & 1);
+        mask & !(1 << first) & !(1 << second) | i << second | j << first
+    };
+    let mean = |mask: u64| {
+        let other = game.value(exchanged(mask)).to_vec();
+        game.value(mask).iter().zip(other).map(|(a, b)| (a + b) / 2.0).collect::<Vec<_>>()
+    };
+    let table = (0..1u64 << game.players()).flat_map(mean).collect();
+    TabulatedGame::new(table, game.outputs()).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn members_sum_to_what_their_group_gets((game, partition) in game_in_groups()) {
+        for (value, quotient) in [
+            ("owen", "quotient-shapley"),
+            ("two-step", "quotient-shapley"),
+            ("symmetric-coalitional-banzhaf", "quotient-banzhaf"),
+            ("coalitional=beta=4,1/shapley", "quotient-beta=4,1"),
+        ] {
+            let (values, quotient) = (values(value, &game, &partition), values(quotient, &game, &partition));
+            prop_assert_eq!(axioms::quotient_property(&partition, &values, &quotient, TOLERANCE), Ok(()));
+        }
+    }
+
+    #[test]
+    fn owen_and_two_step_values_are_efficient((game, partition) in game_in_groups()) {
+        for name in ["owen", "two-step"] {
+            let value: SolutionConcept = name.parse().unwrap();
+            let got = value.enumerate(&game, Some(&partition)).unwrap();
+            prop_assert_eq!(axioms::efficiency(&got.values, &got.base, &got.full, TOLERANCE), Ok(()));
+        }
+    }
+
+    #[test]
+    fn symmetric_members_of_a_group_have_equal_values(
+        (game, partition) in game_in_groups(), a in 0..8usize, b in 0..8usize,
+    ) {
+        let members = partition.group(a % partition.len());
+        let (first, second) = (members[a % members.len()], members[b % members.len()]);
+        prop_assume!(first != second);
+        let game = made_symmetric(&game, first, second);
+        prop_assert!(axioms::are_symmetric(&game, first, second, TOLERANCE));
+        for name in ["owen", "banzhaf-owen", "symmetric-coalitional-banzhaf", "two-step"] {
+            let values = values(name, &game, &partition);
+            prop_assert_eq!(axioms::symmetry_within_groups(&game, &partition, &values, TOLERANCE), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn what_violates_an_axiom_of_groups_is_found() {
+    let game = TabulatedGame::from_fn(3, |mask| f64::from(mask.count_ones()).powi(2)).unwrap();
+    let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
+    let wrong = [1.0, 2.0, 3.0];
+    let violation = axioms::quotient_property(&partition, &wrong, &[4.0, 3.0], TOLERANCE).unwrap_err();
+    assert_eq!((violation.got, violation.wanted), (3.0, 4.0));
+    assert!(axioms::symmetry_within_groups(&game, &partition, &wrong, TOLERANCE).is_err());
+    // Players 1 and 2 are symmetric, but no fellows.
+    let apart = [2.0, 2.0, 7.0];
+    assert_eq!(axioms::symmetry_within_groups(&game, &partition, &apart, TOLERANCE), Ok(()));
+    assert!(axioms::symmetry(&game, &apart, TOLERANCE).is_err());
+    // Banzhaf-Owen values need not sum to what the group gets.
+    let majority = TabulatedGame::from_fn(5, |mask| f64::from(mask.count_ones() >= 3)).unwrap();
+    let partition = Partition::new(5, vec![vec![0, 1, 2], vec![3, 4]]).unwrap();
+    let banzhaf = values("banzhaf-owen", &majority, &partition);
+    let quotient = values("quotient-banzhaf", &majority, &partition);
+    assert!(axioms::quotient_property(&partition, &banzhaf, &quotient, TOLERANCE).is_err());
+}

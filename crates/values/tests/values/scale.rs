@@ -1,0 +1,84 @@
+//! Games of any scale have the same values up to the factor, and results that are no numbers are refused.
+
+use apportion_games::{Coalitions, Graph, Partition, TabulatedGame};
+use apportion_values::{GraphValue, Semivalue, SolutionConcept, ValueError, axioms, enumerate};
+
+const PLAYERS: usize = 5;
+
+fn game(factor: f64) -> TabulatedGame {
+    let worth = |mask: u64| ((mask as f64 * 1.7).sin() + mask.count_ones() as f64) * factor;
+    let values: Vec<f64> =
+        Coalitions::from_masks(PLAYERS, 0..32).iter().map(|row| worth(row.words()[0])).collect();
+    TabulatedGame::new(values, 1).unwrap()
+}
+
+/// The values of `game` for every solution concept.
+fn all_values(game: &TabulatedGame) -> Vec<Result<Vec<f64>, ValueError>> {
+    let partition = Partition::new(PLAYERS, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
+    let names = ["shapley", "banzhaf", "beta=4,1", "owen", "banzhaf-owen", "two-step", "quotient-shapley"];
+    let of_groups = names.map(|name| {
+        let value: SolutionConcept = name.parse().unwrap();
+        let groups = value.needs_partition().then_some(&partition);
+        value.enumerate(game, groups).map(|found| found.values)
+    });
+    let graph = Graph::line(PLAYERS);
+    let on_graph = [GraphValue::l_shapley(2), GraphValue::c_shapley(2), GraphValue::myerson()]
+        .map(|value| value.enumerate(game, &graph).map(|found| found.values));
+    of_groups.into_iter().chain(on_graph).collect()
+}
+
+#[test]
+fn values_have_no_scale() {
+    let wanted: Vec<Vec<f64>> = all_values(&game(1.0)).into_iter().map(Result::unwrap).collect();
+    for (factor, tolerance) in [
+        (2.0_f64.powi(-990), 0.0),
+        (2.0_f64.powi(990), 0.0),
+        (1e-300, 1e-12),
+        (1e-160, 1e-12),
+        (1e160, 1e-12),
+        (1e300, 1e-12),
+    ] {
+        for (got, wanted) in all_values(&game(factor)).into_iter().zip(&wanted) {
+            for (got, wanted) in got.unwrap().iter().zip(wanted) {
+                assert!((got / factor - wanted).abs() <= tolerance, "{factor:e}: {got:e}, {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_no_numbers_are_refused() {
+    // Finite, but their differences are not.
+    let values = (0..32)
+        .map(|mask: u32| if mask.count_ones().is_multiple_of(2) { 1.7e308 } else { -1.7e308 })
+        .collect();
+    let game = TabulatedGame::new(values, 1).unwrap();
+    for refused in all_values(&game) {
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("scale") || message.contains("finite"), "{message}");
+    }
+    assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Overflow { .. })));
+}
+
+#[test]
+fn axioms_hold_at_any_scale_and_of_no_numbers_that_are_not() {
+    for factor in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
+        let game = game(factor);
+        let shapley = enumerate(&game, Semivalue::Shapley).unwrap();
+        let check = |values: &[f64]| axioms::efficiency(values, shapley.base(), shapley.full(), 1e-13);
+        assert!(check(shapley.values()).is_ok(), "{factor:e}");
+        let mut off = shapley.values().to_vec();
+        off[0] += 1e-9 * factor;
+        assert!(check(&off).is_err(), "{factor:e}");
+        assert!(axioms::symmetry(&game, shapley.values(), 1e-13).is_ok());
+        for bad in [f64::NAN, f64::INFINITY] {
+            off[0] = bad;
+            assert!(check(&off).is_err(), "{bad}");
+        }
+    }
+    // The range of this game is no number; its players are unlike all the same.
+    let values = vec![-1.7e308, 1.7e308, 0.0, 1.7e308];
+    let game = TabulatedGame::new(values, 1).unwrap();
+    assert!(!axioms::are_symmetric(&game, 0, 1, 1e-9) && !axioms::is_null(&game, 0, 1e-9));
+    assert!(axioms::efficiency(&[f64::NAN, 0.0], &[-1.7e308], &[1.7e308], 1e-9).is_err());
+}

@@ -1,0 +1,213 @@
+//! What a source file imports, as its text says.
+
+use std::collections::BTreeSet;
+
+use super::tokens::tokens;
+
+/// What matters of a file to the circles that it may stand in; all without tests, comments and texts in quotation marks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Imports {
+    pub(super) uses: Vec<Use>,
+    /// Paths that are written out where they are needed: `crate::stream::draw` in a function.
+    pub(super) paths: Vec<Vec<String>>,
+    /// Names of items that the file defines.
+    pub(super) defined: BTreeSet<String>,
+    /// Modules that are declared for tests alone.
+    pub(super) test_modules: BTreeSet<String>,
+}
+
+/// One name of a `use`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Use {
+    pub(super) path: Vec<String>,
+    /// The name that it has in the file; nothing for all names of a module (`*`).
+    pub(super) name: Option<String>,
+    /// Exported again.
+    pub(super) is_public: bool,
+}
+
+impl Imports {
+    pub(super) fn of(text: &str) -> Self {
+        let mut imports = Self::default();
+        let code = imports.without_tests(text);
+        let tokens = tokens(&code);
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            match token.as_str() {
+                "use" => {
+                    let rest = &tokens[at + 1..];
+                    let end = rest.iter().position(|token| token == ";").unwrap_or(rest.len());
+                    let mut tree = rest[..end].iter().map(String::as_str).peekable();
+                    branches(&mut tree, &[], is_public(&tokens[..at]), &mut imports.uses);
+                    at += end;
+                }
+                "fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" | "union" | "mod" => {
+                    imports.defined.extend(tokens.get(at + 1).cloned());
+                }
+                // What follows a bare `::` belongs to a type (`<T>::new`), and is no path of modules.
+                path if path.contains("::") && path != "::" && !follows_colons(&tokens[..at]) => {
+                    imports.paths.push(path.split("::").map(str::to_owned).collect());
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        imports
+    }
+
+    /// The lines without comments, texts in quotation marks, and items for tests, whose modules are noted.
+    fn without_tests(&mut self, text: &str) -> String {
+        let mut kept = String::new();
+        let mut lines = text.lines().map(bare);
+        while let Some(line) = lines.next() {
+            if line.trim() != "#[cfg(test)]" {
+                kept.push_str(&line);
+                kept.push('\n');
+                continue;
+            }
+            // The item ends at its semicolon, or at the brace that closes its first one.
+            let (mut depth, mut has_body) = (0i64, false);
+            for line in lines.by_ref() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                if let ["mod", name] | [_, "mod", name] = words.as_slice() {
+                    self.test_modules.extend(name.strip_suffix(';').map(str::to_owned));
+                }
+                if !line.trim_start().starts_with("#[") {
+                    depth += line.matches('{').count() as i64 - line.matches('}').count() as i64;
+                    has_body |= line.contains('{');
+                    if depth <= 0 && (has_body || line.trim_end().ends_with(';')) {
+                        break;
+                    }
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// A line without its comment and without texts in quotation marks.
+fn bare(line: &str) -> String {
+    let line = line.replace("'\"'", "").replace("\\\"", "");
+    let line: String = line.split('"').step_by(2).collect();
+    line.split("//").next().unwrap_or_default().to_owned()
+}
+
+/// Reads a tree of names: `a::{b, c::{self, d as e}, *}`.
+fn branches<'a>(
+    tokens: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    stem: &[String],
+    is_public: bool,
+    uses: &mut Vec<Use>,
+) {
+    let mut path = stem.to_vec();
+    let mut name = None;
+    // Whether the branch has ended in names of its own, or is empty.
+    let mut is_done = true;
+    while let Some(token) = tokens.next() {
+        match token {
+            "::" => {}
+            "{" => {
+                branches(tokens, &path, is_public, uses);
+                is_done = true;
+            }
+            "*" => {
+                uses.push(Use { path: path.clone(), name: None, is_public });
+                is_done = true;
+            }
+            "as" => name = tokens.next().map(str::to_owned),
+            "," | "}" => {
+                if !is_done {
+                    uses.push(named(path, name.take(), is_public));
+                }
+                path = stem.to_vec();
+                is_done = true;
+                if token == "}" {
+                    return;
+                }
+            }
+            names => {
+                path.extend(names.split("::").map(str::to_owned));
+                is_done = false;
+            }
+        }
+    }
+    if !is_done {
+        uses.push(named(path, name, is_public));
+    }
+}
+
+/// A use of one name, which is the last of its path if it has no other; `a::self` is `a`.
+fn named(mut path: Vec<String>, name: Option<String>, is_public: bool) -> Use {
+    if path.len() > 1 {
+        path.pop_if(|last| last == "self");
+    }
+    let name = name.or_else(|| path.last().cloned());
+    Use { path, name, is_public }
+}
+
+/// Whether what follows these tokens is `pub`, or `pub(…)`.
+fn is_public(before: &[String]) -> bool {
+    match before {
+        [.., last] if last == "pub" => true,
+        [.., last] if last == ")" => {
+            let opened = before.iter().rposition(|token| token == "(");
+            opened.is_some_and(|at| at > 0 && before[at - 1] == "pub")
+        }
+        _ => false,
+    }
+}
+
+fn follows_colons(before: &[String]) -> bool {
+    before.last().is_some_and(|last| last == "::")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uses(text: &str) -> Vec<String> {
+        let said = |found: &Use| {
+            let name = found.name.as_deref().unwrap_or("*");
+            format!("{}{} as {name}", if found.is_public { "pub " } else { "" }, found.path.join("::"))
+        };
+        Imports::of(text).uses.iter().map(said).collect()
+    }
+
+    fn paths(text: &str) -> Vec<String> {
+        Imports::of(text).paths.iter().map(|path| path.join("::")).collect()
+    }
+
+    #[test]
+    fn trees_of_names_are_read() {
+        assert_eq!(uses("use a::b;"), ["a::b as b"]);
+        assert_eq!(
+            uses("pub(crate) use a::{b, c::{self, d as e},\n    f::*,};"),
+            ["pub a::b as b", "pub a::c as c", "pub a::c::d as e", "pub a::f as *"]
+        );
+        assert_eq!(uses("pub(in crate::x) use a::b; use super::*;"), ["pub a::b as b", "super as *"]);
+        assert_eq!(uses("fn f() { use self::a::b as _; }"), ["self::a::b as _"]);
+    }
+
+    #[test]
+    fn written_out_paths_are_read_and_those_of_types_are_not() {
+        assert_eq!(
+            paths("fn f() -> crate::a::B { super::g(c::D::<u8>::new()) }"),
+            ["crate::a::B", "super::g", "c::D"]
+        );
+        assert_eq!(paths("// crate::a\nlet text = \"crate::b\"; //! crate::c"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn items_for_tests_are_left_out() {
+        let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod twin;\n\
+            #[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
+        assert_eq!(uses(text), ["crate::b::B as B", "crate::c::C as C"]);
+        assert_eq!(Imports::of(text).test_modules, BTreeSet::from(["twin".to_owned()]));
+    }
+
+    #[test]
+    fn items_are_known_by_name() {
+        let defined = Imports::of("pub struct A;\nfn b() {}\nconst C: u8 = 0;").defined;
+        assert_eq!(defined, ["A", "C", "b"].map(str::to_owned).into());
+    }
+}

@@ -1,0 +1,70 @@
+//! What users build has each package in one version, but for those that are listed here.
+
+use std::collections::BTreeMap;
+
+use super::finding::Finding;
+use super::metadata::Package;
+
+/// Packages that are there in several versions, and why we cannot help it. A package that no longer is leaves the list.
+const ALLOWED: [&str; 7] = [
+    // nano-gemm, which faer multiplies matrices with, is a version behind faer.
+    "equator",
+    "equator-macro",
+    // Optional parts of nalgebra (by way of statrs): Cargo lists them, and builds none.
+    "glam",
+    // png and flate2.
+    "miniz_oxide",
+    // Macros: each package has the version that it was written for.
+    "syn",
+    // sysctl, which the ONNX runtime asks about the processor on macOS.
+    "thiserror",
+    "thiserror-impl",
+];
+
+/// Packages in several versions that are not allowed, and allowed ones that are in one.
+pub(crate) fn findings(packages: &[Package]) -> Vec<Finding> {
+    judged(packages, &ALLOWED)
+}
+
+fn judged(packages: &[Package], allowed: &[&str]) -> Vec<Finding> {
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(&package.name).or_default().push(&package.version);
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    let new = versions.iter().filter(|(name, _)| !allowed.contains(name)).map(|(name, versions)| {
+        let wrong = format!("`{name}` is built in the versions {}", versions.join(" and "));
+        let remedy = format!("bring them together: cargo tree --target all --invert {name}@{}", versions[0]);
+        Finding::new("Cargo.lock", wrong, remedy)
+    });
+    let gone = allowed.iter().filter(|name| !versions.contains_key(**name)).map(|name| {
+        let wrong = format!("`{name}` is allowed in several versions, and is in one");
+        Finding::new("xtask/src/check/duplicates.rs", wrong, "remove it from the list")
+    });
+    new.chain(gone).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_in_two_versions_are_found_unless_they_are_allowed() {
+        let packages =
+            [("rand", "0.9.0"), ("rand", "0.10.3"), ("serde", "1.0.0"), ("syn", "2.0.0"), ("syn", "3.0.0")];
+        let packages = packages.map(|(name, version)| Package::made_up(name, version, Some("MIT")));
+        let found: Vec<String> = judged(&packages, &["syn"]).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("Cargo.lock: `rand` is built in the versions 0.9.0 and 0.10.3; "),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_allowance_that_is_not_needed_is_found() {
+        let found = judged(&[Package::made_up("syn", "3.0.0", None)], &["syn"]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].to_string().contains("remove it from the list"), "{found:?}");
+    }
+}

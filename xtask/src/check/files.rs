@@ -1,0 +1,86 @@
+//! The Rust and Markdown files of the repository.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// A text file.
+#[derive(Debug, Clone)]
+pub(crate) struct File {
+    /// From the root of the repository, with `/` between folders.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl File {
+    #[cfg(test)]
+    pub(crate) fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// The folder that the file is in; empty at the root.
+    pub(crate) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+}
+
+/// The text of the file at `path`, if there is one.
+pub(crate) fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
+    files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
+}
+
+/// All `.rs` and `.md` files below `root`, in the order of their paths.
+///
+/// Left out are what Cargo builds (`target`), hidden folders, and at the root the datasets (`data`): none of these is part of the repository.
+///
+/// # Errors
+///
+/// If a folder or file cannot be read.
+pub(crate) fn files_under(root: &Path) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    collect(root, "", &mut files)?;
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        // Links are not followed, so there is no going round in circles.
+        let kind = entry.file_type().with_context(|| format!("cannot read {path}"))?;
+        if kind.is_dir() {
+            if !name.starts_with('.') && name != "target" && path != "data" {
+                collect(&entry.path(), &format!("{path}/"), files)?;
+            }
+        } else if kind.is_file() && (name.ends_with(".rs") || name.ends_with(".md")) {
+            let text =
+                std::fs::read_to_string(entry.path()).with_context(|| format!("cannot read {path}"))?;
+            files.push(File { path, text });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_and_markdown_are_read_and_what_cargo_builds_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["b.md", "a/c.rs", "a/d.txt", "target/e.rs", ".git/f.md", "data/g.md", "a/data/h.md"] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "text").unwrap();
+        }
+        let files = files_under(folder.path()).unwrap();
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["a/c.rs", "a/data/h.md", "b.md"]);
+        assert_eq!(files[0].folder(), "a");
+        assert_eq!(files[2].folder(), "");
+        assert_eq!(text_of(&files, "b.md"), Some("text"));
+    }
+}

@@ -1,0 +1,34 @@
+//! A finding: one line that says in which file what is wrong, and what to do about it.
+
+use std::fmt;
+
+/// Something that is not as the house has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    file: String,
+    wrong: String,
+    remedy: String,
+}
+
+impl Finding {
+    pub(crate) fn new(file: &str, wrong: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), wrong: wrong.into(), remedy: remedy.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.file, self.wrong, self.remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_says_where_what_and_what_to_do() {
+        let finding = Finding::new("src/lib.rs", "no module doc", "write one");
+        assert_eq!(finding.to_string(), "src/lib.rs: no module doc; write one");
+    }
+}

@@ -1,0 +1,111 @@
+//! What users build is under licences that go with ours.
+
+use super::finding::Finding;
+use super::metadata::Package;
+
+/// Licences under which a package may be part of a program that is under MIT or Apache-2.0.
+const ALLOWED: [&str; 10] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Packages without a licence, or with none that is allowed.
+pub(crate) fn findings(packages: &[Package]) -> Vec<Finding> {
+    let refused = packages.iter().filter(|package| !package.license.as_deref().is_some_and(is_allowed));
+    refused
+        .map(|package| {
+            let licence = package.license.as_deref().unwrap_or("not stated");
+            let wrong = format!("the licence of `{}` {} is {licence}", package.name, package.version);
+            Finding::new(
+                "Cargo.lock",
+                wrong,
+                "do without it, or allow the licence in xtask/src/check/licences.rs",
+            )
+        })
+        .collect()
+}
+
+/// Whether an expression of licences can be met: by all parts of an `AND`, by one of an `OR`, which older manifests write `/`.
+fn is_allowed(expression: &str) -> bool {
+    let expression = expression.trim().replace('/', " OR ");
+    // OR binds less than AND, and what is in parentheses is one part.
+    if let Some(parts) = parts(&expression, " OR ") {
+        return parts.iter().any(|part| is_allowed(part));
+    }
+    if let Some(parts) = parts(&expression, " AND ") {
+        return parts.iter().all(|part| is_allowed(part));
+    }
+    match expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        Some(inner) => is_allowed(inner),
+        None => ALLOWED.contains(&expression.as_str()),
+    }
+}
+
+/// The parts between `operator` outside parentheses, if there are several.
+fn parts(expression: &str, operator: &str) -> Option<Vec<String>> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0usize, 0);
+    for (at, letter) in expression.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && at >= start && expression[at..].starts_with(operator) => {
+                parts.push(expression[start..at].trim().to_owned());
+                start = at + operator.len();
+            }
+            _ => {}
+        }
+    }
+    parts.push(expression[start..].trim().to_owned());
+    (parts.len() > 1).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_met_by_all_of_and_and_by_one_of_or() {
+        for licence in [
+            "MIT",
+            "MIT OR Apache-2.0",
+            "Unlicense/MIT",
+            "MIT OR Apache-2.0 OR LGPL-2.1-or-later",
+            "(MIT OR Apache-2.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
+            "(MIT)",
+        ] {
+            assert!(is_allowed(licence), "{licence}");
+        }
+        for licence in [
+            "GPL-3.0",
+            "MIT AND GPL-3.0",
+            "(MIT OR Apache-2.0) AND GPL-3.0",
+            "GPL-3.0 OR (MIT AND MPL-2.0)",
+            "",
+        ] {
+            assert!(!is_allowed(licence), "{licence}");
+        }
+    }
+
+    #[test]
+    fn packages_with_other_licences_or_none_are_found() {
+        let packages = [
+            Package::made_up("free", "1.0.0", Some("MIT")),
+            Package::made_up("viral", "2.0.0", Some("GPL-3.0")),
+            Package::made_up("unknown", "3.0.0", None),
+        ];
+        let found: Vec<String> = findings(&packages).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("Cargo.lock: the licence of `viral` 2.0.0 is GPL-3.0; "), "{found:?}");
+        assert!(found[1].contains("`unknown` 3.0.0 is not stated"), "{found:?}");
+    }
+}

@@ -1,0 +1,95 @@
+//! Relative links in Markdown lead to files that exist.
+
+use super::files::File;
+use super::finding::Finding;
+
+/// The links to files that are not there; `exists` is asked with a path from the root of the repository.
+pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".md")) {
+        for target in targets(&file.text) {
+            let path = target.split('#').next().unwrap_or_default();
+            let is_elsewhere = target.contains("://") || target.starts_with("mailto:");
+            if path.is_empty() || is_elsewhere {
+                continue;
+            }
+            if !resolved(file.folder(), path).is_some_and(|path| exists(&path)) {
+                let wrong = format!("the link to `{target}` leads nowhere");
+                findings.push(Finding::new(
+                    &file.path,
+                    wrong,
+                    "correct the path, which starts at the folder of the file",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// What `](…)` links to, outside code.
+fn targets(markdown: &str) -> Vec<String> {
+    let mut targets = Vec::new();
+    let mut is_code = false;
+    for line in markdown.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            let line = without_code(line);
+            let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+            // A title may follow the path, in quotation marks.
+            targets
+                .extend(ends.filter_map(|(target, _)| target.split_whitespace().next().map(str::to_owned)));
+        }
+    }
+    targets
+}
+
+/// A line without what stands between backticks.
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect()
+}
+
+/// The path from the root of the repository; nothing if it leaves the repository.
+fn resolved(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let exists = |path: &str| ["docs/map.md", "README.md", "docs"].contains(&path);
+        findings(&[File::new(path, text)], exists).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn links_to_files_that_are_there_and_to_elsewhere_are_right() {
+        let text = "[a](map.md) [`b`](../README.md#top) [c](https://x.y/z) [d](#here) [e](mailto:a@b.c) [f](./ \"the folder\")";
+        assert_eq!(found("docs/other.md", text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_found() {
+        let text = "[a](gone.md) and [b](map.md)\n[c](../../out.md)\n";
+        let found = found("docs/other.md", text);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("docs/other.md: the link to `gone.md` leads nowhere"), "{found:?}");
+        assert!(found[1].contains("../../out.md"), "{found:?}");
+    }
+
+    #[test]
+    fn code_has_no_links() {
+        assert_eq!(found("README.md", "`a[0](gone)`\n```\nb[1](gone)\n```\n"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,89 @@
+//! `cargo xtask check`: what a program can tell of the rules of the house, in seconds and without a build of the crates.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`finding`] | what is wrong where, and what to do |
+//! | [`files`] | the text files of the repository |
+//! | [`metadata`] | the packages and what they need, from `cargo metadata` |
+//! | [`version`] | versions of Rust |
+//! | [`module_docs`] | every source file says what it holds |
+//! | [`rooms`] | the table of crates in `docs/architecture.md`, and the direction of dependencies |
+//! | [`circles`] | files of a crate that import each other |
+//! | [`readmes`] | the examples in READMEs are tests |
+//! | [`links`] | relative links lead to files |
+//! | [`rust_versions`] | the Rust that manifests and READMEs promise is enough |
+//! | [`methods`] | the command's README names every method |
+//! | [`duplicates`] | a package is built in one version |
+//! | [`licences`] | what users build may be used under our licences |
+//!
+//! Each check is a function from texts to findings, so its tests are small made-up texts.
+
+mod circles;
+mod duplicates;
+mod files;
+mod finding;
+mod licences;
+mod links;
+mod metadata;
+mod methods;
+mod module_docs;
+mod readmes;
+mod rooms;
+mod rust_versions;
+mod version;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::reproduce::workspace;
+use files::files_under;
+use metadata::Metadata;
+
+/// Checks what a program can check of the rules of the house.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Print the files of each crate that import each other, and stop
+    #[arg(long)]
+    pub(crate) circles: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// If a rule is broken, a file cannot be read, or `cargo metadata` fails.
+pub(crate) fn run(arguments: &Check) -> Result<()> {
+    let root = workspace();
+    let files = files_under(&root)?;
+    if arguments.circles {
+        print!("{}", circles::listed(&files));
+        return Ok(());
+    }
+    let metadata = Metadata::of(&root)?;
+    let checks = [
+        ("module docs", module_docs::findings(&files)),
+        ("rooms", rooms::findings(&files, &metadata.members())),
+        ("circles", circles::findings(&files)),
+        ("READMEs", readmes::findings(&files, &metadata.members())),
+        ("links", links::findings(&files, |path| root.join(path).exists())),
+        ("Rust versions", rust_versions::findings(&files, &metadata)),
+        ("methods", methods::findings(&files)),
+        ("duplicates", duplicates::findings(&metadata.shipped())),
+        ("licences", licences::findings(&metadata.shipped())),
+    ];
+    let mut broken = 0;
+    for (name, findings) in &checks {
+        let said = match findings.len() {
+            0 => "in order".to_owned(),
+            1 => "1 finding".to_owned(),
+            several => format!("{several} findings"),
+        };
+        println!("{name:<14} {said}");
+        findings.iter().for_each(|finding| println!("  {finding}"));
+        broken += findings.len();
+    }
+    if broken > 0 {
+        bail!("findings: {broken}; each says what to do");
+    }
+    Ok(())
+}

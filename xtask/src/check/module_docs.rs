@@ -1,0 +1,51 @@
+//! Every source file begins with a module doc, which says what it holds.
+
+use super::files::File;
+use super::finding::Finding;
+
+/// The files of `src` folders that begin otherwise.
+pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
+    let sources =
+        files.iter().filter(|file| file.path.ends_with(".rs") && format!("/{}", file.path).contains("/src/"));
+    let undocumented = sources.filter(|file| !has_module_doc(&file.text));
+    undocumented
+        .map(|file| {
+            Finding::new(
+                &file.path,
+                "no module doc",
+                "begin the file with a line `//! …` that says what it holds",
+            )
+        })
+        .collect()
+}
+
+/// Whether a doc comes before all else but attributes of the file and notes.
+fn has_module_doc(text: &str) -> bool {
+    let is_before = |line: &&str| {
+        line.is_empty() || line.starts_with("#!") || (line.starts_with("//") && !line.starts_with("//!"))
+    };
+    text.lines().map(str::trim).find(|line| !is_before(line)).is_some_and(|line| line.starts_with("//!"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_without_a_module_doc_are_found() {
+        let files = [
+            File::new("crates/a/src/lib.rs", "//! What it is.\n\nfn f() {}\n"),
+            File::new("crates/a/src/allowed.rs", "#![allow(dead_code)]\n\n//! What it is.\n"),
+            File::new("crates/a/src/late.rs", "use std::fmt;\n//! Too late.\n"),
+            File::new("crates/a/src/note.rs", "// A note is no doc.\nfn f() {}\n"),
+            File::new("xtask/src/empty.rs", ""),
+            File::new("crates/a/examples/no_source.rs", "fn main() {}\n"),
+            File::new("crates/a/src/notes.md", "text"),
+        ];
+        let found: Vec<String> = findings(&files).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].starts_with("crates/a/src/late.rs: no module doc; "), "{found:?}");
+        assert!(found[1].starts_with("crates/a/src/note.rs"), "{found:?}");
+        assert!(found[2].starts_with("xtask/src/empty.rs"), "{found:?}");
+    }
+}

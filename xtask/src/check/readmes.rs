@@ -1,0 +1,69 @@
+//! The examples in the README of every library are run as tests.
+
+use super::files::{File, text_of};
+use super::finding::Finding;
+use super::metadata::Member;
+
+/// How a library takes its README among its doctests.
+const INCLUDED: &str = "#[doc = include_str!(\"../README.md\")]";
+
+/// The libraries whose README is not tested. A program has no doctests, and its README no examples in Rust.
+pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for member in members.iter().filter(|member| member.has_library) {
+        let readme = format!("{}/README.md", member.folder);
+        let library = format!("{}/src/lib.rs", member.folder);
+        // Benchmarks and tools have none of their own where they are explained elsewhere.
+        if text_of(files, &readme).is_none() {
+            if member.folder.starts_with("crates/") {
+                findings.push(Finding::new(
+                    &readme,
+                    "there is no such file",
+                    "write one: registries show it",
+                ));
+            }
+            continue;
+        }
+        let is_tested =
+            text_of(files, &library).is_some_and(|text| text.lines().any(|line| line.trim() == INCLUDED));
+        if !is_tested {
+            let remedy = format!("add `{INCLUDED}` to a struct under #[cfg(doctest)]");
+            findings.push(Finding::new(&library, "the examples of the README are not tested", remedy));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(folder: &str) -> Member {
+        Member { name: folder.to_owned(), folder: folder.to_owned(), has_library: true, ..Member::default() }
+    }
+
+    #[test]
+    fn libraries_whose_readme_is_missing_or_not_tested_are_found() {
+        let files = [
+            File::new("crates/good/README.md", "text"),
+            File::new(
+                "crates/good/src/lib.rs",
+                "#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\nstruct Readme;\n",
+            ),
+            File::new("crates/untested/README.md", "text"),
+            File::new("crates/untested/src/lib.rs", "// #[doc = include_str!(\"../README.md\")]\n"),
+        ];
+        let program = Member { has_library: false, ..library("crates/program") };
+        let members = [
+            library("crates/good"),
+            library("crates/untested"),
+            library("crates/none"),
+            library("benches"),
+            program,
+        ];
+        let found: Vec<String> = findings(&files, &members).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("crates/untested/src/lib.rs: the examples"), "{found:?}");
+        assert!(found[1].starts_with("crates/none/README.md: there is no such file"), "{found:?}");
+    }
+}

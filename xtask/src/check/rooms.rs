@@ -1,0 +1,147 @@
+//! The table of rooms in `docs/architecture.md` lists the crates of the workspace, each below all that it depends on.
+
+use super::files::{File, text_of};
+use super::finding::Finding;
+use super::metadata::Member;
+
+const DOCUMENT: &str = "docs/architecture.md";
+const HEADING: &str = "## The rooms";
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Room {
+    /// From the root of the repository.
+    folder: String,
+    /// The name of the package, where the row has one beside its folder.
+    package: Option<String>,
+    is_outside: bool,
+}
+
+/// Where the table and the workspace differ, and dependencies on a crate further down.
+pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
+    let rooms = rooms(text_of(files, DOCUMENT).unwrap_or_default());
+    if rooms.is_empty() {
+        let wrong = format!("no table of crates under {HEADING:?}");
+        return vec![Finding::new(DOCUMENT, wrong, "list every crate there")];
+    }
+    let mut findings = Vec::new();
+    for room in &rooms {
+        let member = members.iter().find(|member| member.folder == room.folder);
+        if member.is_some() == room.is_outside {
+            let wrong = format!(
+                "`{}` is {} the workspace",
+                room.folder,
+                if room.is_outside { "in" } else { "not in" }
+            );
+            findings.push(Finding::new(DOCUMENT, wrong, "correct or remove its row in the table of rooms"));
+        }
+        let names = member.map(|member| &member.name).zip(room.package.as_ref());
+        if let Some((name, listed)) = names.filter(|(name, listed)| name != listed) {
+            let wrong = format!("the crate in `{}` is `{name}`, not `{listed}`", room.folder);
+            findings.push(Finding::new(DOCUMENT, wrong, "correct its row in the table of rooms"));
+        }
+    }
+    let row = |name: &str| {
+        let member = members.iter().find(|member| member.name == name)?;
+        rooms.iter().position(|room| room.folder == member.folder)
+    };
+    for member in members {
+        let Some(own) = row(&member.name) else {
+            let wrong = format!("`{}` is not in the table of rooms", member.name);
+            findings.push(Finding::new(DOCUMENT, wrong, "add a row that says what the crate holds"));
+            continue;
+        };
+        for needed in member.needs.iter().filter(|needed| row(needed).is_some_and(|its| its >= own)) {
+            let manifest = format!("{}/Cargo.toml", member.folder);
+            let wrong = format!("depends on `{needed}`, which is not above it in the table of rooms");
+            let remedy = format!("remove the dependency, or change the order in {DOCUMENT}");
+            findings.push(Finding::new(&manifest, wrong, remedy));
+        }
+    }
+    findings
+}
+
+/// The rows of the table, in their order.
+fn rooms(markdown: &str) -> Vec<Room> {
+    let section = markdown.lines().skip_while(|line| *line != HEADING).skip(1);
+    let rows = section.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with('|'));
+    rows.filter_map(|row| room(row.split('|').nth(1)?)).collect()
+}
+
+/// Reads `` `package` (`folder`) `` or `` `folder` ``; the cells of the head have neither.
+fn room(cell: &str) -> Option<Room> {
+    let mut quoted = cell.split('`').skip(1).step_by(2).map(str::to_owned);
+    let first = quoted.next()?;
+    let is_outside = cell.contains("outside the workspace");
+    Some(match quoted.next() {
+        Some(folder) => Room { folder, package: Some(first), is_outside },
+        None => Room { folder: first, package: None, is_outside },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds |\n|---|---|\n\
+        | `a-floor` (`crates/floor`) | `Thing` |\n| `a-face` (`crates/face`) | all |\n| `tool` | tools |\n\
+        | `tool/apart`, outside the workspace | more |\n\n## Next\n\n| `no` (`room`) |\n";
+
+    fn member(name: &str, folder: &str, needs: &[&str]) -> Member {
+        let needs = needs.iter().map(|&name| name.to_owned()).collect();
+        Member { name: name.to_owned(), folder: folder.to_owned(), needs, ..Member::default() }
+    }
+
+    fn found(members: &[Member]) -> Vec<String> {
+        findings(&[File::new(DOCUMENT, TABLE)], members).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_true_table_has_no_findings() {
+        let members = [
+            member("tool", "tool", &["a-face", "serde"]),
+            member("a-face", "crates/face", &["a-floor"]),
+            member("a-floor", "crates/floor", &["rand"]),
+        ];
+        assert_eq!(found(&members), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_dependency_on_a_lower_row_is_found() {
+        let members = [
+            member("tool", "tool", &[]),
+            member("a-face", "crates/face", &[]),
+            member("a-floor", "crates/floor", &["a-face"]),
+        ];
+        let found = found(&members);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("crates/floor/Cargo.toml: depends on `a-face`"), "{found:?}");
+    }
+
+    #[test]
+    fn crates_without_a_row_and_rows_without_a_crate_are_found() {
+        let members = [
+            member("a-face", "crates/face", &[]),
+            member("renamed", "crates/floor", &[]),
+            member("extra", "crates/extra", &[]),
+            member("apart", "tool/apart", &[]),
+        ];
+        let found = found(&members);
+        let wanted = [
+            "the crate in `crates/floor` is `renamed`, not `a-floor`",
+            "`tool` is not in the workspace",
+            "`tool/apart` is in the workspace",
+            "`extra` is not in the table of rooms",
+        ];
+        assert_eq!(found.len(), wanted.len(), "{found:?}");
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert!(found.contains(wanted), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_document_without_the_table_is_found() {
+        let found = findings(&[File::new(DOCUMENT, "# Map\n")], &[]);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+}
