@@ -22,11 +22,10 @@ impl Ensemble {
     /// use apportion_games::{Model, Rows};
     /// use apportion_models::Ensemble;
     ///
-    /// let model = Ensemble::from_path("tests/fixtures/diabetes_xgb.json.gz")?;
-    /// let mut output = [0.0];
-    /// model.linked()?.predict(Rows::new(&[0.0, 0.0], 2), &mut output).unwrap();
-    /// // This one is a regression, whose outputs are its margins.
-    /// assert_eq!(output, [1.5]);
+    /// let model = Ensemble::from_path("tests/fixtures/iris_xgb_softprob.json.gz")?;
+    /// let mut probabilities = [0.0; 3];
+    /// model.linked()?.predict(Rows::new(&[5.9, 3.0, 5.1, 1.8], 4), &mut probabilities).unwrap();
+    /// assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     /// # Ok::<(), apportion_models::ModelError>(())
     /// ```
     ///
