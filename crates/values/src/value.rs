@@ -26,7 +26,7 @@ use crate::solution_concept::SolutionConcept;
 /// assert_eq!(Value::quotient(Semivalue::Shapley, groups).enumerate(&game)?.values, [0.5, 0.5]);
 ///
 /// // The first right one stands between the two others.
-/// let line = Graph::new(3, [(0, 1), (1, 2)])?;
+/// let line = Graph::line(3);
 /// assert_eq!(Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?.values, [0.5, 0.5, 0.0]);
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
