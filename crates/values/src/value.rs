@@ -27,7 +27,8 @@ use crate::solution_concept::SolutionConcept;
 ///
 /// // The first right one stands between the two others.
 /// let line = Graph::line(3);
-/// assert_eq!(Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?.values, [0.5, 0.5, 0.0]);
+/// let myerson = Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?;
+/// assert!((myerson.values[1] - 0.5).abs() < 1e-12 && myerson.values[2] == 0.0);
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
