@@ -294,15 +294,13 @@ pub(crate) mod methods {
         "local-monte-carlo",
         "the contributions to random coalitions of a neighbourhood, of other semivalues than Shapley",
         |value| sampled(value, LocalMethod::Contributions, false),
-    )
-    .variant();
+    );
 
     /// `l-banzhaf-kernel`: Kernel Banzhaf in the neighbourhood of each player.
     pub static L_BANZHAF_KERNEL: MethodSpec =
         MethodSpec::new("l-banzhaf-kernel", "Kernel Banzhaf in the neighbourhood of each player", |value| {
             sampled(value, LocalMethod::Regression, false)
-        })
-        .variant();
+        });
 
     /// `c-shapley-regression`: least squares on small connected coalitions, an approximation of C-Shapley values.
     pub static C_SHAPLEY_REGRESSION: MethodSpec = MethodSpec::new(
