@@ -6,7 +6,7 @@
 //! NaN means that the value is missing, and is legal. Infinite values are refused.
 
 use crate::error::GameError;
-use crate::model::Rows;
+use crate::model::{Rows, check_whole};
 
 /// One baseline row, or a set of rows with weights.
 ///
@@ -48,22 +48,11 @@ impl Background {
     /// is incomplete, [`GameError::InfiniteInput`] for an infinite value.
     pub fn rows(values: impl Into<Vec<f64>>, columns: usize) -> Result<Self, GameError> {
         let values = values.into();
-        if columns == 0 {
-            return Err(GameError::Parameter {
-                what: "a background has at least one column, not 0".to_owned(),
-            });
-        }
+        check_whole("background row", values.len(), columns)?;
         if values.is_empty() {
             return Err(GameError::EmptyBackground);
         }
         let rows = values.len() / columns;
-        if !values.len().is_multiple_of(columns) {
-            return Err(GameError::Width {
-                what: format!("background row {rows}"),
-                given: values.len() % columns,
-                wanted: columns,
-            });
-        }
         for (index, row) in values.chunks_exact(columns).enumerate() {
             refuse_infinite(row, || format!("background row {index}"))?;
         }

@@ -25,6 +25,24 @@ impl<'a> Rows<'a> {
         Self { values, columns }
     }
 
+    /// As [`new`](Self::new), for values whose number is not known to be right: rows that come from a file or over the wire.
+    ///
+    /// ```
+    /// use apportion_games::Rows;
+    ///
+    /// assert_eq!(Rows::try_new(&[1.0, 2.0, 3.0, 4.0], 2)?.len(), 2);
+    /// assert!(Rows::try_new(&[1.0, 2.0, 3.0], 2).is_err());
+    /// # Ok::<(), apportion_games::GameError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] without columns, [`GameError::Width`] if the last row is too short.
+    pub fn try_new(values: &'a [f64], columns: usize) -> Result<Self, GameError> {
+        check_whole("row", values.len(), columns)?;
+        Ok(Self { values, columns })
+    }
+
     /// Number of rows.
     pub fn len(self) -> usize {
         self.values.len() / self.columns
@@ -70,6 +88,21 @@ impl<'a> Rows<'a> {
             columns: self.columns,
         }
     }
+}
+
+/// Refuses rows without columns, and a last row that is too short. `what` a row is: "background row".
+pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(), GameError> {
+    if columns == 0 {
+        return Err(GameError::Parameter { what: format!("a {what} has at least one column, not 0") });
+    }
+    if values.is_multiple_of(columns) {
+        return Ok(());
+    }
+    Err(GameError::Width {
+        what: format!("{what} {}", values / columns),
+        given: values % columns,
+        wanted: columns,
+    })
 }
 
 /// A function from rows of features to `k` outputs per row.
