@@ -20,9 +20,9 @@ pub enum ExplainError {
         /// The name given.
         given: String,
     },
-    /// A text that is no budget.
+    /// Not a budget.
     #[error(
-        "{given:?} is no budget; give a number of evaluations (2000), a multiple of the players (10n), or auto"
+        "{given:?} is not a budget; give a number of evaluations (2000), a multiple of the players (10n), or auto"
     )]
     Budget {
         /// The text given.

@@ -9,7 +9,7 @@
 //! | [`datasets`] | the datasets, embedded or found |
 //! | [`trained`] | networks of our own training |
 //! | [`explicand`] | which row is explained |
-//! | [`store`], [`ingredients`] | checkpoints, and what is in their keys |
+//! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
 //! | [`figure`] | from numbers to pictures |
 //!
@@ -27,6 +27,7 @@ pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod statistics;
 pub(crate) mod store;
+mod times;
 pub(crate) mod trained;
 pub(crate) mod verdict;
 
@@ -42,6 +43,7 @@ use cli::Reproduce;
 use datasets::known;
 use report::{Report, Skipped, Used};
 use session::Session;
+use times::Times;
 use verdict::{RULES, Verdict};
 
 /// A mistake in what was asked for: exit status 2.
@@ -79,6 +81,7 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
         workspace.join(if arguments.is_gate() { "target/check" } else { "target/reproduce" })
     });
     let (mut found, mut made) = (Record::new(), Vec::new());
+    let mut times = Times::open(&out, arguments.fresh)?;
     for (paper, artefacts) in selected {
         let session = Session::new(arguments, paper, &workspace, &out)?;
         let mut reports = Vec::new();
@@ -86,8 +89,9 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
             let started = Instant::now();
             let report = make(paper, artefact, &session, &out)
                 .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
-            found.add(format!("{}/{}", paper.name, artefact.name), &report)?;
-            made.push((paper.name, report.clone(), started.elapsed()));
+            let name = format!("{}/{}", paper.name, artefact.name);
+            made.push((paper.name, report.clone(), times.add(&name, started.elapsed())?));
+            found.add(name, &report)?;
             reports.push(report);
         }
         if artefacts.len() == paper.artefacts.len() {
@@ -139,6 +143,7 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
             skipped.push(Skipped { name: known.name.to_owned(), how_to_get_it: known.how_to_get_it() });
         }
     }
+    let name = format!("{}/{}", paper.name, artefact.name);
     Ok(Report {
         paper: format!("{} ({})", paper.name, paper.citation),
         artefact: artefact.name.to_owned(),
@@ -150,7 +155,7 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
         datasets,
         skipped,
         notes,
-        claims: made.claims.clone(),
+        claims: made.claims.iter().cloned().map(|claim| claim.looked_into(&name)).collect(),
         tables: made.tables.clone(),
     })
 }

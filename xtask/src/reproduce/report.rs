@@ -206,6 +206,15 @@ impl Report {
                 ]));
             }
             text.push('\n');
+            let looked_into: Vec<_> =
+                self.claims.iter().filter_map(|claim| Some((claim, claim.reason?))).collect();
+            if !looked_into.is_empty() {
+                text.push_str("## Why\n\n");
+                for (claim, reason) in looked_into {
+                    let _ = writeln!(text, "- {} ({}): {reason}", claim.claim, claim.verdict.words());
+                }
+                text.push('\n');
+            }
         }
         if !self.tables.is_empty() {
             text.push_str("## Numbers\n\n");
@@ -251,20 +260,23 @@ pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> R
     write_atomically(&folder.join("summary.md"), text.as_bytes())
 }
 
-/// Writes `claims.md`: all claims that a run judged, and the seconds that each artefact took. What was kept from earlier runs takes none.
+/// Writes `claims.md`: all claims that a run judged, and the seconds that each artefact took, in earlier runs that it went on from as
+/// well.
 pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
-    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
+    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers | the paper's | why |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
     for (paper, report, took) in made {
         let seconds = significant(took.as_secs_f64());
         let artefact = format!("[{0}]({paper}/{0}/report.md)", report.artefact);
-        let mut push = |of_claim: [&str; 5]| {
+        let mut push = |of_claim: [&str; 6]| {
             text.push_str(&line([*paper, &artefact, &seconds].into_iter().chain(of_claim)));
         };
         for claim in &report.claims {
-            push([&claim.claim, &claim.source, &claim.verdict.in_bold(), &claim.evidence, claim.in_paper()]);
+            let verdict = claim.verdict.in_bold();
+            let why = claim.reason.unwrap_or_default();
+            push([&claim.claim, &claim.source, &verdict, &claim.evidence, claim.in_paper(), why]);
         }
         if report.claims.is_empty() {
-            push(["none", "", "", "", ""]);
+            push(["none", "", "", "", "", ""]);
         }
     }
     write_atomically(&out.join("claims.md"), text.as_bytes())

@@ -10,6 +10,7 @@ use apportion::values::GraphValue;
 use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
+use super::squares::{self, Worth};
 use super::subject::{Sample, Shown, predict};
 use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
@@ -38,6 +39,10 @@ pub(super) enum Method {
     Connected,
     /// Not in the paper.
     LeverageShap,
+    /// Not in the paper: the regression of C-Shapley with equal weights.
+    EqualWeights,
+    /// Not in the paper: the same, on squares that are taken away from the whole image.
+    TakenAway,
 }
 
 /// What a method says of one sample.
@@ -61,8 +66,15 @@ impl Method {
     ];
 
     /// Those that images are explained by: the paper's, and then ours.
-    pub(super) const OF_IMAGES: [Self; 5] =
-        [Self::CShapley, Self::KernelShap, Self::SampleShapley, Self::Saliency, Self::LeverageShap];
+    pub(super) const OF_IMAGES: [Self; 7] = [
+        Self::CShapley,
+        Self::KernelShap,
+        Self::SampleShapley,
+        Self::Saliency,
+        Self::LeverageShap,
+        Self::EqualWeights,
+        Self::TakenAway,
+    ];
 
     /// Those that are not of the paper have a star.
     pub(super) fn title(self) -> &'static str {
@@ -75,6 +87,8 @@ impl Method {
             Self::Saliency => "Saliency",
             Self::Connected => "C-Shapley, order 1, exact*",
             Self::LeverageShap => "Leverage SHAP*",
+            Self::EqualWeights => "C-Shapley, equal weights*",
+            Self::TakenAway => "C-Shapley, squares taken away*",
         }
     }
 
@@ -88,6 +102,8 @@ impl Method {
             Self::Saliency => looks::SALIENCY,
             Self::Connected => looks::C_SHAPLEY_EXACT,
             Self::LeverageShap => looks::LEVERAGE_SHAP,
+            Self::EqualWeights => looks::C_SHAPLEY_EQUAL,
+            Self::TakenAway => looks::C_SHAPLEY_TAKEN_AWAY,
         }
     }
 
@@ -124,6 +140,8 @@ impl Method {
                 ..OptimizedMonteCarlo::default()
             }),
             Self::LeverageShap => estimated(&LeverageShap::default()),
+            Self::EqualWeights => squares::scores(&game, &sample.graph, LARGEST, Worth::OnEmptyImage),
+            Self::TakenAway => squares::scores(&game, &sample.graph, LARGEST, Worth::TakenAway),
             Self::Lime | Self::Saliency => {
                 let surrogate = Lime::default().explain(&game, budget.max(2), seed)?;
                 Ok(Scores { values: surrogate.coefficients, evaluations: surrogate.evaluations })

@@ -33,6 +33,7 @@ mod networks;
 #[path = "networks_left_out.rs"]
 mod networks;
 mod pixels;
+mod squares;
 mod subject;
 mod texts;
 mod theorems;

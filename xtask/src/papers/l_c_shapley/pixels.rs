@@ -55,6 +55,9 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
         let measured = all.iter().filter(|measured| wanted.contains(&measured.subject.name));
         measured.flat_map(|measured| by_areas(measured, Method::CShapley, &RIVALS)).collect()
     };
+    let versus = |one: Method, other: Method| -> Vec<_> {
+        all.iter().flat_map(|measured| by_areas(measured, one, &[other])).collect()
+    };
     let of_paper = ["mnist38", "cifar_deer_horse"];
     let paper = ahead(
         "C-Shapley consistently outperforms the other methods on MNIST and CIFAR-10",
@@ -69,6 +72,16 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
             "C-Shapley outperforms the other methods on digits of 8 × 8 pixels, too",
             "this project, beside section 5.2",
             of(&[DIGITS]),
+        ),
+        ahead(
+            "the weights of section 4.3.2 hold C-Shapley back: with equal ones it is ahead of itself",
+            "this project, beside section 5.2",
+            versus(Method::EqualWeights, Method::CShapley),
+        ),
+        ahead(
+            "the empty image holds C-Shapley back: squares that are taken away from the whole image are ahead of those alone",
+            "this project, beside section 5.2",
+            versus(Method::TakenAway, Method::EqualWeights),
         ),
     ]
 }

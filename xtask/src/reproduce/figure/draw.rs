@@ -202,13 +202,44 @@ fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f6
             entries.iter().map(|(name, _)| LEGEND_KEY + pen.text_width(name, 13.0) + LEGEND_GAP).collect();
         let mut left = (width - widths.iter().sum::<f64>() + LEGEND_GAP) / 2.0;
         for ((name, style), entry_width) in entries.iter().zip(widths) {
-            pen.line(&[(left, middle), (left + 28.0, middle)], style.colour, 2.0)?;
-            pen.point((left + 14.0, middle), *style, 4.0)?;
+            match key(figure, *style) {
+                Key::Bar => {
+                    let corners = [(left, middle - 5.0), (left + 28.0, middle + 5.0)].map(|at| pen.pixel(at));
+                    pen.put(&Rectangle::new(corners, rgb(style.colour).filled()))?;
+                }
+                Key::Line => {
+                    pen.line(&[(left, middle), (left + 28.0, middle)], style.colour, 2.0)?;
+                    pen.point((left + 14.0, middle), *style, 4.0)?;
+                }
+                Key::Point => pen.point((left + 14.0, middle), *style, 4.0)?,
+            }
             pen.text(name, (left + LEGEND_KEY, middle), 13.0, Anchor::Start)?;
             left += entry_width;
         }
     }
     Ok(())
+}
+
+/// What stands before a name in the legend: what the figure draws in that style.
+#[derive(Debug, PartialEq, Eq)]
+enum Key {
+    Line,
+    Point,
+    Bar,
+}
+
+fn key(figure: &Figure, wanted: Style) -> Key {
+    let drawn =
+        |is_drawn: &dyn Fn(&Mark) -> bool| figure.panels.iter().flat_map(|panel| &panel.marks).any(is_drawn);
+    if drawn(&|mark| matches!(mark, Mark::Line { style, .. } if *style == wanted)) {
+        Key::Line
+    } else if drawn(&|mark| matches!(mark, Mark::Points { style, .. } if *style == wanted)) {
+        Key::Point
+    } else if drawn(&|mark| matches!(mark, Mark::Bar { colour, .. } if *colour == wanted.colour)) {
+        Key::Bar
+    } else {
+        Key::Line
+    }
 }
 
 fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, top: f64) -> Result<()> {
@@ -427,12 +458,10 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     fill,
                 ))
             }
-            Shape::Triangle => {
-                let corners = [
-                    (x, y - 1.2 * radius),
-                    (x - 1.1 * radius, y + 0.8 * radius),
-                    (x + 1.1 * radius, y + 0.8 * radius),
-                ];
+            Shape::Triangle | Shape::Wedge => {
+                let up = if style.shape == Shape::Triangle { radius } else { -radius };
+                let corners =
+                    [(x, y - 1.2 * up), (x - 1.1 * radius, y + 0.8 * up), (x + 1.1 * radius, y + 0.8 * up)];
                 self.put(&Polygon::new(self.pixels(&corners), fill))
             }
             Shape::Diamond => {
@@ -570,6 +599,21 @@ mod tests {
             (figure("Error", (1.0, 2.0)), figure(&"error by evaluations ".repeat(5), (1.0, 2.0)));
         assert_eq!(size(&long).0, size(&short).0);
         assert!(size(&long).1 > size(&short).1);
+    }
+
+    #[test]
+    fn a_legend_has_what_the_figure_draws() {
+        let style = Style { colour: palette::BLUE, shape: Shape::Circle };
+        let mut figure = figure("", (1.0, 2.0));
+        for (mark, wanted) in [
+            (Mark::Bar { colour: palette::BLACK, from: (0.0, 0.0), to: (1.0, 1.0) }, Key::Line),
+            (Mark::Bar { colour: style.colour, from: (0.0, 0.0), to: (1.0, 1.0) }, Key::Bar),
+            (Mark::Points { style, points: vec![(1.0, 1.0)] }, Key::Point),
+            (Mark::Line { style, points: vec![(1.0, 1.0)] }, Key::Line),
+        ] {
+            figure.panels[0].marks.push(mark);
+            assert_eq!(key(&figure, style), wanted);
+        }
     }
 
     #[test]

@@ -49,6 +49,8 @@ looks! {
     L_SHAPLEY: PURPLE, Circle;
     C_SHAPLEY: VERMILION, Square;
     C_SHAPLEY_EXACT: SKY, Triangle;
+    C_SHAPLEY_EQUAL: PURPLE, Wedge;
+    C_SHAPLEY_TAKEN_AWAY: BLACK, Wedge;
     LIME: BLACK, Triangle;
     SALIENCY: GREY, Cross;
     /// Independent draws from coalitions × background.

@@ -40,6 +40,8 @@ pub(crate) enum Shape {
     Circle,
     Square,
     Triangle,
+    /// A triangle on its tip.
+    Wedge,
     Diamond,
     Cross,
     /// No mark: in a legend a colour, whatever the mark.

@@ -79,6 +79,8 @@ pub(crate) struct Claim {
     pub(crate) evidence: String,
     /// What the paper prints in numbers; none where it says it in words.
     pub(crate) printed: Option<String>,
+    /// Why it does not hold, where that was looked into.
+    pub(crate) reason: Option<&'static str>,
     /// Whether it is about measured times, which no run repeats.
     #[serde(skip)]
     pub(crate) is_of_times: bool,
@@ -114,6 +116,7 @@ impl Claim {
             verdict,
             evidence: evidence(&cases, &findings),
             printed: None,
+            reason: None,
             is_of_times: false,
         }
     }
@@ -131,6 +134,7 @@ impl Claim {
             },
             evidence,
             printed: None,
+            reason: None,
             is_of_times: false,
         }
     }
@@ -144,6 +148,7 @@ impl Claim {
             verdict: Verdict::NotTested,
             evidence: why.to_owned(),
             printed: None,
+            reason: None,
             is_of_times: false,
         }
     }
@@ -157,6 +162,7 @@ impl Claim {
             verdict: Verdict::Vacuous,
             evidence,
             printed: None,
+            reason: None,
             is_of_times: false,
         }
     }
@@ -196,10 +202,23 @@ impl Claim {
         }
     }
 
+    /// With what is known of why it does not hold, as a claim about `artefact`.
+    pub(crate) fn looked_into(self, artefact: &str) -> Self {
+        Self { reason: super::reason(artefact, &self), ..self }
+    }
+
     /// With more to its evidence.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.evidence = format!("{}; {more}", self.evidence);
         self
+    }
+}
+
+#[cfg(test)]
+impl Claim {
+    /// A claim with a verdict, and nothing else.
+    pub(super) fn of_verdict(claim: &str, verdict: Verdict) -> Self {
+        Self { verdict, ..Self::not_tested(claim, "", "") }
     }
 }
 

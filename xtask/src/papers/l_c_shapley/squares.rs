@@ -1,0 +1,149 @@
+//! Why regression C-Shapley falls behind on images: what it does with other weights, and what it does from the whole image.
+//!
+//! The weights of section 4.3.2 fall with the size of a coalition. Of 784 pixels a square of four weighs 10⁻⁷ of a single pixel, so the
+//! answer is v({i}) − v(∅): what a pixel does alone on an empty image. Two variants show which part of that matters:
+//!
+//! ```text
+//! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)          equal weights: the formula that the paper prints last
+//!                    F_S = v(N) − v(N ∖ S)      and squares that are taken away from the whole image
+//! ```
+
+use anyhow::Result;
+use apportion::Game;
+use apportion::games::{Coalitions, Graph, GraphShape};
+use apportion::solvers::{Constraint, Design, least_squares};
+
+use super::method::Scores;
+
+/// Coalitions that are evaluated at a time.
+const BATCH: usize = 256;
+
+/// What a square of pixels is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// v(S) − v(∅).
+    OnEmptyImage,
+    /// v(N) − v(N ∖ S).
+    TakenAway,
+}
+
+/// The least squares solution with equal weights on the squares of up to `largest` × `largest` nodes.
+pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize, worth: Worth) -> Result<Scores> {
+    let squares = squares(graph, largest);
+    let players = game.players();
+    let mut asked = Coalitions::new(players);
+    match worth {
+        Worth::OnEmptyImage => {
+            asked.push_empty();
+            asked.extend(&squares);
+        }
+        Worth::TakenAway => {
+            asked.push_full();
+            squares.iter().for_each(|square| asked.push(square.complement().view()));
+        }
+    }
+    let mut values = vec![0.0; asked.len()];
+    for (batch, values) in values.chunks_mut(BATCH).enumerate() {
+        game.values(&asked.slice(batch * BATCH..batch * BATCH + values.len()), values)?;
+    }
+    let gains: Vec<f64> = values[1..].iter().map(|value| value - values[0]).collect();
+    let gains = match worth {
+        Worth::OnEmptyImage => gains,
+        Worth::TakenAway => gains.iter().map(|gain| -gain).collect(),
+    };
+    let weights = vec![1.0; squares.len()];
+    let solution = least_squares(&Design::new(&squares, &weights)?, &gains, 1, Constraint::None)?;
+    Ok(Scores { values: solution.coefficients().to_vec(), evaluations: asked.len() })
+}
+
+/// The squares of a grid, and the single nodes of any other graph.
+fn squares(graph: &Graph, largest: usize) -> Coalitions {
+    let (height, width) = match graph.shape() {
+        GraphShape::Grid { rows, columns, .. } => (rows, columns),
+        _ => (1, graph.nodes()),
+    };
+    let mut squares = Coalitions::new(graph.nodes());
+    for side in 1..=largest.min(height).min(width) {
+        for top in 0..=height - side {
+            for left in 0..=width - side {
+                let rows = top..top + side;
+                squares.push_members(
+                    rows.flat_map(|row| (left..left + side).map(move |column| row * width + column)),
+                );
+            }
+        }
+    }
+    squares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::Estimator;
+    use apportion::estimators::ConnectedRegression;
+    use apportion::games::{Additive, TabulatedGame};
+
+    fn grid(rows: usize, columns: usize) -> Graph {
+        Graph::grid(rows, columns, Default::default())
+    }
+
+    #[test]
+    fn an_additive_game_is_divided_exactly_by_both() {
+        let worths: Vec<f64> = (0..12).map(|at| (f64::from(at) * 0.7).sin()).collect();
+        let game = Additive::new(worths.clone()).unwrap();
+        for worth in [Worth::OnEmptyImage, Worth::TakenAway] {
+            let found = scores(&game, &grid(3, 4), 3, worth).unwrap();
+            // 12 pixels, 6 squares of four, 2 of nine, and one end.
+            assert_eq!(found.evaluations, 21);
+            for (value, wanted) in found.values.iter().zip(&worths) {
+                assert!((value - wanted).abs() < 1e-12, "{value} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn taking_away_asks_about_the_rest() {
+        // All or nothing: alone no pixel does anything, and without any the whole is lost.
+        let everyone =
+            TabulatedGame::from_fn(4, |coalition| if coalition == 0b1111 { 1.0 } else { 0.0 }).unwrap();
+        let alone = scores(&everyone, &grid(2, 2), 1, Worth::OnEmptyImage).unwrap();
+        let without = scores(&everyone, &grid(2, 2), 1, Worth::TakenAway).unwrap();
+        assert_eq!((alone.values, without.values), (vec![0.0; 4], vec![1.0; 4]));
+    }
+
+    #[test]
+    fn the_weights_of_the_paper_leave_what_a_pixel_does_alone() {
+        let game = pairs();
+        let regression = ConnectedRegression::new(grid(20, 20)).order(4);
+        let by_kernel = regression.estimate(&game, usize::MAX, 0).unwrap().values;
+        let alone = scores(&game, &grid(20, 20), 1, Worth::OnEmptyImage).unwrap().values;
+        let equal = scores(&game, &grid(20, 20), 4, Worth::OnEmptyImage).unwrap().values;
+        let furthest = |values: &[f64]| {
+            let differences = values.iter().zip(&alone).map(|(value, alone)| (value - alone).abs());
+            differences.fold(0.0, f64::max)
+        };
+        assert!(furthest(&by_kernel) < 1e-4, "{}", furthest(&by_kernel));
+        assert!(furthest(&equal) > 0.1, "{}", furthest(&equal));
+    }
+
+    /// Pixels that count once alone, and once more next to each other in a row.
+    fn pairs() -> impl Game {
+        struct Pairs;
+        impl Game for Pairs {
+            fn players(&self) -> usize {
+                400
+            }
+            fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), apportion::games::GameError> {
+                for (coalition, out) in batch.iter().zip(out) {
+                    let next = |player: usize| {
+                        player % 20 != 19 && coalition.contains(player) && coalition.contains(player + 1)
+                    };
+                    let joined = (0..400).filter(|&player| next(player)).count();
+                    *out = coalition.size() as f64 + joined as f64;
+                }
+                Ok(())
+            }
+        }
+        Pairs
+    }
+}
