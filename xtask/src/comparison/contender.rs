@@ -22,11 +22,6 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
 
     fn estimator(self) -> Box<dyn Estimator>;
 
-    /// Whether its standard errors are kept with its estimates.
-    fn keeps_standard_errors(self) -> bool {
-        false
-    }
-
     /// What the estimator is, by its answers: results of one that has changed since are not taken up again.
     fn digest(self) -> Result<Digest> {
         Digest::of_estimator(&*self.estimator())

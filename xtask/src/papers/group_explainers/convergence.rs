@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::experiment::{ALL, Experiment};
-use super::runs::{DRAWS, HALF_WIDTH, Mode, Runs, explicands, runs};
+use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table};
@@ -110,7 +110,7 @@ impl Series {
 
 fn figure(session: &Session, number: usize) -> Result<Made> {
     let experiment = &ALL[number - 1];
-    let runs = runs(session, experiment, Mode::Empirical, usize::MAX, explicands(session))?;
+    let runs = runs(session, experiment)?;
     let series: Vec<Series> = runs.iter().map(Series::of).collect();
     let mut claims = vec![decays(&series), project_slope(&series), theorem(&series)];
     if series.len() > 1 {
@@ -127,7 +127,7 @@ fn figure(session: &Session, number: usize) -> Result<Made> {
 }
 
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
-    let mut notes = super::notes(session);
+    let mut notes = super::notes::notes(session);
     notes.push(format!(
         "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background for each explicand, each K \
          with draws of its own, each run too",

@@ -261,7 +261,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"
         ),
-        super::ESTIMATORS.to_owned(),
+        super::notes::ESTIMATORS.to_owned(),
     ];
     notes.extend(found.skipped);
     Ok(Made { claims, notes, datasets: found.others, ..made })

@@ -107,9 +107,4 @@ impl Compete for Contender {
             Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
         }
     }
-
-    /// Of Leverage SHAP alone, whose certificate is tested.
-    fn keeps_standard_errors(self) -> bool {
-        self == Self::LeverageShap
-    }
 }

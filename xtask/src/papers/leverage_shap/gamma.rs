@@ -4,8 +4,9 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
+use super::notes::{NOTES, small_datasets};
 use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment, is_of_paper};
-use super::{printed, small_datasets, synthetic};
+use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};
@@ -214,7 +215,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
              explicand varies"
                 .to_owned(),
-            super::NOTES[0].to_owned(),
+            NOTES[0].to_owned(),
         ],
         datasets: small_datasets(),
     })

@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
+use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::sample_size::third_quartile_near_median;
 use super::sweep::{Curves, Metric, by_noise, experiment, of_paper};
-use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use crate::comparison::{Centre, Compete, Look, paired};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;

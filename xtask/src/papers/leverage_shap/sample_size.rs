@@ -9,9 +9,9 @@ use super::contender::Contender::{
 };
 use super::instance::{Instance, SMALL};
 use super::linear::{least_objective, objective_excess};
+use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
 use super::sweep::{Curves, Experiment, Metric, by_sample_size, experiment, of_paper};
-use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee, Look};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;

@@ -3,10 +3,11 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap, OptimizedKernelShap, PermutationShap};
+use super::notes::{NOTES, all_datasets};
+use super::printed;
 use super::sweep::{
     Curves, Metric, Setting, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper,
 };
-use super::{NOTES, all_datasets, printed};
 use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};

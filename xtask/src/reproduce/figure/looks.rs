@@ -51,11 +51,6 @@ looks! {
     C_SHAPLEY_EXACT: SKY, Triangle;
     LIME: BLACK, Triangle;
     SALIENCY: GREY, Cross;
-    /// Independent draws from coalitions × background.
-    PRODUCT_SPACE: ORANGE, Circle;
-    NESTED_ORDERS: SKY, Cross;
-    NESTED_ORDERS_ANTITHETIC: BLUE, Diamond;
-    COALITIONAL_REGRESSION: GREEN, Diamond;
 }
 
 #[cfg(test)]
