@@ -89,7 +89,7 @@ impl Measured {
         self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
     }
 
-    fn error(&self) -> f64 {
+    fn mean_error(&self) -> f64 {
         Measurement::mean(&self.by_run(|one| one.error)).value
     }
 
@@ -261,7 +261,7 @@ fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec
         runs,
     });
     // What is exact says nothing of errors.
-    Ok(measured.filter(|one: &Measured| one.error() > EXACT).collect())
+    Ok(measured.filter(|one: &Measured| one.mean_error() > EXACT).collect())
 }
 
 fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
@@ -299,7 +299,7 @@ fn numbers(caption: &str, measured: &[Measured]) -> Table {
             one.judged.method.name().into(),
             one.title().into(),
             Measurement::mean(&one.by_run(|one| one.rows as f64)).value.into(),
-            one.error().into(),
+            one.mean_error().into(),
             (covered as f64 / intervals as f64).into(),
             one.relative_bias().value.into(),
             one.largest_z().into(),

@@ -69,15 +69,8 @@ pub(super) struct Instance {
 
 enum Held {
     Whole(Box<dyn Game + Send>),
-    Trees {
-        dataset: Arc<Dataset>,
-        explicand: Vec<f64>,
-        background: Background,
-    },
-    Logistic {
-        explicand: Vec<f64>,
-        background: Background,
-    },
+    Trees { dataset: Arc<Dataset>, explicand: Vec<f64>, background: Background },
+    Logistic { explicand: Vec<f64>, background: Background },
 }
 
 impl Instance {
@@ -102,8 +95,11 @@ impl Instance {
     }
 }
 
-/// Textbook games, made with a seed: most are the same for every seed.
-const TEXTBOOK: [(&str, fn(u64) -> Result<Box<dyn ClosedForm + Send>>); 9] = [
+/// Makes a textbook game with a seed: most are the same for every seed.
+type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
+
+/// Textbook games.
+const TEXTBOOK: [(&str, Make); 9] = [
     ("unanimity 8", |seed| Ok(Box::new(SumOfUnanimity::random(8, 20, 3, seed)))),
     ("unanimity 12", |seed| Ok(Box::new(SumOfUnanimity::random(12, 30, 3, seed)))),
     ("unanimity 20", |seed| Ok(Box::new(SumOfUnanimity::random(20, 60, 4, seed)))),
@@ -123,7 +119,7 @@ const TEXTBOOK: [(&str, fn(u64) -> Result<Box<dyn ClosedForm + Send>>); 9] = [
 
 /// Textbook games, one for each run; `runs` says how many, given the players.
 pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<Problem>> {
-    let problem = |(name, make): (&str, fn(u64) -> Result<Box<dyn ClosedForm + Send>>)| {
+    let problem = |(name, make): (&str, Make)| {
         let instance = |run: usize| {
             let game = make(derive_seed(&("textbook", name, run, seed))?)?;
             let truths = vec![game.shapley(), game.banzhaf()];

@@ -243,15 +243,8 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Mean evaluations and errors of all runs at one budget.
-#[derive(Debug, Clone, Copy)]
-struct Level {
-    evaluations: f64,
-    error: f64,
-}
-
-/// Levels at budgets that double, up to one at which the mean error is the tolerance.
-fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<Level>> {
+/// Mean evaluations and errors of all runs at budgets that double, up to one at which the mean error is the tolerance.
+fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<(f64, f64)>> {
     let players = setting.problem.players();
     let most = Until::relative(tolerance).most_evaluations(players);
     let mut budget = setting.estimator.growing().minimum_budget(players).max(4).min(most);
@@ -260,25 +253,23 @@ fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Ve
         let asked = [(setting, Asked::Grown(budget))];
         let runs = estimates(session, &asked, |setting| setting.problem.instances.len())?.concat().concat();
         let mean = |of: fn(&Estimate) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-        let level =
-            Level { evaluations: mean(|run| run.evaluations as f64), error: mean(|run| run.error.sqrt()) };
-        levels.push(level);
-        if level.error <= tolerance || budget >= most {
+        let error = mean(|run| run.error.sqrt());
+        levels.push((mean(|run| run.evaluations as f64), error));
+        if error <= tolerance || budget >= most {
             return Ok(levels);
         }
         budget = (2 * budget).min(most);
     }
 }
 
-/// Where the mean error comes down to `tolerance`: between two levels its square is taken as linear in 1/m, as it is for samples of m
-/// with replacement, and without.
-fn least_evaluations(levels: &[Level], tolerance: f64) -> Option<f64> {
-    let at = levels.iter().position(|level| level.error <= tolerance)?;
-    let above = levels[at];
-    let Some(below) = at.checked_sub(1).map(|at| levels[at]) else { return Some(above.evaluations) };
-    let share = (below.error.powi(2) - tolerance.powi(2)) / (below.error.powi(2) - above.error.powi(2));
-    let inverse = (1.0 - share) / below.evaluations + share / above.evaluations;
-    Some(1.0 / inverse)
+/// The evaluations at which the mean error comes down to `tolerance`: between two levels its square is taken as linear in 1/m, as it is
+/// for samples of m with replacement, and without.
+fn least_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
+    let at = levels.iter().position(|&(_, error)| error <= tolerance)?;
+    let (m, error) = levels[at];
+    let Some((m_before, error_before)) = at.checked_sub(1).map(|at| levels[at]) else { return Some(m) };
+    let share = (error_before.powi(2) - tolerance.powi(2)) / (error_before.powi(2) - error.powi(2));
+    Some(1.0 / ((1.0 - share) / m_before + share / m))
 }
 
 /// What is measured with each method at each tolerance, over all games.
@@ -327,9 +318,9 @@ mod tests {
 
     #[test]
     fn the_least_budget_is_where_errors_that_fall_with_the_root_of_the_budget_reach_the_tolerance() {
-        let levels = |population: f64| -> Vec<Level> {
+        let levels = |population: f64| {
             let error = |m: f64| 3.0 * (1.0 / m - 1.0 / population).max(0.0).sqrt();
-            [100.0, 141.0, 200.0, 283.0, 400.0].map(|m| Level { evaluations: m, error: error(m) }).to_vec()
+            [100.0, 141.0, 200.0, 283.0, 400.0].map(|m| (m, error(m)))
         };
         // 9 / m = 0.04, and 9 (1/m − 1/400) = 0.04.
         assert!((least_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);

@@ -18,36 +18,6 @@ const SLOPES: (f64, f64) = (-1.05, -0.95);
 /// What counts as a ratio of 1.
 const RATIOS: (f64, f64) = (0.9, 1.1);
 
-/// Experiment 1a.
-pub(super) fn fig1(session: &Session) -> Result<Made> {
-    figure(session, 1)
-}
-
-/// Experiment 1b.
-pub(super) fn fig2(session: &Session) -> Result<Made> {
-    figure(session, 2)
-}
-
-/// Experiment 2a.
-pub(super) fn fig3(session: &Session) -> Result<Made> {
-    figure(session, 3)
-}
-
-/// Experiment 2b.
-pub(super) fn fig4(session: &Session) -> Result<Made> {
-    figure(session, 4)
-}
-
-/// Experiment 3a.
-pub(super) fn fig5(session: &Session) -> Result<Made> {
-    figure(session, 5)
-}
-
-/// Experiment 3b.
-pub(super) fn fig6(session: &Session) -> Result<Made> {
-    figure(session, 6)
-}
-
 /// What a model's runs come to.
 struct Series {
     predictors: usize,
@@ -108,7 +78,8 @@ impl Series {
     }
 }
 
-fn figure(session: &Session, number: usize) -> Result<Made> {
+/// The figure of this number, of the experiment of this place.
+pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
     let experiment = &ALL[number - 1];
     let runs = runs(session, experiment)?;
     let series: Vec<Series> = runs.iter().map(Series::of).collect();

@@ -22,6 +22,7 @@ mod runs;
 mod truth;
 
 use crate::reproduce::catalogue::{Paper, artefact};
+use convergence::figure;
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
@@ -34,28 +35,30 @@ pub(crate) const PAPER: Paper = Paper {
         artefact(
             "fig1",
             "MISE and RMISE of the quotient Shapley value of a group against draws, experiment 1a",
-            convergence::fig1,
+            |session| figure(session, 1),
         ),
         artefact(
             "fig2",
             "MISE and RMISE of Shapley values against draws, 4 to 16 predictors, experiment 1b",
-            convergence::fig2,
+            |session| figure(session, 2),
         ),
-        artefact("fig3", "MISE and RMISE of Owen values against draws, experiment 2a", convergence::fig3),
+        artefact("fig3", "MISE and RMISE of Owen values against draws, experiment 2a", |session| {
+            figure(session, 3)
+        }),
         artefact(
             "fig4",
             "MISE and RMISE of Owen values against draws, 6 to 18 predictors, experiment 2b",
-            convergence::fig4,
+            |session| figure(session, 4),
         ),
         artefact(
             "fig5",
             "MISE and RMISE of two-step Shapley values against draws, experiment 3a",
-            convergence::fig5,
+            |session| figure(session, 5),
         ),
         artefact(
             "fig6",
             "MISE and RMISE of two-step Shapley values against draws, 6 to 18 predictors, experiment 3b",
-            convergence::fig6,
+            |session| figure(session, 6),
         ),
         artefact(
             "partition",

@@ -107,7 +107,7 @@ impl Cell for RunCell<'_> {
         Ingredients {
             kind: "run",
             protocol: PROTOCOL,
-            games: &self.played,
+            games: self.played,
             method: self.method,
             truth: Some(self.truth),
             seed: self.seed,

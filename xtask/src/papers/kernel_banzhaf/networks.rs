@@ -239,7 +239,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     ));
     let of = |is_judged: &dyn Fn(&str) -> bool| {
         let is_judged = |panel: usize| is_judged(experiment.datasets[panel].known.name);
-        claims(&curves.only(is_judged, &Contender::OF_PAPER))
+        claims(&curves.only(is_judged, Contender::ALL))
     };
     let is_of_paper = |name: &str| name != STAND_IN;
     let mut claims = of(&is_of_paper);

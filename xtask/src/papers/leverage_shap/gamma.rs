@@ -109,7 +109,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::ALL, |errors| errors.error)?;
+    let curves = curves(session, Contender::ALL, |errors| errors.error)?;
     let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
     let look = Look {
         title: "Figure 6: error of all estimators against γ, m = 10n",
@@ -124,7 +124,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
 
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::ALL, |errors| errors.excess)?;
+    let curves = curves(session, Contender::ALL, |errors| errors.excess)?;
     let claim = Claim::over_cases(
         "the linear objective error of no algorithm depends on γ",
         "caption of figure 7",

@@ -44,7 +44,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
 /// Figure 9: mean error of all estimators.
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
-    let curves = by_noise(&experiment, &Contender::ALL, Metric::Error)?;
+    let curves = by_noise(&experiment, Contender::ALL, Metric::Error)?;
     let claims = vec![of_paper(&experiment, &curves).best(
         "Leverage SHAP gives the best performance in almost all settings",
         "caption of figure 9",
@@ -67,7 +67,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig11(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
-    let curves = by_noise(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
+    let curves = by_noise(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
     let judged = of_paper(&experiment, &curves);
     let claims = vec![error_grows(&judged), no_clear_winner(&judged)];
     let mut notes = notes();

@@ -102,7 +102,7 @@ fn machine_precision(curves: &Curves) -> Claim {
 /// Figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
-    let curves = by_sample_size(&experiment, &Contender::ALL, Metric::Error)?;
+    let curves = by_sample_size(&experiment, Contender::ALL, Metric::Error)?;
     let judged = of_paper(&experiment, &curves);
     let small = judged.only(|panel| experiment.datasets[panel].known.players <= SMALL, &Contender::OF_PAPER);
     let claims = vec![
@@ -150,7 +150,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
 /// Figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
-    let curves = by_sample_size(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
+    let curves = by_sample_size(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
     let judged = of_paper(&experiment, &curves);
     let claims = vec![
         judged.best(

@@ -191,7 +191,7 @@ pub(crate) fn table1(session: &Session) -> Result<Made> {
 /// Table 4: all estimators.
 pub(crate) fn table4(session: &Session) -> Result<Made> {
     let errors =
-        errors(session, &Contender::ALL, "Mean and quartiles of the error at m = 10n, ours and the paper's")?;
+        errors(session, Contender::ALL, "Mean and quartiles of the error at m = 10n, ours and the paper's")?;
     let claims = vec![
         errors.leverage_is_best("Leverage SHAP continues to give the best performance", "appendix G"),
         errors.ordered(
