@@ -1,5 +1,6 @@
 //! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
 
+mod benchmark;
 mod check;
 mod comparison;
 mod mutants;
@@ -10,6 +11,17 @@ mod train;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use reproduce::catalogue::Paper;
+
+/// All that can be made again: the papers, and the benchmark of the estimators.
+static CATALOGUE: [Paper; 6] = [
+    papers::leverage_shap::PAPER,
+    papers::kernel_banzhaf::PAPER,
+    papers::group_explainers::PAPER,
+    papers::projected_sgd::PAPER,
+    papers::l_c_shapley::PAPER,
+    benchmark::PAPER,
+];
 
 /// Automation of the workspace.
 #[derive(Debug, Parser)]
@@ -30,7 +42,7 @@ enum Command {
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -22,13 +22,53 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
 
     fn estimator(self) -> Box<dyn Estimator>;
 
-    /// Whether its standard errors are kept with its estimates.
-    fn keeps_standard_errors(self) -> bool {
-        false
-    }
-
     /// What the estimator is, by its answers: results of one that has changed since are not taken up again.
     fn digest(self) -> Result<Digest> {
         Digest::of_estimator(&*self.estimator())
     }
 }
+
+/// The estimators of a paper as a table: for each its name, its title, its look, and how it is made. One of them is the subject.
+macro_rules! contenders {
+    ($(#[$doc:meta])* subject $subject:ident; $($name:ident: $title:literal, $look:ident, $estimator:expr;)+) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Contender {
+            $($name),+
+        }
+
+        impl Contender {
+            /// All of them.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),+];
+        }
+
+        impl $crate::comparison::Compete for Contender {
+            fn all() -> &'static [Self] {
+                Self::ALL
+            }
+
+            fn title(self) -> &'static str {
+                match self {
+                    $(Self::$name => $title),+
+                }
+            }
+
+            fn style(self) -> $crate::reproduce::figure::Style {
+                match self {
+                    $(Self::$name => $crate::reproduce::figure::looks::$look),+
+                }
+            }
+
+            fn is_subject(self) -> bool {
+                self == Self::$subject
+            }
+
+            fn estimator(self) -> Box<dyn apportion::Estimator> {
+                match self {
+                    $(Self::$name => Box::new($estimator)),+
+                }
+            }
+        }
+    };
+}
+pub(crate) use contenders;

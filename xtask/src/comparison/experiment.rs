@@ -128,7 +128,6 @@ impl Played {
 pub(crate) struct Estimate {
     /// φ̃.
     pub(crate) values: Vec<f64>,
-    pub(crate) std_errors: Option<Vec<f64>>,
     pub(crate) evaluations: usize,
     /// Of the regression's Gram matrix, where there is a regression.
     pub(crate) condition_number: Option<f64>,
@@ -239,7 +238,6 @@ fn estimate<R: Run>(cell: &EstimateCell<'_, R>) -> Result<Estimate> {
     let explanation = cell.contender.estimator().estimate(&game, cell.budget, seed)?;
     Ok(Estimate {
         values: explanation.values,
-        std_errors: explanation.std_errors.filter(|_| cell.contender.keeps_standard_errors()),
         evaluations: explanation.evaluations,
         condition_number: explanation.diagnostics.condition_number,
     })

@@ -25,7 +25,7 @@ mod sweep;
 mod vectors;
 
 pub(crate) use claims::{paired, picked};
-pub(crate) use contender::Compete;
+pub(crate) use contender::{Compete, contenders};
 pub(crate) use curves::{Centre, Curves, Level, Look, Point};
 pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, digests};
 pub(crate) use growing::Growing;

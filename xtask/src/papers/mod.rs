@@ -5,14 +5,3 @@ pub(crate) mod kernel_banzhaf;
 pub(crate) mod l_c_shapley;
 pub(crate) mod leverage_shap;
 pub(crate) mod projected_sgd;
-
-use crate::reproduce::catalogue::Paper;
-
-/// All of them.
-pub(crate) static ALL: &[Paper] = &[
-    leverage_shap::PAPER,
-    kernel_banzhaf::PAPER,
-    group_explainers::PAPER,
-    projected_sgd::PAPER,
-    l_c_shapley::PAPER,
-];

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 
-use super::Usage;
 use super::figure::Figure;
 use super::report::Table;
 use super::session::Session;
+use super::usage::Usage;
 use super::verdict::Claim;
 
 /// A paper with the artefacts that can be made again.
@@ -28,6 +28,15 @@ pub(crate) struct Artefact {
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<Made>,
+}
+
+/// What is called `name`, shows this, and is made so.
+pub(crate) const fn artefact(
+    name: &'static str,
+    shows: &'static str,
+    make: fn(&Session) -> Result<Made>,
+) -> Artefact {
+    Artefact { name, shows, make }
 }
 
 /// An artefact that was made.
@@ -116,17 +125,14 @@ mod tests {
             citation: "First",
             runs: 2,
             quick_runs: 1,
-            artefacts: &[
-                Artefact { name: "fig1", shows: "", make: nothing },
-                Artefact { name: "fig2", shows: "", make: nothing },
-            ],
+            artefacts: &[artefact("fig1", "", nothing), artefact("fig2", "", nothing)],
         },
         Paper {
             name: "two",
             citation: "Second",
             runs: 2,
             quick_runs: 1,
-            artefacts: &[Artefact { name: "fig2", shows: "", make: nothing }],
+            artefacts: &[artefact("fig2", "", nothing)],
         },
     ];
 

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::catalogue::Paper;
-
 /// Regenerates figures and tables of the papers, with a verdict on each claim.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
@@ -69,10 +67,11 @@ impl Preset {
         }
     }
 
-    pub(crate) fn runs(self, paper: &Paper) -> usize {
+    /// Of the runs of the paper, and those that are enough to see.
+    pub(crate) fn runs(self, of_paper: usize, quick: usize) -> usize {
         match self {
-            Self::Quick => paper.quick_runs,
-            Self::Paper => paper.runs,
+            Self::Quick => quick,
+            Self::Paper => of_paper,
         }
     }
 }

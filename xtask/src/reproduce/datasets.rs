@@ -12,28 +12,10 @@ use anyhow::{Context, Result, bail, ensure};
 use apportion::Ensemble;
 use flate2::read::GzDecoder;
 
-use super::Usage;
+use super::source::{Source, how_to_get};
 use super::store::sha256;
 use super::trained::{self, Trained, Wanted};
-
-/// A file with the hash of its (unpacked) bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Source {
-    pub(crate) file: &'static str,
-    pub(crate) sha256: &'static str,
-}
-
-/// The line for those who lack files that are not embedded.
-pub(crate) fn how_to_get(sources: &[&Source]) -> String {
-    let files: Vec<String> =
-        sources.iter().map(|source| format!("{} (SHA-256 {}…)", source.file, &source.sha256[..12])).collect();
-    let files = match files.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    };
-    format!("not embedded: put {files} into a folder and name it with --data or APPORTION_DATA")
-}
+use super::usage::Usage;
 
 /// A dataset that the harness knows.
 pub(crate) struct Known {
@@ -52,274 +34,91 @@ pub(crate) struct Known {
     pub(crate) remark: &'static str,
 }
 
-macro_rules! embedded {
-    ($data:literal, $model:literal) => {
+/// Both files of a dataset that is in the repository.
+macro_rules! bytes {
+    (embedded $data:literal $model:literal) => {
         Some((
             include_bytes!(concat!("../../data/", $data, ".gz")),
             include_bytes!(concat!("../../data/", $model, ".gz")),
         ))
     };
+    ($data:literal $model:literal) => {
+        None
+    };
 }
 
-/// Of two models.
-const DIABETES: Source = Source {
-    file: "diabetes.csv",
-    sha256: "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
-};
-
-/// Of two models.
-const ADULT: Source =
-    Source { file: "adult.csv", sha256: "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230" };
-
-/// In place of a model where there is none.
-const NO_MODEL: Source = Source { file: "", sha256: "" };
+/// For each dataset its name, title, players, rows and whether it is embedded; then data and model with their hashes; then a remark.
+macro_rules! known {
+    ($($name:literal $title:literal $players:literal $rows:literal $($embedded:ident)?,
+       $data:literal $data_sha256:literal, $model:literal $model_sha256:literal $(, $remark:literal)?;)*) => {
+        &[$(Known {
+            name: $name,
+            title: $title,
+            players: $players,
+            rows: $rows,
+            data: Source { file: $data, sha256: $data_sha256 },
+            model: Source { file: $model, sha256: $model_sha256 },
+            embedded: bytes!($($embedded)? $data $model),
+            remark: concat!($($remark)?),
+        }),*]
+    };
+}
 
 /// All of them. Those whose name ends in `-mlp` have small networks, compas has no model, all others have XGBoost regressors of 100 trees of
 /// depth 4.
-pub(crate) static KNOWN: [Known; 16] = [
-    Known {
-        name: "iris",
-        title: "IRIS",
-        players: 4,
-        rows: 150,
-        data: Source {
-            file: "iris.csv",
-            sha256: "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
-        },
-        model: Source {
-            file: "iris_xgb.json",
-            sha256: "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049",
-        },
-        embedded: embedded!("iris.csv", "iris_xgb.json"),
-        remark: "",
-    },
-    Known {
-        name: "california",
-        title: "California",
-        players: 8,
-        rows: 20640,
-        data: Source {
-            file: "california.csv",
-            sha256: "26bc921c5bc0a41a17021fd72d782a8d2c9ef4a6fa5bfcbd0f22be8bda2eb993",
-        },
-        model: Source {
-            file: "california_xgb.json",
-            sha256: "7f5b4606320f5ef0806d9dcdafd5bb08273154053a7e51c0ccc2a2d3ce5652f5",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "diabetes",
-        title: "Diabetes",
-        players: 10,
-        rows: 442,
-        data: DIABETES,
-        model: Source {
-            file: "diabetes_xgb.json",
-            sha256: "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6",
-        },
-        embedded: embedded!("diabetes.csv", "diabetes_xgb.json"),
-        remark: "",
-    },
-    Known {
-        name: "adult",
-        title: "Adult",
-        players: 12,
-        rows: 32561,
-        data: ADULT,
-        model: Source {
-            file: "adult_xgb.json",
-            sha256: "32283b5bb8da5be923c06b8d13f329b4b799b7fc3402d9a51db2e4451daac318",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "correlated60",
-        title: "Correlated",
-        players: 60,
-        rows: 1000,
-        data: Source {
-            file: "correlated60.csv",
-            sha256: "90d7a577afa341d3f4fd84a2eea0eaf8137468374d34bd1483886fa061fb4b8c",
-        },
-        model: Source {
-            file: "correlated60_xgb.json",
-            sha256: "d964771456b1023a7c13407fbc9c6bb467b40ccad52a725290974e19e48028ad",
-        },
-        embedded: embedded!("correlated60.csv", "correlated60_xgb.json"),
-        remark: "",
-    },
-    Known {
-        name: "independent60",
-        title: "Independent",
-        players: 60,
-        rows: 1000,
-        data: Source {
-            file: "independent60.csv",
-            sha256: "0d5ecf9517bbf40858de0e0c3813a024b0d64eadd70daa158b02195e559e918c",
-        },
-        model: Source {
-            file: "independent60_xgb.json",
-            sha256: "decf02d75529c3c47d14acf0504d99f2c0b94becd36146e196fa27372b4889e0",
-        },
-        embedded: embedded!("independent60.csv", "independent60_xgb.json"),
-        remark: "",
-    },
-    Known {
-        name: "nhanes18",
-        title: "NHANES18",
-        players: 18,
-        rows: 9932,
-        data: Source {
-            file: "nhanes.csv",
-            sha256: "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
-        },
-        model: Source {
-            file: "nhanes_xgb.json",
-            sha256: "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
-        },
-        embedded: None,
-        remark: "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so its numbers are \
-                 those of another, smaller game",
-    },
-    Known {
-        name: "communities",
-        title: "Communities",
-        players: 101,
-        rows: 1994,
-        data: Source {
-            file: "communities.csv",
-            sha256: "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
-        },
-        model: Source {
-            file: "communities_xgb.json",
-            sha256: "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "pima",
-        title: "Pima diabetes",
-        players: 8,
-        rows: 768,
-        data: Source {
-            file: "pima.csv",
-            sha256: "c05572f43fbf58a3eb4ec5abb17f2ce45fe4466625599f15b47508e7e66bf0ec",
-        },
-        model: Source {
-            file: "pima_xgb.json",
-            sha256: "620b970611bbf72748a83a31416845e9c5ffc7bdc4c2cc8c6503f548948e5922",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "bank",
-        title: "Bank marketing",
-        players: 16,
-        rows: 4521,
-        data: Source {
-            file: "bank.csv",
-            sha256: "25e4869cb579fca4e0ca5a7562efe5400085e146269423e736e5bd378da6af77",
-        },
-        model: Source {
-            file: "bank_xgb.json",
-            sha256: "2971c5b8144e8b51b201e43a870a9d6ea37cb96fcae91f05c178961011a3a050",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "german",
-        title: "German credit",
-        players: 20,
-        rows: 1000,
-        data: Source {
-            file: "german.csv",
-            sha256: "5e67c5677dfa4d239468f148f05af4586e4c1ab3d3ce52ad1cbd2f9591a18cff",
-        },
-        model: Source {
-            file: "german_xgb.json",
-            sha256: "8f066610fed0e3b0e9c3261b9fb1dec6281a179e6400525916050b029a3904a3",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "brca",
-        title: "BRCA",
-        players: 100,
-        rows: 572,
-        data: Source {
-            file: "brca.csv",
-            sha256: "4b1e6b93ee16a2e76b63e4a5a632ea78df2f7d21363f58bd7cf27151e6d2c507",
-        },
-        model: Source {
-            file: "brca_xgb.json",
-            sha256: "f59686b241c0293c42cfb1b201a18e8513767ef3cc0696500d20601d18282429",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "tuandromd",
-        title: "TUANDROMD",
-        players: 241,
-        rows: 4464,
-        data: Source {
-            file: "tuandromd.csv",
-            sha256: "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
-        },
-        model: Source {
-            file: "tuandromd_xgb.json",
-            sha256: "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "diabetes-mlp",
-        title: "Diabetes, embedded network",
-        players: 10,
-        rows: 442,
-        data: DIABETES,
-        model: Source {
-            file: "diabetes_mlp.onnx",
-            sha256: "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c",
-        },
-        embedded: embedded!("diabetes.csv", "diabetes_mlp.onnx"),
-        remark: "",
-    },
-    Known {
-        name: "adult-mlp",
-        title: "Adult, network of the data directory",
-        players: 12,
-        rows: 32561,
-        data: ADULT,
-        model: Source {
-            file: "adult_mlp.onnx",
-            sha256: "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e",
-        },
-        embedded: None,
-        remark: "",
-    },
-    Known {
-        name: "compas",
-        title: "COMPAS",
-        players: 7,
-        rows: 21921,
-        data: Source {
-            file: "compas.csv",
-            sha256: "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
-        },
-        model: NO_MODEL,
-        embedded: None,
-        remark: "compas comes without a model: one is trained by this program",
-    },
-];
+pub(crate) static KNOWN: &[Known] = known! {
+    "iris" "IRIS" 4 150 embedded,
+        "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
+        "iris_xgb.json" "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049";
+    "california" "California" 8 20640,
+        "california.csv" "26bc921c5bc0a41a17021fd72d782a8d2c9ef4a6fa5bfcbd0f22be8bda2eb993",
+        "california_xgb.json" "7f5b4606320f5ef0806d9dcdafd5bb08273154053a7e51c0ccc2a2d3ce5652f5";
+    "diabetes" "Diabetes" 10 442 embedded,
+        "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
+        "diabetes_xgb.json" "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6";
+    "adult" "Adult" 12 32561,
+        "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
+        "adult_xgb.json" "32283b5bb8da5be923c06b8d13f329b4b799b7fc3402d9a51db2e4451daac318";
+    "correlated60" "Correlated" 60 1000 embedded,
+        "correlated60.csv" "90d7a577afa341d3f4fd84a2eea0eaf8137468374d34bd1483886fa061fb4b8c",
+        "correlated60_xgb.json" "d964771456b1023a7c13407fbc9c6bb467b40ccad52a725290974e19e48028ad";
+    "independent60" "Independent" 60 1000 embedded,
+        "independent60.csv" "0d5ecf9517bbf40858de0e0c3813a024b0d64eadd70daa158b02195e559e918c",
+        "independent60_xgb.json" "decf02d75529c3c47d14acf0504d99f2c0b94becd36146e196fa27372b4889e0";
+    "nhanes18" "NHANES18" 18 9932,
+        "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
+        "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
+        "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so its numbers are \
+                 those of another, smaller game";
+    "communities" "Communities" 101 1994,
+        "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
+        "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
+    "pima" "Pima diabetes" 8 768,
+        "pima.csv" "c05572f43fbf58a3eb4ec5abb17f2ce45fe4466625599f15b47508e7e66bf0ec",
+        "pima_xgb.json" "620b970611bbf72748a83a31416845e9c5ffc7bdc4c2cc8c6503f548948e5922";
+    "bank" "Bank marketing" 16 4521,
+        "bank.csv" "25e4869cb579fca4e0ca5a7562efe5400085e146269423e736e5bd378da6af77",
+        "bank_xgb.json" "2971c5b8144e8b51b201e43a870a9d6ea37cb96fcae91f05c178961011a3a050";
+    "german" "German credit" 20 1000,
+        "german.csv" "5e67c5677dfa4d239468f148f05af4586e4c1ab3d3ce52ad1cbd2f9591a18cff",
+        "german_xgb.json" "8f066610fed0e3b0e9c3261b9fb1dec6281a179e6400525916050b029a3904a3";
+    "brca" "BRCA" 100 572,
+        "brca.csv" "4b1e6b93ee16a2e76b63e4a5a632ea78df2f7d21363f58bd7cf27151e6d2c507",
+        "brca_xgb.json" "f59686b241c0293c42cfb1b201a18e8513767ef3cc0696500d20601d18282429";
+    "tuandromd" "TUANDROMD" 241 4464,
+        "tuandromd.csv" "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
+        "tuandromd_xgb.json" "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132";
+    "diabetes-mlp" "Diabetes, embedded network" 10 442 embedded,
+        "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
+        "diabetes_mlp.onnx" "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c";
+    "adult-mlp" "Adult, network of the data directory" 12 32561,
+        "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
+        "adult_mlp.onnx" "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e";
+    "compas" "COMPAS" 7 21921,
+        "compas.csv" "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
+        "" "",
+        "compas comes without a model: one is trained by this program";
+};
 
 /// The dataset of this name.
 ///

@@ -6,14 +6,16 @@
 //! | [`check`] | verdicts against those recorded |
 //! | [`catalogue`] | what there is: papers and their artefacts, found by name |
 //! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
-//! | [`datasets`] | the datasets, embedded or found |
+//! | [`datasets`], [`source`] | the datasets, embedded or found; how to get files |
 //! | [`trained`] | networks of our own training |
 //! | [`explicand`] | which row is explained |
+//! | [`usage`] | a mistake in what was asked for |
 //! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
 //! | [`figure`] | from numbers to pictures |
 //!
-//! The papers themselves are in [`crate::papers`]. To add one: a folder there, a [`catalogue::Paper`], a line in [`crate::papers::ALL`].
+//! The papers themselves are in another folder, and are handed in by the program. To add one: a folder there, a [`catalogue::Paper`], a line in
+//! the catalogue of `main.rs`.
 
 pub(crate) mod catalogue;
 mod check;
@@ -25,10 +27,12 @@ pub(crate) mod files;
 pub(crate) mod ingredients;
 pub(crate) mod report;
 pub(crate) mod session;
+pub(crate) mod source;
 pub(crate) mod statistics;
 pub(crate) mod store;
 mod times;
 pub(crate) mod trained;
+mod usage;
 pub(crate) mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -36,7 +40,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::papers;
 use catalogue::{Artefact, Made, Paper};
 use check::Record;
 use cli::Reproduce;
@@ -44,24 +47,13 @@ use datasets::known;
 use report::{Report, Skipped, Used};
 use session::Session;
 use times::Times;
+pub(crate) use usage::Usage;
 use verdict::{RULES, Verdict};
 
-/// A mistake in what was asked for: exit status 2.
-#[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
-/// Runs the command.
-pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
+/// Runs the command on `papers`, which are all that there is.
+pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()> {
     if arguments.list {
-        print!("{}", catalogue::list(papers::ALL));
+        print!("{}", catalogue::list(papers));
         return Ok(());
     }
     if arguments.is_gate() && cfg!(feature = "onnx") {
@@ -69,7 +61,7 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
     }
     let all = ["all".to_owned()];
     let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
-    let selected = catalogue::select(papers::ALL, what)?;
+    let selected = catalogue::select(papers, what)?;
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -83,7 +75,13 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<()> {
     let (mut found, mut made) = (Record::new(), Vec::new());
     let mut times = Times::open(&out, arguments.fresh)?;
     for (paper, artefacts) in selected {
-        let session = Session::new(arguments, paper, &workspace, &out)?;
+        let session = Session::new(
+            arguments,
+            paper.name,
+            arguments.preset.runs(paper.runs, paper.quick_runs),
+            &workspace,
+            &out,
+        )?;
         let mut reports = Vec::new();
         for artefact in &artefacts {
             let started = Instant::now();

@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::catalogue::Paper;
 use super::cli::{Preset, Reproduce};
 use super::datasets::{Dataset, Library, known};
 use super::ingredients::{Cell, Ingredients};
@@ -32,10 +31,17 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(arguments: &Reproduce, paper: &Paper, workspace: &Path, out: &Path) -> Result<Self> {
+    /// Of the paper of this name, with so many runs unless another number is asked for.
+    pub(crate) fn new(
+        arguments: &Reproduce,
+        paper: &str,
+        runs: usize,
+        workspace: &Path,
+        out: &Path,
+    ) -> Result<Self> {
         Ok(Self {
             preset: arguments.preset,
-            runs: arguments.runs.map_or(arguments.preset.runs(paper), usize::from),
+            runs: arguments.runs.map_or(runs, usize::from),
             runs_are_asked: arguments.runs.is_some(),
             seed: arguments.seed,
             library: if arguments.is_gate() {
@@ -43,10 +49,7 @@ impl Session {
             } else {
                 Library::new(arguments.data.as_deref(), workspace)?
             },
-            store: Store::open(
-                &out.join("checkpoints").join(format!("{}.jsonl", paper.name)),
-                arguments.fresh,
-            )?,
+            store: Store::open(&out.join("checkpoints").join(format!("{paper}.jsonl")), arguments.fresh)?,
             said: Mutex::default(),
             left: Mutex::default(),
         })
@@ -150,12 +153,12 @@ impl Session {
             out: None,
             fresh: false,
         };
-        Self::new(&arguments, &crate::papers::ALL[0], out, out).unwrap()
+        Self::new(&arguments, "tested", 1, out, out).unwrap()
     }
 
     /// The finished cells below `out`.
     pub(crate) fn finished(out: &Path) -> usize {
-        let path = out.join("checkpoints").join(format!("{}.jsonl", crate::papers::ALL[0].name));
+        let path = out.join("checkpoints/tested.jsonl");
         std::fs::read_to_string(path).unwrap().lines().count()
     }
 }

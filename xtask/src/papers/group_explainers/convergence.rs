@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::experiment::{ALL, Experiment};
-use super::runs::{DRAWS, HALF_WIDTH, Mode, Runs, explicands, runs};
+use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table};
@@ -17,36 +17,6 @@ const SLOPES: (f64, f64) = (-1.05, -0.95);
 
 /// What counts as a ratio of 1.
 const RATIOS: (f64, f64) = (0.9, 1.1);
-
-/// Experiment 1a.
-pub(super) fn fig1(session: &Session) -> Result<Made> {
-    figure(session, 1)
-}
-
-/// Experiment 1b.
-pub(super) fn fig2(session: &Session) -> Result<Made> {
-    figure(session, 2)
-}
-
-/// Experiment 2a.
-pub(super) fn fig3(session: &Session) -> Result<Made> {
-    figure(session, 3)
-}
-
-/// Experiment 2b.
-pub(super) fn fig4(session: &Session) -> Result<Made> {
-    figure(session, 4)
-}
-
-/// Experiment 3a.
-pub(super) fn fig5(session: &Session) -> Result<Made> {
-    figure(session, 5)
-}
-
-/// Experiment 3b.
-pub(super) fn fig6(session: &Session) -> Result<Made> {
-    figure(session, 6)
-}
 
 /// What a model's runs come to.
 struct Series {
@@ -108,9 +78,10 @@ impl Series {
     }
 }
 
-fn figure(session: &Session, number: usize) -> Result<Made> {
+/// The figure of this number, of the experiment of this place.
+pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
     let experiment = &ALL[number - 1];
-    let runs = runs(session, experiment, Mode::Empirical, usize::MAX, explicands(session))?;
+    let runs = runs(session, experiment)?;
     let series: Vec<Series> = runs.iter().map(Series::of).collect();
     let mut claims = vec![decays(&series), project_slope(&series), theorem(&series)];
     if series.len() > 1 {
@@ -127,7 +98,7 @@ fn figure(session: &Session, number: usize) -> Result<Made> {
 }
 
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
-    let mut notes = super::notes(session);
+    let mut notes = super::notes::notes(session);
     notes.push(format!(
         "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background for each explicand, each K \
          with draws of its own, each run too",

@@ -41,6 +41,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    #[cfg(test)]
     pub(super) const ALL: [Self; 4] = [Self::Shapley, Self::QuotientShapley, Self::Owen, Self::TwoStep];
 
     pub(super) fn concept(self) -> SolutionConcept {
@@ -49,15 +50,6 @@ impl Kind {
             Self::QuotientShapley => SolutionConcept::Quotient(Semivalue::Shapley),
             Self::Owen => SolutionConcept::owen(),
             Self::TwoStep => SolutionConcept::TwoStepShapley,
-        }
-    }
-
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Shapley => "Shapley",
-            Self::QuotientShapley => "quotient Shapley",
-            Self::Owen => "Owen",
-            Self::TwoStep => "two-step Shapley",
         }
     }
 }
@@ -159,10 +151,10 @@ impl Setting {
         Ok(Background::rows(values, self.predictors())?)
     }
 
-    /// A row of D, and what came of probing its game over `background`.
-    pub(super) fn played(&self, row: usize, background: &Background) -> Result<Digest> {
+    /// A row of D, and what came of probing its game over D.
+    pub(super) fn played(&self, row: usize) -> Result<Digest> {
         let explicand = self.background.row(row);
-        let game = Digest::of_game(&MarginalGame::new(&self.model, explicand, background)?)?;
+        let game = Digest::of_game(&MarginalGame::new(&self.model, explicand, &self.background)?)?;
         Ok(Digest::joined([&game, &Digest::of(explicand.iter().copied())]))
     }
 

@@ -5,14 +5,14 @@ use apportion::{Background, MarginalGame};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::experiment::{BACKGROUND, Experiment, Kind, Setting};
+use super::experiment::{BACKGROUND, Experiment, Setting};
 use super::truth::{Truth, truth};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
 /// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
-pub(super) const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// Draws K of an estimate.
 pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
@@ -25,48 +25,17 @@ pub(super) fn explicands(session: &Session) -> usize {
     (2 * session.runs).min(BACKGROUND)
 }
 
-/// What stands in for absent predictors (the two versions of the algorithms).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Mode {
-    /// Rows of D, drawn again and again: the value over D is estimated.
-    Empirical,
-    /// K fresh rows from the law of X for each explicand of each run, each used once: the value under the law is estimated.
-    True,
-}
+/// The rows of D are drawn again and again: the value over D is estimated. It is in the seeds.
+const MODE: &str = "empirical";
 
-impl Mode {
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Empirical => "empirical marginal",
-            Self::True => "true marginal",
-        }
-    }
-}
-
-/// Whose value of which kind: a predictor, of quotient values a group, from 0.
-pub(super) type Subject = (Kind, usize);
-
-/// The first rows of a fresh background, on which games over it are probed: a background of more rows begins with them.
+/// The first rows of a fresh background, on which the exact values are probed.
 const PROBED_ROWS: usize = 4;
-
-/// What came of probing the game of a row of D: over D, or over the background that `seed` draws.
-pub(super) fn played(setting: &Setting, mode: Mode, explicand: usize, seed: u64) -> Result<Digest> {
-    match mode {
-        Mode::Empirical => setting.played(explicand, &setting.background),
-        Mode::True => setting.played(explicand, &setting.fresh(PROBED_ROWS, seed)?),
-    }
-}
 
 /// The exact values for one explicand.
 #[derive(Serialize)]
 struct TruthCell<'a> {
     experiment: &'static str,
-    subjects: &'a [(&'static str, usize)],
     predictors: usize,
-    mode: Mode,
-    /// Background rows that the values are over.
-    rows: usize,
     explicand: usize,
     #[serde(skip)]
     seed: u64,
@@ -89,64 +58,26 @@ impl Cell for TruthCell<'_> {
     }
 }
 
-/// The seed of the background that the truth is over in the true marginal mode.
-fn truth_seed(experiment: &str, explicand: usize, seed: u64) -> Result<u64> {
-    derive_seed(&("truth", experiment, explicand, seed))
-}
-
-/// Background rows of the truth in the true marginal mode, for each run and at most; fewer where a row takes more coalitions.
-const ROWS_PER_RUN: usize = 1 << 14;
-const MOST_ROWS: usize = 1 << 19;
-
-/// Products that the truth in the true marginal mode takes at most for one value.
-const MOST_PRODUCTS: usize = 1 << 27;
-
-/// The exact values of `subjects` for each of the first `explicands` rows of D; in the true marginal mode over a large sample.
-pub(super) fn truths(
-    session: &Session,
-    setting: &Setting,
-    subjects: &[Subject],
-    mode: Mode,
-    explicands: usize,
-) -> Result<Vec<Vec<Truth>>> {
-    let names: Vec<(&str, usize)> = subjects.iter().map(|&(kind, subject)| (kind.title(), subject)).collect();
-    let over = |explicand: usize, background: &Background| -> Vec<Truth> {
+/// The exact values of the experiment's subject for each of the first `explicands` rows of D.
+fn truths(session: &Session, setting: &Setting, explicands: usize) -> Result<Vec<Truth>> {
+    let experiment = setting.experiment;
+    let over = |explicand: usize, background: &Background| {
         let explicand = setting.background.row(explicand);
-        let of = |&(kind, subject): &Subject| {
-            truth(&setting.model, &setting.partition, kind, subject, explicand, background)
-        };
-        subjects.iter().map(of).collect()
+        truth(&setting.model, &setting.partition, experiment.kind, experiment.subject, explicand, background)
     };
-    let experiment = setting.experiment.name;
     let method = Digest::of_data(&over(0, &setting.fresh(PROBED_ROWS, 1)?))?;
     let cell = |explicand| {
         Ok(TruthCell {
-            experiment,
-            subjects: &names,
+            experiment: experiment.name,
             predictors: setting.predictors(),
-            mode,
-            rows: match mode {
-                Mode::Empirical => BACKGROUND,
-                Mode::True => {
-                    (ROWS_PER_RUN * session.runs).min(MOST_ROWS).min(MOST_PRODUCTS >> setting.predictors())
-                }
-            },
             explicand,
             seed: session.seed,
-            played: played(setting, mode, explicand, truth_seed(experiment, explicand, session.seed)?)?,
+            played: setting.played(explicand)?,
             method: &method,
         })
     };
     let cells: Vec<TruthCell<'_>> = (0..explicands).map(cell).collect::<Result<_>>()?;
-    session.results(&cells, |cell| {
-        Ok(match cell.mode {
-            Mode::Empirical => over(cell.explicand, &setting.background),
-            Mode::True => {
-                let seed = truth_seed(cell.experiment, cell.explicand, cell.seed)?;
-                over(cell.explicand, &setting.fresh(cell.rows, seed)?)
-            }
-        })
-    })
+    session.results(&cells, |cell| Ok(over(cell.explicand, &setting.background)))
 }
 
 /// One run: an estimate for each explicand.
@@ -154,7 +85,6 @@ pub(super) fn truths(
 struct RunCell<'a> {
     experiment: &'static str,
     predictors: usize,
-    mode: Mode,
     draws: usize,
     explicands: usize,
     run: usize,
@@ -165,7 +95,7 @@ struct RunCell<'a> {
     #[serde(skip)]
     truths: &'a [Truth],
     #[serde(skip)]
-    played: Digest,
+    played: &'a Digest,
     #[serde(skip)]
     method: &'a Digest,
     #[serde(skip)]
@@ -177,7 +107,7 @@ impl Cell for RunCell<'_> {
         Ingredients {
             kind: "run",
             protocol: PROTOCOL,
-            games: &self.played,
+            games: self.played,
             method: self.method,
             truth: Some(self.truth),
             seed: self.seed,
@@ -186,15 +116,8 @@ impl Cell for RunCell<'_> {
 }
 
 /// The seed of the estimate for one explicand in a run.
-fn run_seed(
-    setting: &Setting,
-    mode: Mode,
-    draws: usize,
-    explicand: usize,
-    run: usize,
-    seed: u64,
-) -> Result<u64> {
-    derive_seed(&("run", setting.experiment.name, setting.predictors(), mode, draws, explicand, run, seed))
+fn run_seed(setting: &Setting, draws: usize, explicand: usize, run: usize, seed: u64) -> Result<u64> {
+    derive_seed(&("run", setting.experiment.name, setting.predictors(), MODE, draws, explicand, run, seed))
 }
 
 /// What came of a run.
@@ -204,8 +127,6 @@ pub(super) struct Measured {
     pub(super) error: f64,
     /// Mean of the estimates' own squared standard errors.
     pub(super) variance: f64,
-    /// Intervals ĝ ± 1.96 standard errors, one for each explicand, that hold the truth.
-    pub(super) covered: usize,
 }
 
 /// All runs of an experiment with p predictors.
@@ -232,54 +153,34 @@ impl Runs {
     }
 }
 
-/// The runs of `experiment` for its numbers of predictors up to `most`, on the first `explicands` rows of D.
-pub(super) fn runs(
-    session: &Session,
-    experiment: &'static Experiment,
-    mode: Mode,
-    most: usize,
-    explicands: usize,
-) -> Result<Vec<Runs>> {
-    let sizes: Vec<usize> =
-        experiment.sizes.iter().copied().filter(|&predictors| predictors <= most).collect();
+/// The runs of `experiment` for each of its numbers of predictors.
+pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result<Vec<Runs>> {
+    let explicands = explicands(session);
     let mut all = Vec::new();
-    for predictors in sizes {
+    for &predictors in experiment.sizes {
         let setting = Setting::new(experiment, predictors, session.seed)?;
-        let subject = [(experiment.kind, experiment.subject)];
-        let truths = truths(session, &setting, &subject, mode, explicands)?.concat();
-        let method = method(&setting, mode)?;
+        let truths = truths(session, &setting, explicands)?;
+        let (estimate, std_error) = estimate(&setting, 0, 300, 1)?;
+        let method = Digest::of([estimate, std_error]);
         let truth = Digest::of_data(&truths)?;
-        // D is the same in all runs.
-        let over_d = match mode {
-            Mode::Empirical => {
-                let rows = (0..explicands).into_par_iter();
-                Some(joined(rows.map(|explicand| played(&setting, mode, explicand, 0)).collect())?)
-            }
-            Mode::True => None,
+        let rows = (0..explicands).into_par_iter();
+        let played = rows.map(|row| setting.played(row)).collect::<Result<Vec<Digest>>>()?;
+        let played = Digest::joined(&played);
+        let cell = |(draws, run)| RunCell {
+            experiment: experiment.name,
+            predictors,
+            draws,
+            explicands,
+            run,
+            seed: session.seed,
+            setting: &setting,
+            truths: &truths,
+            played: &played,
+            method: &method,
+            truth: &truth,
         };
-        let cell = |(draws, run)| {
-            let fresh = |explicand| {
-                let seed = run_seed(&setting, mode, draws, explicand, run, session.seed)?;
-                played(&setting, mode, explicand, seed)
-            };
-            Ok(RunCell {
-                experiment: experiment.name,
-                predictors,
-                mode,
-                draws,
-                explicands,
-                run,
-                seed: session.seed,
-                setting: &setting,
-                truths: &truths,
-                played: over_d.clone().map_or_else(|| joined((0..explicands).map(fresh).collect()), Ok)?,
-                method: &method,
-                truth: &truth,
-            })
-        };
-        let places: Vec<(usize, usize)> =
-            DRAWS.iter().flat_map(|&draws| (0..session.runs).map(move |run| (draws, run))).collect();
-        let cells: Vec<RunCell<'_>> = places.into_par_iter().map(cell).collect::<Result<_>>()?;
+        let places = DRAWS.iter().flat_map(|&draws| (0..session.runs).map(move |run| (draws, run)));
+        let cells: Vec<RunCell<'_>> = places.map(cell).collect();
         let results = session.results(&cells, |cell| {
             measure(cell).with_context(|| {
                 format!(
@@ -294,54 +195,26 @@ pub(super) fn runs(
     Ok(all)
 }
 
-fn joined(digests: Result<Vec<Digest>>) -> Result<Digest> {
-    digests.map(|digests| Digest::joined(&digests))
-}
-
 fn measure(cell: &RunCell<'_>) -> Result<Measured> {
-    let setting = cell.setting;
-    let mut sums = Measured { error: 0.0, variance: 0.0, covered: 0 };
+    let (mut error, mut variance) = (0.0, 0.0);
     for (explicand, truth) in cell.truths.iter().enumerate() {
-        let seed = run_seed(setting, cell.mode, cell.draws, explicand, cell.run, cell.seed)?;
-        let (estimate, std_error) = estimate(setting, cell.mode, explicand, cell.draws, seed)?;
-        let error = (estimate - truth.value).powi(2);
-        // A truth from a sample has an error of its own.
-        let variance = std_error.powi(2)
-            + match cell.mode {
-                Mode::Empirical => 0.0,
-                Mode::True => truth.sampling_variance,
-            };
-        sums.error += error;
-        sums.variance += std_error.powi(2);
-        sums.covered += usize::from(error <= HALF_WIDTH.powi(2) * variance);
+        let seed = run_seed(cell.setting, cell.draws, explicand, cell.run, cell.seed)?;
+        let (estimate, std_error) = estimate(cell.setting, explicand, cell.draws, seed)?;
+        error += (estimate - truth.value).powi(2);
+        variance += std_error.powi(2);
     }
     let explicands = cell.truths.len() as f64;
-    Ok(Measured { error: sums.error / explicands, variance: sums.variance / explicands, ..sums })
+    Ok(Measured { error: error / explicands, variance: variance / explicands })
 }
 
 /// The estimate for one row of D from K draws, with its standard error.
-fn estimate(setting: &Setting, mode: Mode, explicand: usize, draws: usize, seed: u64) -> Result<(f64, f64)> {
-    let (experiment, explicand) = (setting.experiment, setting.background.row(explicand));
+fn estimate(setting: &Setting, explicand: usize, draws: usize, seed: u64) -> Result<(f64, f64)> {
+    let experiment = setting.experiment;
+    let game = MarginalGame::new(&setting.model, setting.background.row(explicand), &setting.background)?;
     let estimator = setting.estimator(experiment.kind);
-    let estimates = match mode {
-        Mode::Empirical => {
-            let game = MarginalGame::new(&setting.model, explicand, &setting.background)?;
-            estimator.estimate_players(&game, &[experiment.subject], draws, seed)?
-        }
-        Mode::True => {
-            let fresh = setting.fresh(draws, seed)?;
-            let game = MarginalGame::new(&setting.model, explicand, &fresh)?;
-            estimator.true_marginal().estimate_players(&game, &[experiment.subject], draws, seed)?
-        }
-    };
+    let estimates = estimator.estimate_players(&game, &[experiment.subject], draws, seed)?;
     let std_errors = estimates.std_errors.context("an estimate without standard errors")?;
     Ok((estimates.values[0], std_errors[0]))
-}
-
-/// What the estimator is, by what it answers once.
-fn method(setting: &Setting, mode: Mode) -> Result<Digest> {
-    let (estimate, std_error) = estimate(setting, mode, 0, 300, 1)?;
-    Ok(Digest::of([estimate, std_error]))
 }
 
 #[cfg(test)]
@@ -350,28 +223,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_are_probed_on_the_first_rows_of_the_backgrounds_that_they_are_played_over() {
-        for experiment in &ALL {
-            let setting = Setting::new(experiment, 6.max(experiment.sizes[0]), 5).unwrap();
-            let values = |rows| setting.fresh(rows, 7).unwrap().as_rows().values().to_vec();
-            assert!(values(100).starts_with(&values(PROBED_ROWS)), "{}", experiment.name);
-        }
-    }
-
-    #[test]
     fn another_row_law_model_or_background_is_another_game() {
         let setting = || Setting::new(&ALL[2], 6, 5).unwrap();
-        let mut digests = Vec::new();
-        for mode in [Mode::Empirical, Mode::True] {
-            let of = |setting: &Setting, row, seed| played(setting, mode, row, seed).unwrap();
-            assert_eq!(of(&setting(), 3, 7), of(&setting(), 3, 7));
-            let mut other = setting();
-            other.model.slopes[5] += 1e-12;
-            digests.extend([of(&setting(), 3, 7), of(&setting(), 4, 7), of(&other, 3, 7)]);
-            digests.push(of(&Setting::new(&ALL[3], 6, 5).unwrap(), 3, 7));
-        }
-        digests.push(played(&setting(), Mode::True, 3, 8).unwrap());
-        digests.push(played(&Setting::new(&ALL[2], 6, 6).unwrap(), Mode::Empirical, 3, 7).unwrap());
+        let of = |setting: &Setting, row| setting.played(row).unwrap();
+        assert_eq!(of(&setting(), 3), of(&setting(), 3));
+        let mut other = setting();
+        other.model.slopes[5] += 1e-12;
+        let digests = [
+            of(&setting(), 3),
+            of(&setting(), 4),
+            of(&other, 3),
+            of(&Setting::new(&ALL[3], 6, 5).unwrap(), 3),
+            of(&Setting::new(&ALL[2], 6, 6).unwrap(), 3),
+        ];
         for (at, one) in digests.iter().enumerate() {
             assert!(!digests[..at].contains(one), "{at}");
         }

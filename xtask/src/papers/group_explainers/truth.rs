@@ -14,16 +14,13 @@ use serde::{Deserialize, Serialize};
 use super::experiment::Kind;
 use super::logistic::{Logistic, SCALE};
 
-/// A value over a background, with two variances.
+/// A value over a background, with the variance of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Truth {
     /// The exact value.
     pub(super) value: f64,
     /// The variance σ² of one draw Δ from coalitions × background: of a mean of K the variance is σ²/K (Theorems 3.1 to 3.3).
     pub(super) variance: f64,
-    /// The variance of [`value`](Self::value) as an estimate of the true marginal value, where the background rows are a sample: that of the
-    /// exact values in the games of the single rows, over the number of rows.
-    pub(super) sampling_variance: f64,
 }
 
 /// E Δ and E Δ² over the coalitions, in the game of one background row.
@@ -45,10 +42,10 @@ pub(super) fn truth(
     let structure = Structure::new(partition, kind, subject);
     let mut scratch = Scratch::default();
     // Sums of rows first: of a million rows nothing is lost.
-    let (mut first, mut second, mut square) = (0.0, 0.0, 0.0);
+    let (mut first, mut second) = (0.0, 0.0);
     let rows = background.len();
     for start in (0..rows).step_by(BLOCK) {
-        let mut sums = [0.0; 3];
+        let mut sums = [0.0; 2];
         for row in start..rows.min(start + BLOCK) {
             let row = background.row(row);
             let ratios = model.slopes.iter().zip(explicand.iter().zip(row));
@@ -57,19 +54,13 @@ pub(super) fn truth(
             let moments = structure.moments(model.exponent(row).exp(), &mut scratch);
             sums[0] += moments.first;
             sums[1] += moments.second;
-            sums[2] += moments.first.powi(2);
         }
         first += sums[0];
         second += sums[1];
-        square += sums[2];
     }
     let rows = rows as f64;
     let value = first / rows;
-    Truth {
-        value,
-        variance: second / rows - value * value,
-        sampling_variance: (square / rows - value * value).max(0.0) / rows,
-    }
+    Truth { value, variance: second / rows - value * value }
 }
 
 /// Rows that are summed together.

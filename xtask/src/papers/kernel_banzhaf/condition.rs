@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, LeverageShap, OptimizedKernelShap};
 use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, experiment, judged};
-use super::shapley_notes;
+use super::notes::shapley_notes;
 use crate::comparison::{Centre, Compete, Look, by_sample_size};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;

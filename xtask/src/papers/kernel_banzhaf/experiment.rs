@@ -100,7 +100,7 @@ pub(crate) fn judged(
     judge: impl Fn(&Curves) -> Vec<Claim>,
 ) -> Vec<Claim> {
     let only = |names: &[&str]| {
-        curves.only(|panel| names.contains(&experiment.datasets[panel].known.name), &Contender::OF_PAPER)
+        curves.only(|panel| names.contains(&experiment.datasets[panel].known.name), Contender::ALL)
     };
     let mut claims = judge(&only(&DATASETS));
     if stands_in(experiment) {

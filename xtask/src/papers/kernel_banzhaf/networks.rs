@@ -239,7 +239,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     ));
     let of = |is_judged: &dyn Fn(&str) -> bool| {
         let is_judged = |panel: usize| is_judged(experiment.datasets[panel].known.name);
-        claims(&curves.only(is_judged, &Contender::OF_PAPER))
+        claims(&curves.only(is_judged, Contender::ALL))
     };
     let is_of_paper = |name: &str| name != STAND_IN;
     let mut claims = of(&is_of_paper);
@@ -261,7 +261,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"
         ),
-        super::ESTIMATORS.to_owned(),
+        super::notes::ESTIMATORS.to_owned(),
     ];
     notes.extend(found.skipped);
     Ok(Made { claims, notes, datasets: found.others, ..made })

@@ -6,7 +6,7 @@ use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, Msr, OptimizedKernelShap,
 };
 use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged};
-use super::{notes, shapley_notes};
+use super::notes::{notes, shapley_notes};
 use crate::comparison::{Centre, Compete, Look, Noise, by_noise};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;

@@ -10,7 +10,7 @@ use super::experiment::{
 };
 use super::instance::Instance;
 use super::linear::{mean_least, objective, squared_excess};
-use super::notes;
+use super::notes::notes;
 use super::sample_size::beats_the_others;
 use crate::comparison::{
     Centre, Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
 use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged};
-use super::notes;
+use super::notes::notes;
 use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;

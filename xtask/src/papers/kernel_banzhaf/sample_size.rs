@@ -7,7 +7,7 @@ use super::contender::Contender::{
     OptimizedKernelShap,
 };
 use super::experiment::{Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged};
-use super::{notes, shapley_notes};
+use super::notes::{notes, shapley_notes};
 use crate::comparison::{Centre, Compete, Look, MULTIPLES, by_sample_size, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, MonteCarlo, Msr};
 use super::experiment::{MULTIPLE, Setting, datasets, experiment, is_of_paper, stands_in};
-use super::notes;
+use super::notes::notes;
 use crate::comparison::{Compete, Noise, covers_all, relative_error};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};

@@ -8,7 +8,7 @@ use super::contender::Contender::{
 };
 use super::experiment::{Curves, Experiment, datasets, experiment, judged};
 use super::instance::Instance;
-use super::notes;
+use super::notes::notes;
 use crate::comparison::{Centre, Compete, Look, Point, Run, Step, by_sample_size, covers_all};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;

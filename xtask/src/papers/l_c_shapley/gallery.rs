@@ -249,7 +249,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
 }
 
 fn notes(found: &Found) -> Vec<String> {
-    let mut notes = super::notes(found);
+    let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
     notes.push(
         "columns: the first test images of each class that are predicted rightly; single pictures: \

@@ -392,7 +392,7 @@ fn data(all: &[Explained<'_>]) -> Table {
 }
 
 fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
-    let mut notes = super::notes(found);
+    let mut notes = super::notes::notes(found);
     notes.push(
         "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; Shapley: all 2^11 coalitions".to_owned(),
     );

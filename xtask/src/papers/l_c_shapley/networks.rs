@@ -3,12 +3,12 @@
 use anyhow::Result;
 use apportion_onnx::Network;
 
-use super::subject::AnyModel;
+use apportion::Model;
 
 /// Whether this build reads them.
 pub(super) const CAN_READ: bool = true;
 
 /// The network in these bytes.
-pub(super) fn network(bytes: &[u8]) -> Result<AnyModel> {
+pub(super) fn network(bytes: &[u8]) -> Result<Box<dyn Model + Send>> {
     Ok(Box::new(Network::from_bytes(bytes)?))
 }

@@ -2,12 +2,12 @@
 
 use anyhow::{Result, bail};
 
-use super::subject::AnyModel;
+use apportion::Model;
 
 /// Whether this build reads them.
 pub(super) const CAN_READ: bool = false;
 
 /// No network.
-pub(super) fn network(_: &[u8]) -> Result<AnyModel> {
+pub(super) fn network(_: &[u8]) -> Result<Box<dyn Model + Send>> {
     bail!("this build reads no neural networks")
 }

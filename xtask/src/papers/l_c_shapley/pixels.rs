@@ -33,7 +33,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
         legend: legend(&all),
         note: super::curves::NOTE.to_owned(),
     };
-    let mut notes = super::notes(&found);
+    let mut notes = super::notes::notes(&found);
     notes.extend([
         "every pixel is a player, with all its channels; mnist38, cifar_deer_horse: 500 and 200 test images of the paper's data sets, of \
          which --runs N takes N; of CIFAR-10 a smaller network than the paper's; digits38: 8 × 8 pixels, embedded"

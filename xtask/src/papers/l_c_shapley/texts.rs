@@ -28,7 +28,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
         legend: legend(&all),
         note: super::curves::NOTE.to_owned(),
     };
-    let mut notes = super::notes(&found);
+    let mut notes = super::notes::notes(&found);
     notes.extend([
         "rt_polarity stands in for IMDB, ag_news under an LSTM for Yahoo! Answers; where nobody has trained a character CNN a network on the \
          mean of embeddings, ag_news_bag, stands in for it"

@@ -1,26 +1,31 @@
 //! The estimators that the paper compares.
 
-use apportion::Estimator;
 use apportion::estimators::{
     Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
 };
 
-use crate::comparison::Compete;
-use crate::reproduce::figure::{Style, looks};
+use crate::comparison::contenders;
 
-/// One of the paper's estimators.
-///
-/// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Contender {
-    KernelShap,
-    OptimizedKernelShap,
-    LeverageShap,
-    KernelShapPaired,
-    LeverageShapUnpaired,
-    LeverageShapWithReplacement,
-    PermutationShap,
-    LeverageShapBernoulli,
+/// At budgets of 2^n and more it samples, too.
+const FULL_BUDGET: FullBudget = FullBudget::Sample;
+
+contenders! {
+    /// One of the paper's estimators, and algorithm 1 as it is printed.
+    ///
+    /// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
+    subject LeverageShap;
+    KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap { full_budget: FULL_BUDGET, ..KernelShap::default() };
+    OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
+    LeverageShap: "Leverage SHAP", LEVERAGE_SHAP, LeverageShap::default();
+    KernelShapPaired: "Kernel SHAP Paired", KERNEL_SHAP_PAIRED,
+        KernelShap { full_budget: FULL_BUDGET, ..KernelShap::paired() };
+    LeverageShapUnpaired: "Leverage SHAP (Unpaired)", LEVERAGE_SHAP_UNPAIRED,
+        LeverageShap { pairing: Pairing::Unpaired, ..LeverageShap::default() };
+    LeverageShapWithReplacement: "Leverage SHAP w/o Bernoulli", LEVERAGE_SHAP_WITH_REPLACEMENT,
+        LeverageShap { draws: Draws::WithReplacement, full_budget: FULL_BUDGET, ..LeverageShap::default() };
+    PermutationShap: "Permutation SHAP", PERMUTATION_SHAP, PermutationShap { full_budget: FULL_BUDGET };
+    LeverageShapBernoulli: "Leverage SHAP, algorithm 1*", LEVERAGE_SHAP_BERNOULLI,
+        LeverageShap { draws: Draws::Bernoulli, ..LeverageShap::default() };
 }
 
 impl Contender {
@@ -37,79 +42,4 @@ impl Contender {
         Self::LeverageShapWithReplacement,
         Self::PermutationShap,
     ];
-
-    /// With the ablations, and algorithm 1 as it is printed.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::KernelShap,
-        Self::OptimizedKernelShap,
-        Self::LeverageShap,
-        Self::KernelShapPaired,
-        Self::LeverageShapUnpaired,
-        Self::LeverageShapWithReplacement,
-        Self::PermutationShap,
-        Self::LeverageShapBernoulli,
-    ];
-}
-
-impl Compete for Contender {
-    fn all() -> &'static [Self] {
-        &Self::ALL
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::KernelShap => "Kernel SHAP",
-            Self::OptimizedKernelShap => "Optimized Kernel SHAP",
-            Self::LeverageShap => "Leverage SHAP",
-            Self::KernelShapPaired => "Kernel SHAP Paired",
-            Self::LeverageShapUnpaired => "Leverage SHAP (Unpaired)",
-            Self::LeverageShapWithReplacement => "Leverage SHAP w/o Bernoulli",
-            Self::PermutationShap => "Permutation SHAP",
-            Self::LeverageShapBernoulli => "Leverage SHAP, algorithm 1*",
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Self::KernelShap => looks::KERNEL_SHAP,
-            Self::OptimizedKernelShap => looks::OPTIMIZED_KERNEL_SHAP,
-            Self::LeverageShap => looks::LEVERAGE_SHAP,
-            Self::KernelShapPaired => looks::KERNEL_SHAP_PAIRED,
-            Self::LeverageShapUnpaired => looks::LEVERAGE_SHAP_UNPAIRED,
-            Self::LeverageShapWithReplacement => looks::LEVERAGE_SHAP_WITH_REPLACEMENT,
-            Self::PermutationShap => looks::PERMUTATION_SHAP,
-            Self::LeverageShapBernoulli => looks::LEVERAGE_SHAP_BERNOULLI,
-        }
-    }
-
-    fn is_subject(self) -> bool {
-        self == Self::LeverageShap
-    }
-
-    fn estimator(self) -> Box<dyn Estimator> {
-        let leverage = LeverageShap::default();
-        match self {
-            Self::KernelShap => {
-                Box::new(KernelShap { full_budget: FullBudget::Sample, ..KernelShap::default() })
-            }
-            Self::OptimizedKernelShap => Box::new(OptimizedKernelShap),
-            Self::LeverageShap => Box::new(leverage),
-            Self::KernelShapPaired => {
-                Box::new(KernelShap { full_budget: FullBudget::Sample, ..KernelShap::paired() })
-            }
-            Self::LeverageShapUnpaired => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
-            Self::LeverageShapWithReplacement => Box::new(LeverageShap {
-                draws: Draws::WithReplacement,
-                full_budget: FullBudget::Sample,
-                ..leverage
-            }),
-            Self::PermutationShap => Box::new(PermutationShap { full_budget: FullBudget::Sample }),
-            Self::LeverageShapBernoulli => Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
-        }
-    }
-
-    /// Of Leverage SHAP alone, whose certificate is tested.
-    fn keeps_standard_errors(self) -> bool {
-        self == Self::LeverageShap
-    }
 }

@@ -4,8 +4,9 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
+use super::notes::{NOTES, small_datasets};
 use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment, is_of_paper};
-use super::{printed, small_datasets, synthetic};
+use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};
@@ -108,7 +109,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::ALL, |errors| errors.error)?;
+    let curves = curves(session, Contender::ALL, |errors| errors.error)?;
     let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
     let look = Look {
         title: "Figure 6: error of all estimators against γ, m = 10n",
@@ -123,7 +124,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
 
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::ALL, |errors| errors.excess)?;
+    let curves = curves(session, Contender::ALL, |errors| errors.excess)?;
     let claim = Claim::over_cases(
         "the linear objective error of no algorithm depends on γ",
         "caption of figure 7",
@@ -214,7 +215,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
              explicand varies"
                 .to_owned(),
-            super::NOTES[0].to_owned(),
+            NOTES[0].to_owned(),
         ],
         datasets: small_datasets(),
     })

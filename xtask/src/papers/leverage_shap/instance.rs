@@ -63,10 +63,6 @@ impl Instance {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }
 
-    pub(crate) fn players(&self) -> usize {
-        self.truth.len()
-    }
-
     /// `‖φ̃ − φ‖² / ‖φ‖²`, the error of the paper.
     pub(crate) fn relative_error(&self, values: &[f64]) -> f64 {
         comparison::relative_error(values, &self.truth)

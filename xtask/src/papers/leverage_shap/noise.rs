@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
+use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::sample_size::third_quartile_near_median;
 use super::sweep::{Curves, Metric, by_noise, experiment, of_paper};
-use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use crate::comparison::{Centre, Compete, Look, paired};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
@@ -44,7 +44,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
 /// Figure 9: mean error of all estimators.
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
-    let curves = by_noise(&experiment, &Contender::ALL, Metric::Error)?;
+    let curves = by_noise(&experiment, Contender::ALL, Metric::Error)?;
     let claims = vec![of_paper(&experiment, &curves).best(
         "Leverage SHAP gives the best performance in almost all settings",
         "caption of figure 9",
@@ -67,7 +67,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig11(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
-    let curves = by_noise(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
+    let curves = by_noise(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
     let judged = of_paper(&experiment, &curves);
     let claims = vec![error_grows(&judged), no_clear_winner(&judged)];
     let mut notes = notes();

@@ -9,9 +9,9 @@ use super::contender::Contender::{
 };
 use super::instance::{Instance, SMALL};
 use super::linear::{least_objective, objective_excess};
+use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
 use super::sweep::{Curves, Experiment, Metric, by_sample_size, experiment, of_paper};
-use super::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee, Look};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
@@ -102,7 +102,7 @@ fn machine_precision(curves: &Curves) -> Claim {
 /// Figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
-    let curves = by_sample_size(&experiment, &Contender::ALL, Metric::Error)?;
+    let curves = by_sample_size(&experiment, Contender::ALL, Metric::Error)?;
     let judged = of_paper(&experiment, &curves);
     let small = judged.only(|panel| experiment.datasets[panel].known.players <= SMALL, &Contender::OF_PAPER);
     let claims = vec![
@@ -150,7 +150,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
 /// Figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
-    let curves = by_sample_size(&experiment, &Contender::ALL, Metric::ObjectiveExcess)?;
+    let curves = by_sample_size(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
     let judged = of_paper(&experiment, &curves);
     let claims = vec![
         judged.best(

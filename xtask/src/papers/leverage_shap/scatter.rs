@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKernelShap};
+use super::notes::{NOTES, all_datasets};
 use super::sweep::{Setting, experiment, is_of_paper};
-use super::{NOTES, all_datasets};
 use crate::comparison::{Compete, Noise, covers_all, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};

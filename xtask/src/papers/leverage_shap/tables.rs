@@ -3,10 +3,11 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap, OptimizedKernelShap, PermutationShap};
+use super::notes::{NOTES, all_datasets};
+use super::printed;
 use super::sweep::{
     Curves, Metric, Setting, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper,
 };
-use super::{NOTES, all_datasets, printed};
 use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, significant};
@@ -190,7 +191,7 @@ pub(crate) fn table1(session: &Session) -> Result<Made> {
 /// Table 4: all estimators.
 pub(crate) fn table4(session: &Session) -> Result<Made> {
     let errors =
-        errors(session, &Contender::ALL, "Mean and quartiles of the error at m = 10n, ours and the paper's")?;
+        errors(session, Contender::ALL, "Mean and quartiles of the error at m = 10n, ours and the paper's")?;
     let claims = vec![
         errors.leverage_is_best("Leverage SHAP continues to give the best performance", "appendix G"),
         errors.ordered(

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use super::method::{Accounting, Method};
-use super::runs::{Curve, HIGH, LOW, Measured, Setting, is_below, judge, measure, passes};
-use super::task::{Pairs, Task};
+use super::method::Method;
+use super::runs::{Curve, HIGH, LOW, Measured, is_below, judge, measure, passes};
+use super::task::{Pairs, Setting, Task, budget};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
@@ -38,14 +38,12 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
         ),
         halves(&measured),
     ];
-    let mut notes = super::notes();
+    let mut notes = super::notes::notes();
     notes.push("the truth is exact, by enumeration of all 65 536 coalitions".to_owned());
-    let panels =
-        measured.iter().map(|one| panel(one, &own_methods(one), Accounting::Ours, &x_axis(), "")).chain(
-            measured
-                .iter()
-                .map(|one| panel(one, &all_methods(one), Accounting::Ours, &x_axis(), ", with ours")),
-        );
+    let panels = measured
+        .iter()
+        .map(|one| panel(one, &own_methods(one), &x_axis(), ""))
+        .chain(measured.iter().map(|one| panel(one, &all_methods(one), &x_axis(), ", with ours")));
     Ok(Made {
         data: data(&measured),
         figure: Some(Figure {
@@ -84,7 +82,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
         halves(&measured),
         precise_enough(&measured[0], of_paper),
     ];
-    let mut notes = super::notes();
+    let mut notes = super::notes::notes();
     notes.push(format!(
         "the truth is the mean over {} random orders and their reverses; its own squared error, by its standard errors, is {}; that of the \
          paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are \
@@ -96,9 +94,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     let one = &measured[0];
     let linear = Axis::linear("evaluations");
     let panels = vec![
-        panel(one, &own_methods(one), Accounting::Ours, &linear, ""),
-        panel(one, &own_methods(one), Accounting::Ours, &x_axis(), ", log x"),
-        panel(one, &all_methods(one), Accounting::Ours, &x_axis(), ", with ours"),
+        panel(one, &own_methods(one), &linear, ""),
+        panel(one, &own_methods(one), &x_axis(), ", log x"),
+        panel(one, &all_methods(one), &x_axis(), ", with ours"),
     ];
     let mut noise = Table::new(
         "What the truth is off: the mean over the pairs of the sum of its squared standard errors",
@@ -124,7 +122,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
 }
 
 /// The methods of a figure on all its pairs.
-pub(super) fn measured(session: &Session, task: Task, players: usize) -> Result<Measured> {
+fn measured(session: &Session, task: Task, players: usize) -> Result<Measured> {
     let setting = Setting { task, players, pairs: Pairs::Shown, count: session.runs };
     measure(session, setting, &Method::of_figure(players), &passes(session, players))
 }
@@ -149,22 +147,16 @@ fn note(session: &Session) -> String {
     )
 }
 
-pub(super) fn x_axis() -> Axis {
+fn x_axis() -> Axis {
     Axis::log("evaluations", f64::MIN_POSITIVE)
 }
 
 /// Errors of some methods against what their draws cost.
-pub(super) fn panel(
-    measured: &Measured,
-    methods: &[Method],
-    accounting: Accounting,
-    x: &Axis,
-    remark: &str,
-) -> Panel {
+fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Panel {
     let mut marks = Vec::new();
     let curves = || methods.iter().filter_map(|&method| measured.curve(method));
     let points = |curve: &Curve| -> Vec<(f64, Measurement)> {
-        let cost = |level: usize| accounting.cost(curve.method, curve.players, curve.passes[level]) as f64;
+        let cost = |level: usize| budget(curve.players, curve.passes[level]) as f64;
         (0..curve.passes.len()).filter_map(|level| Some((cost(level), curve.mean(level)?))).collect()
     };
     for curve in curves() {
@@ -191,24 +183,23 @@ pub(super) fn panel(
     }
 }
 
-/// The cases of one method below another at each of its budgets, by any accounting.
-fn cases(measured: &Measured, method: Method, with: Method, accounting: Accounting) -> Vec<Case> {
+/// The cases of one method below another at each budget.
+fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Case> {
     let noise = ABOVE_NOISE * measured.noise();
     let Some((curve, other)) = measured.curve(method).zip(measured.curve(with)) else { return Vec::new() };
     let case = |(level, &passes): (usize, &usize)| {
-        let cost = accounting.cost(method, curve.players, passes) as f64;
-        let (errors, others) = (&curve.errors[level], other.at(accounting, cost)?);
-        let evident = [errors, &others]
+        let (errors, others) = (&curve.errors[level], &other.errors[level]);
+        let evident = [errors, others]
             .iter()
             .all(|errors| !errors.is_empty() && Measurement::mean(errors).value > noise);
-        let ratio = Measurement::mean(errors).value / Measurement::mean(&others).value;
+        let ratio = Measurement::mean(errors).value / Measurement::mean(others).value;
         let name = format!(
             "{}, {} against {}, T = {passes} (ratio {ratio:.2})",
             measured.setting.task.title(),
             method.title(),
             with.title()
         );
-        evident.then(|| Case::new(name, is_below(errors, &others)))
+        evident.then(|| Case::new(name, is_below(errors, others)))
     };
     curve.passes.iter().enumerate().filter_map(case).collect()
 }
@@ -221,21 +212,10 @@ fn outperforms(
     methods: &[Method],
     others: &[Method],
 ) -> Claim {
-    claim_of_comparisons(claim, source, measured, methods, others, Accounting::Ours)
-}
-
-pub(super) fn claim_of_comparisons(
-    claim: &str,
-    source: &str,
-    measured: &[Measured],
-    methods: &[Method],
-    others: &[Method],
-    accounting: Accounting,
-) -> Claim {
     let mut all = Vec::new();
     for one in measured {
         for &method in methods {
-            all.extend(others.iter().flat_map(|&other| cases(one, method, other, accounting)));
+            all.extend(others.iter().flat_map(|&other| cases(one, method, other)));
         }
     }
     judge(claim, source, "a proposed method on a task", all)
@@ -367,7 +347,7 @@ pub(super) fn data(measured: &[Measured]) -> Table {
                     curve.method.title().into(),
                     if curve.method.is_of_paper() { "yes" } else { "no" }.into(),
                     passes.into(),
-                    super::runs::budget(curve.players, passes).into(),
+                    budget(curve.players, passes).into(),
                     curve.evaluations[level].into(),
                     one.setting.count.into(),
                     mean.map(|mean| mean.value).into(),

@@ -5,8 +5,8 @@ use anyhow::Result;
 use apportion::games::TabulatedGame;
 
 use super::method::Method;
-use super::runs::{LOW, Measured, Setting, is_below, judge, measure};
-use super::task::{PairGame, Pairs, Task};
+use super::runs::{LOW, Measured, is_below, judge, measure};
+use super::task::{PairGame, Pairs, Setting, Task};
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
@@ -45,7 +45,7 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
             Ok(Point { share: share_of_interactions(&measured, session.seed)?, measured })
         })
         .collect::<Result<Vec<Point>>>()?;
-    let mut notes = super::notes();
+    let mut notes = super::notes::notes();
     notes.push(
         "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the paper's classification (width 0), \
          on the same pairs"

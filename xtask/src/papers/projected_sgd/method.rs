@@ -1,4 +1,4 @@
-//! The estimators that are compared, and how each counts evaluations.
+//! The estimators that are compared.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -176,42 +176,5 @@ impl Method {
     /// What the estimator is, by its answers.
     pub(super) fn digest(self) -> Result<Digest> {
         Digest::of_estimator(&*self.estimator())
-    }
-}
-
-/// What counts as an evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Accounting {
-    /// Every evaluation once, v(∅) and v(N) included: d − 1 for each order after the two ends, 2d for each sample of all players in
-    /// classical Monte Carlo, one for each gradient.
-    Ours,
-    /// Section 4.2: "T iterations of Monte Carlo is equivalent to T × d iterations of stochastic gradient"; 2d for the classical.
-    Paper,
-    /// shapkit evaluates the reference anew for each order of a batch: d + 1; and both ends before the first gradient.
-    Shapkit,
-}
-
-impl Accounting {
-    pub(super) const ALL: [Self; 3] = [Self::Ours, Self::Paper, Self::Shapkit];
-
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Ours => "ours: d − 1 per order",
-            Self::Paper => "the paper's: d per order",
-            Self::Shapkit => "shapkit's batches: d + 1 per order",
-        }
-    }
-
-    /// What is counted for the draws that `method` makes from a budget of `2 + passes (d − 1)` evaluations.
-    pub(super) fn cost(self, method: Method, players: usize, passes: usize) -> usize {
-        let rows = passes * (players - 1);
-        let ends = if self == Self::Paper { 0 } else { 2 };
-        match (method, self) {
-            (Method::Optimized | Method::Antithetic, Self::Paper) => passes * players,
-            (Method::Optimized | Method::Antithetic, Self::Shapkit) => passes * (players + 1),
-            // Pairs of evaluations.
-            (Method::Classical, Self::Paper | Self::Shapkit) => rows / 2 * 2,
-            _ => rows + ends,
-        }
     }
 }

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use apportion::estimators::EstimatorError;
 use serde::{Deserialize, Serialize};
 
-use super::method::{Accounting, Method};
-use super::task::{PairGame, Pairs, Task};
+use super::method::Method;
+use super::task::{PROTOCOL, PairGame, Pairs, Setting, Task, budget};
 use super::truth::{Truth, played, truths};
 use crate::comparison::squared_distance;
 use crate::reproduce::cli::Preset;
@@ -15,24 +15,11 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
-pub(super) const PROTOCOL: u32 = 1;
-
 /// Features of figures 2 and 3.
 pub(super) const LOW: usize = 16;
 pub(super) const HIGH: usize = 300;
 
-/// What the methods are compared on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Setting {
-    pub(super) task: Task,
-    pub(super) players: usize,
-    pub(super) pairs: Pairs,
-    /// Pairs.
-    pub(super) count: usize,
-}
-
-/// Budgets are `2 + T (d − 1)`, what T orders take beside the two ends; these are the T of the figures.
+/// The T of the figures, whose budgets are `2 + T (d − 1)`.
 pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     let last = match (players > LOW, session.preset) {
         (false, _) => 11,
@@ -40,10 +27,6 @@ pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
         (true, Preset::Paper) => 8,
     };
     (2..=last).map(|exponent| 1 << exponent).collect()
-}
-
-pub(super) fn budget(players: usize, passes: usize) -> usize {
-    2 + passes * (players - 1)
 }
 
 /// The errors of one method on one pair.
@@ -109,21 +92,6 @@ impl Curve {
     pub(super) fn mean(&self, level: usize) -> Option<Measurement> {
         let errors = &self.errors[level];
         (!errors.is_empty()).then(|| Measurement::mean(errors))
-    }
-
-    /// The errors of all pairs at `cost` evaluations by an accounting, between those of the two budgets next to it; none outside.
-    pub(super) fn at(&self, accounting: Accounting, cost: f64) -> Option<Vec<f64>> {
-        let costs: Vec<f64> = (self.passes.iter())
-            .map(|&passes| accounting.cost(self.method, self.players, passes) as f64)
-            .collect();
-        let above = costs.iter().position(|&known| known >= cost)?;
-        if costs[above] == cost {
-            return Some(self.errors[above].clone());
-        }
-        let below = above.checked_sub(1)?;
-        let share = (cost / costs[below]).ln() / (costs[above] / costs[below]).ln();
-        let between = |(low, high): (&f64, &f64)| low + share * (high - low);
-        Some(self.errors[below].iter().zip(&self.errors[above]).map(between).collect())
     }
 }
 
@@ -258,22 +226,5 @@ mod tests {
         assert_eq!(verdict(&shifted(-0.1)), Verdict::DoesNotHold);
         assert_eq!(verdict(&shifted(-0.01)), Verdict::Undecided);
         assert_eq!(verdict(&shifted(0.1)[..5]), Verdict::NotTested, "five pairs are too few");
-    }
-
-    #[test]
-    fn errors_between_two_budgets_lie_on_a_line_in_the_logarithm_of_the_cost() {
-        let curve = Curve {
-            method: Method::Optimized,
-            players: 16,
-            passes: vec![4, 16],
-            errors: vec![vec![4.0, 8.0], vec![1.0, 2.0]],
-            evaluations: vec![62.0, 242.0],
-        };
-        assert_eq!(curve.at(Accounting::Paper, 64.0), Some(vec![4.0, 8.0]));
-        assert_eq!(curve.at(Accounting::Paper, 256.0), Some(vec![1.0, 2.0]));
-        let between = curve.at(Accounting::Paper, 128.0).unwrap();
-        assert!((between[0] - 2.5).abs() < 1e-12 && (between[1] - 5.0).abs() < 1e-12);
-        assert_eq!(curve.at(Accounting::Paper, 63.0), None);
-        assert_eq!(curve.at(Accounting::Paper, 257.0), None);
     }
 }

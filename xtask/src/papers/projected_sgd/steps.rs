@@ -4,8 +4,8 @@
 use anyhow::Result;
 
 use super::method::{Answer, Method, Rule, Step};
-use super::runs::{Curve, HIGH, LOW, Measured, Setting, measure};
-use super::task::{Pairs, Task};
+use super::runs::{Curve, HIGH, LOW, Measured, measure};
+use super::task::{Pairs, Setting, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
@@ -56,7 +56,7 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
             measure(session, setting, &methods, &passes(session, players))
         })
         .collect::<Result<Vec<Measured>>>()?;
-    let mut notes = super::notes();
+    let mut notes = super::notes::notes();
     notes.push(format!(
         "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size at which the iterates of a \
          pair diverge has no mean",

@@ -14,6 +14,24 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::reproduce::store::derive_seed;
 
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+pub(super) const PROTOCOL: u32 = 1;
+
+/// What the methods are compared on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Setting {
+    pub(super) task: Task,
+    pub(super) players: usize,
+    pub(super) pairs: Pairs,
+    /// Pairs.
+    pub(super) count: usize,
+}
+
+/// What T orders take beside the two ends.
+pub(super) fn budget(players: usize, passes: usize) -> usize {
+    2 + passes * (players - 1)
+}
+
 /// What is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
-use super::runs::{PROTOCOL, Setting, budget};
-use super::task::{PairGame, Pairs, Task};
+use super::task::{PROTOCOL, PairGame, Pairs, Setting, Task, budget};
 use crate::reproduce::cli::Preset;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;

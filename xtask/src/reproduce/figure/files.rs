@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
+use super::super::files::write_atomically;
 use super::{Figure, draw, picture};
-use crate::reproduce::files::write_atomically;
 
 /// Pixels of the PNG per point.
 const PNG_SCALE: usize = 2;

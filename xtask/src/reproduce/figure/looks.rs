@@ -53,11 +53,6 @@ looks! {
     C_SHAPLEY_TAKEN_AWAY: BLACK, Wedge;
     LIME: BLACK, Triangle;
     SALIENCY: GREY, Cross;
-    /// Independent draws from coalitions × background.
-    PRODUCT_SPACE: ORANGE, Circle;
-    NESTED_ORDERS: SKY, Cross;
-    NESTED_ORDERS_ANTITHETIC: BLUE, Diamond;
-    COALITIONAL_REGRESSION: GREEN, Diamond;
 }
 
 #[cfg(test)]

@@ -9,30 +9,15 @@ mod axis;
 mod draw;
 mod files;
 pub(crate) mod looks;
+pub(crate) mod palette;
 mod picture;
 
 use anyhow::{Result, ensure};
 
 pub(crate) use axis::Axis;
 pub(crate) use files::write;
+pub(crate) use palette::Colour;
 pub(crate) use picture::Picture;
-
-/// A colour: red, green, blue.
-pub(crate) type Colour = (u8, u8, u8);
-
-/// Eight colours that people with colour-blindness can tell apart (Okabe and Ito, 2008).
-pub(crate) mod palette {
-    use super::Colour;
-
-    pub(crate) const ORANGE: Colour = (230, 159, 0);
-    pub(crate) const SKY: Colour = (86, 180, 233);
-    pub(crate) const GREEN: Colour = (0, 158, 115);
-    pub(crate) const BLUE: Colour = (0, 114, 178);
-    pub(crate) const VERMILION: Colour = (213, 94, 0);
-    pub(crate) const PURPLE: Colour = (204, 121, 167);
-    pub(crate) const BLACK: Colour = (60, 60, 60);
-    pub(crate) const GREY: Colour = (150, 150, 150);
-}
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

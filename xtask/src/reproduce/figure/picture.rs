@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::Colour;
+use super::palette::Colour;
 
 /// An image of `width` × `height` pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]

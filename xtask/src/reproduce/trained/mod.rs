@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use record::{Entry, Input};
 use record::{Index, VERSION};
 
-use super::datasets::Source;
 use super::report::{Entry as Cell, Table};
+use super::source::Source;
 use super::store::sha256;
 
 /// A network as a reproduction wants it.

@@ -4,7 +4,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::image_set::ImageSet;
 use super::text_set::{Sentence, TextSet, class, is_test};
-use crate::reproduce::datasets::{Library, Source, how_to_get};
+use crate::reproduce::datasets::Library;
+use crate::reproduce::source::{Source, how_to_get};
 use crate::reproduce::trained::Input;
 
 /// Texts that the harness knows.

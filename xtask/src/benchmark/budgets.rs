@@ -1,0 +1,309 @@
+//! Estimates at budgets: how often intervals hold the truth, whether means of many estimates are the truth, and errors by model rows.
+
+use anyhow::Result;
+use apportion::estimators::{MethodSpec, methods};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::estimates::{Asked, Estimate, Setting, estimates};
+use super::problems::{DATASETS, Problem, grouped, trees};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::Table;
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+
+/// Rows of each dataset, and of the simulated data, that are explained in every run.
+const EXPLICANDS: usize = 5;
+
+/// Relative squared errors up to this are rounding.
+const EXACT: f64 = 1e-20;
+
+/// What counts as no bias, relative to the truth.
+const BIAS: f64 = 0.05;
+
+/// The share of the model rows of independent draws that nested permutations may take for the same error.
+const FEWER: f64 = 0.25;
+
+/// Which problems a method is run on, and with which budgets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum On {
+    /// Tree ensembles: 10n and 20n evaluations, of the value at this place.
+    Trees(usize),
+    /// Values of players in groups, all four: 12, 32 and 80 evaluations, of as many model rows each as the background has.
+    Groups,
+}
+
+/// A method, and what is wanted of it.
+struct Judged {
+    method: &'static MethodSpec,
+    on: On,
+    /// Between which shares the coverage of its 95 % intervals lies.
+    covers: (f64, f64),
+    is_unbiased: bool,
+}
+
+const fn judged(method: &'static MethodSpec, on: On, covers: (f64, f64), is_unbiased: bool) -> Judged {
+    Judged { method, on, covers, is_unbiased }
+}
+
+const NEAR: (f64, f64) = (0.93, 0.97);
+const ABOUT: (f64, f64) = (0.92, 0.98);
+/// Intervals that are too wide are no lie.
+const AT_LEAST: (f64, f64) = (0.92, 1.0);
+
+const METHODS: [Judged; 10] = [
+    judged(&methods::LEVERAGE_SHAP, On::Trees(0), ABOUT, false),
+    judged(&methods::OPTIMIZED_MONTE_CARLO, On::Trees(0), AT_LEAST, true),
+    judged(&methods::MONTE_CARLO, On::Trees(0), AT_LEAST, true),
+    judged(&methods::SGD, On::Trees(0), AT_LEAST, true),
+    judged(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, On::Trees(1), AT_LEAST, false),
+    judged(&methods::MSR_ADJUSTED, On::Trees(1), AT_LEAST, false),
+    judged(&methods::PRODUCT_SPACE, On::Groups, NEAR, true),
+    judged(&methods::NESTED_PERMUTATION_PLAIN, On::Groups, NEAR, true),
+    judged(&methods::NESTED_PERMUTATION, On::Groups, NEAR, true),
+    judged(&methods::LEVERAGE, On::Groups, NEAR, false),
+];
+
+/// The method that others take fewer model rows than.
+const INDEPENDENT: &MethodSpec = &methods::PRODUCT_SPACE;
+const NESTED: [&MethodSpec; 2] = [&methods::NESTED_PERMUTATION_PLAIN, &methods::NESTED_PERMUTATION];
+
+/// A method on one value of one problem with one budget.
+struct Measured {
+    judged: &'static Judged,
+    problem: String,
+    value: String,
+    truths: Vec<f64>,
+    budget: usize,
+    /// By run, and by game.
+    runs: Vec<Vec<Estimate>>,
+}
+
+impl Measured {
+    fn title(&self) -> String {
+        format!("{}, {}, {} evaluations", self.problem, self.value, self.budget)
+    }
+
+    /// The mean of a number over the games of each run.
+    fn by_run(&self, of: impl Fn(&Estimate) -> f64) -> Vec<f64> {
+        self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
+    }
+
+    fn mean_error(&self) -> f64 {
+        Measurement::mean(&self.by_run(|one| one.error)).value
+    }
+
+    /// What is left of the error where it falls as 1 / model rows.
+    fn error_times_rows(&self) -> Vec<f64> {
+        self.by_run(|one| one.error * one.rows as f64)
+    }
+
+    /// Each player's mean deviation over the runs, with its standard error, and the truth.
+    fn deviations(&self) -> Vec<(Measurement, f64)> {
+        let all: Vec<Vec<f64>> = self
+            .runs
+            .iter()
+            .map(|games| games.iter().flat_map(|one| one.deviations.clone()).collect())
+            .collect();
+        let of = |(at, &truth): (usize, &f64)| {
+            (Measurement::mean(&all.iter().map(|run| run[at]).collect::<Vec<_>>()), truth)
+        };
+        self.truths.iter().enumerate().map(of).filter(|(mean, _)| mean.error > 1e-12).collect()
+    }
+
+    /// By how much the means are off in proportion to the truth: the slope through 0 of the deviations on the truths, weighted.
+    fn relative_bias(&self) -> Measurement {
+        let (mut product, mut square) = (0.0, 0.0);
+        for (mean, truth) in self.deviations() {
+            product += mean.value * truth / mean.error.powi(2);
+            square += (truth / mean.error).powi(2);
+        }
+        Measurement { value: product / square, error: f64::powf(square, -0.5) }
+    }
+
+    fn largest_z(&self) -> f64 {
+        self.deviations().iter().map(|(mean, _)| (mean.value / mean.error).abs()).fold(0.0, f64::max)
+    }
+
+    /// That the means are the truth in proportion, and that none is further off than the furthest of so many would be.
+    fn is_unbiased(&self) -> Option<Case> {
+        let (runs, values) = (self.runs.len(), self.deviations().len());
+        let (bias, largest) = (self.relative_bias(), self.largest_z());
+        let law = StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64).ok()?;
+        let chance = (2.0 * law.sf(largest) * values as f64).min(1.0);
+        let name = format!(
+            "{}, {} (bias {:.2} ± {:.2} %, largest |z| {largest:.2} of {values})",
+            self.judged.method.name(),
+            self.title(),
+            100.0 * bias.value,
+            100.0 * bias.error
+        );
+        let proportional = Test::measured_within(bias, runs, (-BIAS, BIAS));
+        (values > 0).then(|| Case::new(name, Test::all([proportional, Test::of_chances(0.0, chance, runs)])))
+    }
+}
+
+/// Intervals, and how many of them held the truth, pooled over some settings: together, and as a share by run.
+fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
+    let runs = measured.iter().map(|one| one.runs.len()).min().unwrap_or_default();
+    let of_run = |run: usize| {
+        measured
+            .iter()
+            .flat_map(|one| &one.runs[run])
+            .fold((0, 0), |sum, one| (sum.0 + one.covered, sum.1 + one.intervals))
+    };
+    let counts: Vec<(usize, usize)> = (0..runs).map(of_run).collect();
+    let known = counts.iter().filter(|(_, intervals)| *intervals > 0);
+    let shares = known.map(|&(covered, intervals)| covered as f64 / intervals as f64).collect();
+    (counts.iter().map(|count| count.0).sum(), counts.iter().map(|count| count.1).sum(), shares)
+}
+
+/// Errors, coverage and bias of all methods.
+pub(super) fn budgets(session: &Session) -> Result<Made> {
+    let trees = trees(session, |_| EXPLICANDS, false)?;
+    let measured = measure(session, &trees, &grouped(EXPLICANDS, session.seed)?)?;
+    let of = |judged: &Judged| {
+        measured.iter().filter(|one| one.judged.method == judged.method).collect::<Vec<_>>()
+    };
+    let mut claims = Vec::new();
+    for judged in &METHODS {
+        let (covered, intervals, shares) = coverage(&of(judged));
+        let share = covered as f64 / intervals as f64;
+        let (least, most) = judged.covers;
+        let name = judged.method.name();
+        let case = Case::new(
+            format!("{:.2} % of {intervals} intervals", 100.0 * share),
+            Test::mean_within(&shares, judged.covers),
+        );
+        claims.push(Claim::over_cases(
+            &format!("95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases", 100.0 * least, 100.0 * most),
+            "target of this project",
+            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its mean over the runs, is between the \
+             limits; intervals without width are not counted",
+            By::StandardError,
+            Needed::All,
+            (intervals > 0).then_some(case),
+        ));
+    }
+    // Budgets of a setting follow each other, and the last is the largest.
+    let is_largest = |at: usize| measured.get(at + 1).is_none_or(|next| next.budget <= measured[at].budget);
+    let unbiased = measured.iter().enumerate().filter(|(at, one)| one.judged.is_unbiased && is_largest(*at));
+    claims.push(Claim::over_cases(
+        "methods that are to be unbiased are: means of many estimates are the truth",
+        "target of this project",
+        &format!(
+            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are within {} % of the truths in \
+             proportion; against it speaks, too, a mean further off than the furthest of so many would be",
+            100.0 * BIAS
+        ),
+        By::StandardError,
+        Needed::All,
+        unbiased.filter_map(|(_, one)| one.is_unbiased()),
+    ));
+    claims.extend(NESTED.map(|method| fewer_rows(&measured, method)));
+    Ok(Made {
+        data: numbers("data", &measured),
+        figure: None,
+        tables: vec![numbers("Errors, coverage and bias", &measured)],
+        claims,
+        notes: vec![
+            format!(
+                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and Banzhaf values; logistic: the marginal \
+                 game of 12 dependent predictors in four groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 \
+                 rows"
+            ),
+            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one background row takes one; bias: means over \
+             the runs less the truth, in proportion to it; z: over their standard errors"
+                .to_owned(),
+            "a zero standard error says that a value is exact: such intervals are not counted; pooling weighs every player of every run \
+             alike, so wide datasets weigh more"
+                .to_owned(),
+        ],
+        datasets: DATASETS.to_vec(),
+    })
+}
+
+fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec<Measured>> {
+    let mut settings: Vec<(&Judged, usize, Setting<'_>)> = Vec::new();
+    for judged in &METHODS {
+        let (problems, values) = match judged.on {
+            On::Trees(value) => (trees, value..value + 1),
+            On::Groups => (std::slice::from_ref(groups), 0..groups.values.len()),
+        };
+        for problem in problems {
+            for value in values.clone() {
+                settings.extend(
+                    Setting::new(problem, value, judged.method).map(|setting| (judged, value, setting)),
+                );
+            }
+        }
+    }
+    let mut asked = Vec::new();
+    for (judged, value, setting) in &settings {
+        let players = setting.problem.players();
+        let least = setting.estimator.minimum_budget(players);
+        let budgets = match judged.on {
+            On::Trees(_) => vec![10 * players, 20 * players],
+            On::Groups => vec![12, 32, 80],
+        };
+        for budget in budgets.into_iter().filter(|&budget| budget >= least) {
+            asked.push((*judged, *value, setting, budget));
+        }
+    }
+    let cells: Vec<_> = asked.iter().map(|&(.., setting, budget)| (setting, Asked::Budget(budget))).collect();
+    let answers = estimates(session, &cells, |_| session.runs)?;
+    let measured = asked.iter().zip(answers).map(|(&(judged, value, setting, budget), runs)| Measured {
+        judged,
+        problem: setting.problem.name.clone(),
+        value: setting.value(),
+        truths: setting.problem.instances.iter().flat_map(|game| game.truths[value].clone()).collect(),
+        budget,
+        runs,
+    });
+    // What is exact says nothing of errors.
+    Ok(measured.filter(|one: &Measured| one.mean_error() > EXACT).collect())
+}
+
+fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
+    let cases = measured.iter().filter(|one| *one.judged.method == *method).filter_map(|one| {
+        let alike = |other: &&Measured| *other.judged.method == *INDEPENDENT && other.title() == one.title();
+        let other = measured.iter().find(alike)?;
+        let (rows, others) = (one.error_times_rows(), other.error_times_rows());
+        let ratio = Measurement::mean(&rows).value / Measurement::mean(&others).value;
+        let name = format!("{} (ratio {ratio:.3})", one.title());
+        Some(Case::new(name, Test::ratio_below(&rows, &others, FEWER)))
+    });
+    Claim::over_cases(
+        &format!(
+            "{} reaches the error of {} with at most 1/4 of the model rows",
+            method.name(),
+            INDEPENDENT.name()
+        ),
+        "target of this project",
+        &format!(
+            "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that of independent draws"
+        ),
+        By::SignedRanks,
+        Needed::All,
+        cases,
+    )
+}
+
+/// One row for each method, problem, value and budget.
+fn numbers(caption: &str, measured: &[Measured]) -> Table {
+    let columns = ["method", "what", "model rows", "error", "coverage", "bias", "largest |z|"];
+    let mut table = Table::new(caption, columns);
+    for one in measured {
+        let (covered, intervals, _) = coverage(&[one]);
+        table.push(vec![
+            one.judged.method.name().into(),
+            one.title().into(),
+            Measurement::mean(&one.by_run(|one| one.rows as f64)).value.into(),
+            one.mean_error().into(),
+            (covered as f64 / intervals as f64).into(),
+            one.relative_bias().value.into(),
+            one.largest_z().into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,197 @@
+//! The cells: what one method answers on the games of one run, computed once and kept.
+
+use anyhow::{Context, Result};
+use apportion::estimators::{Anytime, Estimator, Guarantee, MethodSpec, StopRule};
+use apportion::{Explanation, Game, Until};
+use serde::{Deserialize, Serialize};
+
+use super::problems::Problem;
+use crate::comparison::relative_error;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+const PROTOCOL: u32 = 1;
+
+/// Half the width of a 95 % interval in standard errors.
+const HALF_WIDTH: f64 = 1.96;
+
+/// Standard errors up to this are rounding: the value is exact.
+const LEAST_WIDTH: f64 = 1e-9;
+
+/// What is asked of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Asked {
+    /// So many evaluations.
+    Budget(usize),
+    /// So many, by the sample that grows in a run until an accuracy.
+    Grown(usize),
+    /// This relative error in the Euclidean norm, with confidence 0.95.
+    Until(f64),
+}
+
+impl Asked {
+    fn of(self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Explanation> {
+        Ok(match self {
+            Self::Budget(budget) => estimator.estimate(game, budget, seed)?,
+            Self::Grown(budget) => Anytime::new(estimator, game, seed)?.run(budget)?.clone(),
+            Self::Until(tolerance) => {
+                Anytime::new(estimator, game, seed)?.run_until(&Until::relative(tolerance))?.clone()
+            }
+        })
+    }
+}
+
+/// A method on a value of a problem.
+pub(super) struct Setting<'a> {
+    pub(super) problem: &'a Problem,
+    /// The place of the value in [`Problem::values`].
+    value: usize,
+    pub(super) method: &'static MethodSpec,
+    pub(super) estimator: Box<dyn Estimator>,
+}
+
+impl<'a> Setting<'a> {
+    /// None where the method cannot compute the value.
+    pub(super) fn new(problem: &'a Problem, value: usize, method: &'static MethodSpec) -> Option<Self> {
+        let estimator = method.build(problem.values.get(value)?)?;
+        Some(Self { problem, value, method, estimator })
+    }
+
+    pub(super) fn value(&self) -> String {
+        self.problem.values[self.value].concept().to_string()
+    }
+
+    /// `leverage-shap on adult (n = 12)`.
+    pub(super) fn title(&self) -> String {
+        format!("{} on {} (n = {})", self.method.name(), self.problem.name, self.problem.players())
+    }
+}
+
+#[derive(Serialize)]
+struct EstimateCell<'a> {
+    problem: &'a str,
+    value: String,
+    method: &'static str,
+    asked: Asked,
+    run: usize,
+    #[serde(skip)]
+    seed: u64,
+    #[serde(skip)]
+    setting: &'a Setting<'a>,
+    #[serde(skip)]
+    games: Digest,
+    #[serde(skip)]
+    digest: Digest,
+    #[serde(skip)]
+    truth: Digest,
+}
+
+impl Cell for EstimateCell<'_> {
+    fn ingredients(&self) -> Ingredients<'_> {
+        Ingredients {
+            kind: "benchmark",
+            protocol: PROTOCOL,
+            games: &self.games,
+            method: &self.digest,
+            truth: Some(&self.truth),
+            seed: self.seed,
+        }
+    }
+}
+
+/// What a method answered on one game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Estimate {
+    /// φ̃ − φ.
+    pub(super) deviations: Vec<f64>,
+    /// ‖φ̃ − φ‖² / ‖φ‖².
+    pub(super) error: f64,
+    pub(super) evaluations: usize,
+    /// Model rows.
+    pub(super) rows: usize,
+    /// Intervals φ̃ ± 1.96 standard errors, of those that have a width, and how many of them hold the truth.
+    pub(super) intervals: usize,
+    pub(super) covered: usize,
+    /// Why a run until an accuracy stopped, and on what its bound rests.
+    pub(super) stopped: Option<(StopRule, Guarantee)>,
+}
+
+impl Estimate {
+    fn new(explanation: &Explanation, truth: &[f64]) -> Self {
+        let pairs = || explanation.values.iter().zip(truth);
+        let deviations: Vec<f64> = pairs().map(|(value, truth)| value - truth).collect();
+        let errors = explanation.std_errors.as_deref().unwrap_or_default();
+        let has_width = |error: f64| error > LEAST_WIDTH;
+        let holds = |(deviation, &error): (&f64, &f64)| deviation.abs() <= HALF_WIDTH * error;
+        Self {
+            error: relative_error(&explanation.values, truth),
+            evaluations: explanation.evaluations,
+            rows: explanation.model_rows,
+            intervals: errors.iter().filter(|&&error| has_width(error)).count(),
+            covered: deviations.iter().zip(errors).filter(|&pair| has_width(*pair.1) && holds(pair)).count(),
+            stopped: explanation.certificate.as_ref().map(|known| (known.stopped_by, known.guarantee)),
+            deviations,
+        }
+    }
+}
+
+/// What each setting answers to each of what it is asked: by run, and by game of the run.
+pub(super) fn estimates(
+    session: &Session,
+    asked: &[(&Setting<'_>, Asked)],
+    runs: impl Fn(&Setting<'_>) -> usize,
+) -> Result<Vec<Vec<Vec<Estimate>>>> {
+    let mut cells = Vec::new();
+    for &(setting, asked) in asked {
+        let digest = digest(setting)?;
+        for run in 0..runs(setting) {
+            let games = setting.problem.of_run(run);
+            cells.push(EstimateCell {
+                problem: &setting.problem.name,
+                value: setting.value(),
+                method: setting.method.name(),
+                asked,
+                run,
+                seed: session.seed,
+                setting,
+                games: Digest::joined(games.iter().map(|game| &game.played)),
+                digest: digest.clone(),
+                truth: Digest::of(games.iter().flat_map(|game| game.truths[setting.value].iter().copied())),
+            });
+        }
+    }
+    let mut rest = session
+        .results(&cells, |cell| {
+            answers(cell)
+                .with_context(|| format!("{}, run {}, {:?}", cell.setting.title(), cell.run, cell.asked))
+        })?
+        .into_iter();
+    Ok(asked.iter().map(|&(setting, _)| rest.by_ref().take(runs(setting)).collect()).collect())
+}
+
+fn answers(cell: &EstimateCell<'_>) -> Result<Vec<Estimate>> {
+    let answer = |(at, game): (usize, &super::problems::Instance)| {
+        // What is asked is in the seed: pooling tolerances is then pooling independent runs.
+        let seed =
+            derive_seed(&(cell.problem, &cell.value, cell.method, cell.asked, cell.run, at, cell.seed))?;
+        let explanation = game.play(|game| cell.asked.of(&*cell.setting.estimator, game, seed))?;
+        Ok(Estimate::new(&explanation, &game.truths[cell.setting.value]))
+    };
+    cell.setting.problem.of_run(cell.run).iter().enumerate().map(answer).collect()
+}
+
+/// What the method is, by what it answers to a small budget, and to a run until a loose accuracy.
+fn digest(setting: &Setting<'_>) -> Result<Digest> {
+    let (estimator, players) = (&*setting.estimator, setting.problem.players());
+    let budget = estimator.minimum_budget(players).max(4 * players);
+    let mut asked = vec![Asked::Budget(budget)];
+    if setting.problem.is_by_run {
+        asked.extend([Asked::Grown(budget), Asked::Until(0.5)]);
+    }
+    let answers =
+        asked.into_iter().map(|asked| setting.problem.instances[0].play(|game| asked.of(estimator, game, 1)));
+    Digest::of_data(&(estimator.name(), estimator.settings(), answers.collect::<Result<Vec<_>>>()?))
+}

@@ -1,0 +1,35 @@
+//! One benchmark of the estimators: this project's own checks, which no paper makes.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`problems`] | the games, with their exact values |
+//! | [`estimates`] | what methods answer on them, kept as cells |
+//! | [`budgets`] | coverage, bias and errors at budgets |
+//! | [`until`] | runs until an accuracy |
+
+mod budgets;
+mod estimates;
+mod problems;
+mod until;
+
+use crate::reproduce::catalogue::{Paper, artefact};
+
+/// The benchmark, listed beside the papers.
+pub(crate) const PAPER: Paper = Paper {
+    name: "estimators",
+    citation: "this project's own checks",
+    runs: 50,
+    quick_runs: 20,
+    artefacts: &[
+        artefact(
+            "budgets",
+            "coverage of 95 % intervals, bias, and squared error by model rows",
+            budgets::budgets,
+        ),
+        artefact(
+            "until",
+            "runs until an accuracy: errors within the tolerance, evaluations over the least budget",
+            until::until,
+        ),
+    ],
+};

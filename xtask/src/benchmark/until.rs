@@ -1,0 +1,354 @@
+//! Runs until an accuracy: how often the error is within the tolerance, and what they spend.
+
+use anyhow::Result;
+use apportion::Until;
+use apportion::estimators::{Guarantee, MethodSpec, StopRule, methods};
+
+use super::estimates::{Asked, Estimate, Setting, estimates};
+use super::problems::{DATASETS, Problem, textbook, trees};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::{Table, significant};
+use crate::reproduce::session::Session;
+use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+
+/// Relative errors in the Euclidean norm that are asked for.
+const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
+
+/// The confidence of [`Until::relative`].
+const CONFIDENCE: f64 = 0.95;
+
+/// What is wanted: this share of the runs within the tolerance at least, and so many times the least budget at most.
+const LEAST_SHARE: f64 = 0.93;
+const MOST_RATIO: f64 = 3.0;
+
+/// The default for Shapley values.
+const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
+
+/// Methods with the place of their value, and how many of the tolerances they are asked for on games of up to [`WIDE`] players and of
+/// more: not those that take them the whole budget nearly everywhere.
+const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
+    (DEFAULT, 0, [3, 2]),
+    (&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, 1, [3, 1]),
+    (&methods::KERNEL_SHAP_PAIRED, 0, [2, 1]),
+    (&methods::OPTIMIZED_MONTE_CARLO, 0, [2, 1]),
+    (&methods::MONTE_CARLO, 0, [1, 1]),
+    (&methods::STRATIFIED, 0, [1, 0]),
+    (&methods::SGD, 0, [1, 0]),
+];
+
+/// Games of more players are wide: their models take longest, so that there are fewer runs.
+const WIDE: usize = 30;
+
+fn runs_on(session: &Session, players: usize) -> usize {
+    if players > WIDE { session.runs.div_ceil(5) } else { session.runs }
+}
+
+/// The runs of one method on one kind of game for one tolerance.
+struct Measured {
+    method: &'static MethodSpec,
+    title: String,
+    tolerance: f64,
+    outcomes: Vec<Estimate>,
+    /// The least evaluations at which the mean error of other runs is the tolerance; none within the budget.
+    least: Option<f64>,
+}
+
+impl Measured {
+    /// The runs that stopped for the tolerance.
+    fn reached(&self) -> impl Iterator<Item = &Estimate> {
+        self.outcomes.iter().filter(|run| matches!(run.stopped, Some((StopRule::Tolerance, _))))
+    }
+
+    /// Mean evaluations of the runs that stopped for the tolerance.
+    fn spent(&self) -> Option<f64> {
+        let spent: Vec<f64> = self.reached().map(|run| run.evaluations as f64).collect();
+        (!spent.is_empty()).then(|| spent.iter().sum::<f64>() / spent.len() as f64)
+    }
+
+    /// Evaluations spent over the least; none where the budget stopped a run, as the others are the cheap ones.
+    fn ratio(&self) -> Option<f64> {
+        let are_all = self.reached().count() == self.outcomes.len();
+        self.spent().zip(self.least).filter(|_| are_all).map(|(spent, least)| spent / least)
+    }
+}
+
+/// Runs that stopped for the tolerance, and those that were right; the same without the runs that ended exact.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    reached: usize,
+    within: usize,
+    uncertain: usize,
+    uncertain_within: usize,
+}
+
+impl Counts {
+    fn of(measured: &[&Measured]) -> Self {
+        let mut counts = Self::default();
+        for (one, run) in measured.iter().flat_map(|one| one.reached().map(move |run| (one, run))) {
+            let is_within = run.error.sqrt() <= one.tolerance;
+            let is_uncertain = !matches!(run.stopped, Some((_, Guarantee::Exact)));
+            counts.reached += 1;
+            counts.within += usize::from(is_within);
+            counts.uncertain += usize::from(is_uncertain);
+            counts.uncertain_within += usize::from(is_uncertain && is_within);
+        }
+        counts
+    }
+
+    /// That enough runs are within the tolerance, with the exact ones and without.
+    fn case(self, name: &str) -> Option<Case> {
+        let Self { reached, within, uncertain, uncertain_within } = self;
+        let shares =
+            [(within, reached), (uncertain_within, uncertain)].into_iter().filter(|share| share.1 > 0);
+        let test = Test::all(shares.map(|(within, of)| Test::share_above(within, of, LEAST_SHARE)));
+        let name = format!(
+            "{name}: {within} of {reached} runs, {uncertain_within} of the {uncertain} that were not exact"
+        );
+        (reached > 0).then(|| Case::new(name, test))
+    }
+
+    /// That no more runs miss the tolerance than the confidence allows.
+    fn case_of_confidence(self, name: &str) -> Option<Case> {
+        let Self { reached, within, .. } = self;
+        let more = Test::share_above(within, reached, CONFIDENCE);
+        // A game speaks for it where so many misses would show: as one of a share of 1/2 does in most.
+        let shows = Test::share_above(within, reached, 0.5);
+        let name = format!("{name}: {} of {reached} missed", reached - within);
+        (reached > 0).then(|| Case::new(name, Test::of_chances(shows.favour, more.against, reached)))
+    }
+}
+
+/// Shares within the tolerance, and evaluations over the least budgets.
+pub(super) fn until(session: &Session) -> Result<Made> {
+    let runs = |players| runs_on(session, players);
+    let mut problems = textbook(runs, session.seed)?;
+    problems.extend(trees(session, runs, true)?);
+    let measured = measure(session, &problems)?;
+    let of = |method: &MethodSpec| -> Vec<&Measured> {
+        measured.iter().filter(|one| *one.method == *method).collect()
+    };
+    let claim = |claim: &str, case: &str, by, needed, cases: Vec<Option<Case>>| {
+        Claim::over_cases(claim, "target of this project", case, by, needed, cases.into_iter().flatten())
+    };
+    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs stopped for the tolerance is at \
+                     most 3; evaluations spent are the mean over the runs, the least budget is that at which the mean relative error of \
+                     other runs is the tolerance";
+    Ok(Made {
+        data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
+        figure: None,
+        tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
+        claims: vec![
+            claim(
+                "with every method the true error is within the tolerance in at least 93 % of the runs that stop for it",
+                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with and without the runs that ended \
+                 exact; runs stopped by the budget claim no accuracy and are not counted",
+                By::Counts,
+                Needed::All,
+                METHODS.iter().map(|(method, ..)| Counts::of(&of(method)).case(method.name())).collect(),
+            ),
+            claim(
+                "no method on any game misses a tolerance more often than the confidence allows",
+                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that are allowed, for it one below a half",
+                By::Counts,
+                Needed::NotBehind,
+                measured.iter().map(|one| Counts::of(&[one]).case_of_confidence(&one.title)).collect(),
+            ),
+            claim(
+                "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the tolerance on average",
+                of_ratios,
+                By::StandardError,
+                Needed::All,
+                vec![ratio_case(DEFAULT, &of(DEFAULT))],
+            ),
+            claim(
+                "with every method evaluations spent are at most 3 times the least budget that reaches the tolerance on average",
+                of_ratios,
+                By::StandardError,
+                Needed::All,
+                METHODS.iter().map(|(method, ..)| ratio_case(method, &of(method))).collect(),
+            ),
+        ],
+        notes: vec![
+            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree ensembles with the column means as \
+             baseline; every run of a dataset explains another row, every run of unanimity games plays another game"
+                .to_owned(),
+            format!(
+                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; confidence {CONFIDENCE}; {} runs \
+                 on games of more than {WIDE} players",
+                runs_on(session, usize::MAX)
+            ),
+            "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values".to_owned(),
+            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted once; least budgets are found \
+             between two of a grid, 1/m linear in the squared mean error"
+                .to_owned(),
+            "an error in one direction takes 6.03 times the least budget to be within the tolerance with confidence 0.95, whatever the \
+             method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · 1.96² = 6.03. Ratios above 3 are there the price of confidence"
+                .to_owned(),
+        ],
+        datasets: DATASETS.to_vec(),
+    })
+}
+
+/// The case that the ratios of evaluations spent to the least are on average at most what is wanted.
+fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
+    let known: Vec<(f64, &str)> =
+        measured.iter().filter_map(|one| Some((one.ratio()?, one.title.as_str()))).collect();
+    let (most, whose) = known.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let ratios: Vec<f64> = known.iter().map(|known| known.0).collect();
+    let name = format!(
+        "{}: mean {} over {} games and tolerances; largest {}, {whose}",
+        method.name(),
+        significant(Measurement::mean(&ratios).value),
+        ratios.len(),
+        significant(*most)
+    );
+    Some(Case::new(name, Test::mean_below(&ratios, MOST_RATIO)))
+}
+
+/// All methods on all games.
+fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
+    let mut measured = Vec::new();
+    let runs = |setting: &Setting<'_>| setting.problem.instances.len();
+    let mut settings = Vec::new();
+    for problem in problems {
+        for &(method, value, [narrow, wide]) in &METHODS {
+            let count = if problem.players() > WIDE { wide } else { narrow };
+            settings
+                .extend(Setting::new(problem, value, method).map(|setting| (setting, &TOLERANCES[..count])));
+        }
+    }
+    let asked: Vec<(&Setting<'_>, f64)> = settings
+        .iter()
+        .flat_map(|(setting, tolerances)| tolerances.iter().map(move |&tolerance| (setting, tolerance)))
+        .collect();
+    let cells: Vec<(&Setting<'_>, Asked)> =
+        asked.iter().map(|&(setting, tolerance)| (setting, Asked::Until(tolerance))).collect();
+    let mut outcomes = estimates(session, &cells, runs)?.into_iter();
+    for (setting, tolerances) in &settings {
+        let curve = match tolerances.last() {
+            Some(&least) => levels(session, setting, least)?,
+            None => Vec::new(),
+        };
+        for (&tolerance, outcomes) in tolerances.iter().zip(outcomes.by_ref()) {
+            measured.push(Measured {
+                method: setting.method,
+                title: format!("{} at {tolerance}", setting.title()),
+                tolerance,
+                outcomes: outcomes.concat(),
+                least: least_evaluations(&curve, tolerance),
+            });
+        }
+    }
+    Ok(measured)
+}
+
+/// Mean evaluations and errors of all runs at budgets that double, up to one at which the mean error is the tolerance.
+fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<(f64, f64)>> {
+    let players = setting.problem.players();
+    let most = Until::relative(tolerance).most_evaluations(players);
+    let mut budget = setting.estimator.growing().minimum_budget(players).max(4).min(most);
+    let mut levels = Vec::new();
+    loop {
+        let asked = [(setting, Asked::Grown(budget))];
+        let runs = estimates(session, &asked, |setting| setting.problem.instances.len())?.concat().concat();
+        let mean = |of: fn(&Estimate) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        let error = mean(|run| run.error.sqrt());
+        levels.push((mean(|run| run.evaluations as f64), error));
+        if error <= tolerance || budget >= most {
+            return Ok(levels);
+        }
+        budget = (2 * budget).min(most);
+    }
+}
+
+/// The evaluations at which the mean error comes down to `tolerance`: between two levels its square is taken as linear in 1/m, as it is
+/// for samples of m with replacement, and without.
+fn least_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
+    let at = levels.iter().position(|&(_, error)| error <= tolerance)?;
+    let (m, error) = levels[at];
+    let Some((m_before, error_before)) = at.checked_sub(1).map(|at| levels[at]) else { return Some(m) };
+    let share = (error_before.powi(2) - tolerance.powi(2)) / (error_before.powi(2) - error.powi(2));
+    Some(1.0 / ((1.0 - share) / m_before + share / m))
+}
+
+/// What is measured with each method at each tolerance, over all games.
+fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measured>)> {
+    METHODS.iter().flat_map(move |(method, ..)| {
+        TOLERANCES.into_iter().map(move |tolerance| {
+            let is_here = |one: &&Measured| *one.method == **method && one.tolerance == tolerance;
+            (format!("{} at {tolerance}", method.name()), measured.iter().filter(is_here).collect())
+        })
+    })
+}
+
+/// One row for each of some groups of games.
+fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Measured>)>) -> Table {
+    let columns = [
+        "what",
+        "runs",
+        "stopped for it",
+        "within",
+        "not exact",
+        "of these within",
+        "spent / least",
+        "largest",
+    ];
+    let mut table = Table::new(caption, columns);
+    for (title, here) in groups.filter(|group| !group.1.is_empty()) {
+        let counts = Counts::of(&here);
+        let ratios: Vec<f64> = here.iter().filter_map(|one| one.ratio()).collect();
+        table.push(vec![
+            title.into(),
+            here.iter().map(|one| one.outcomes.len()).sum::<usize>().into(),
+            counts.reached.into(),
+            counts.within.into(),
+            counts.uncertain.into(),
+            counts.uncertain_within.into(),
+            Measurement::mean(&ratios).value.into(),
+            ratios.iter().copied().reduce(f64::max).into(),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_budget_is_where_errors_that_fall_with_the_root_of_the_budget_reach_the_tolerance() {
+        let levels = |population: f64| {
+            let error = |m: f64| 3.0 * (1.0 / m - 1.0 / population).max(0.0).sqrt();
+            [100.0, 141.0, 200.0, 283.0, 400.0].map(|m| (m, error(m)))
+        };
+        // 9 / m = 0.04, and 9 (1/m − 1/400) = 0.04.
+        assert!((least_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);
+        assert!((least_evaluations(&levels(400.0), 0.2).unwrap() - 9.0 / 0.0625).abs() < 1e-9);
+        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.35), Some(100.0));
+        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.1), None);
+    }
+
+    #[test]
+    fn a_cell_with_runs_stopped_by_the_budget_has_no_ratio() {
+        let outcome = |rule, evaluations| Estimate {
+            deviations: Vec::new(),
+            error: 0.0,
+            evaluations,
+            rows: 0,
+            intervals: 0,
+            covered: 0,
+            stopped: Some((rule, Guarantee::Asymptotic)),
+        };
+        let mut measured = Measured {
+            method: DEFAULT,
+            title: String::new(),
+            tolerance: 0.1,
+            outcomes: vec![outcome(StopRule::Tolerance, 100), outcome(StopRule::Tolerance, 200)],
+            least: Some(75.0),
+        };
+        assert_eq!(measured.ratio(), Some(2.0));
+        measured.outcomes.push(outcome(StopRule::Budget, 1000));
+        assert_eq!((measured.spent(), measured.ratio()), (Some(150.0), None));
+    }
+}

@@ -1,0 +1,48 @@
+//! What reports on this paper say.
+
+use super::experiment::{Experiment, stands_in};
+
+/// What a report says of numbers that the paper leaves out.
+const NOT_PRINTED: &str = "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those \
+     of the Leverage SHAP experiments";
+
+const TREES: &str = "model: XGBoost regressor, 100 trees of depth 4; explicand: a random row, another one in every run, the same for all \
+                     estimators of a run";
+
+pub(super) const ESTIMATORS: &str = "every estimator takes at most m evaluations of the game, v(∅) and v(N) among them; repeated coalitions are \
+                          evaluated once. MC divides them among the players, two for each contribution; MC (2m evaluations) counts \
+                          m contributions, as the paper's code does";
+
+/// What a report on Banzhaf values of trees says.
+pub(super) fn notes(experiment: &Experiment<'_>) -> Vec<String> {
+    let mut notes = vec![
+        TREES.to_owned(),
+        "game: path-dependent (a split on an absent feature is followed both ways, weighted by cover), as in the paper's code and its \
+         appendix B; truth: its exact Banzhaf values"
+            .to_owned(),
+        ESTIMATORS.to_owned(),
+        "Kernel Banzhaf without pairs has an intercept, as in the paper's code; with pairs an intercept makes no difference".to_owned(),
+        NOT_PRINTED.to_owned(),
+    ];
+    notes.extend(stand_in_note(experiment));
+    notes
+}
+
+/// What a report on Banzhaf and Shapley values of trees says.
+pub(super) fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
+    let mut notes = vec![
+        TREES.to_owned(),
+        "games: path-dependent for Kernel Banzhaf; interventional, with the column means as baseline, for the estimators of Shapley \
+         values; truths: the exact values of these games. The two are different games of the same explicand"
+            .to_owned(),
+        "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n".to_owned(),
+        NOT_PRINTED.to_owned(),
+    ];
+    notes.extend(stand_in_note(experiment));
+    notes
+}
+
+fn stand_in_note(experiment: &Experiment<'_>) -> Option<String> {
+    stands_in(experiment)
+        .then(|| "none of the paper's datasets is there; the embedded ones stand in for them".to_owned())
+}

@@ -1,0 +1,30 @@
+//! What reports on this paper say, and which datasets they are on.
+
+use super::{instance, printed};
+use crate::reproduce::datasets::known;
+
+/// What every report on the datasets says.
+pub(super) const NOTES: [&str; 5] = [
+    "model: XGBoost regressor, 100 trees of depth 4; baseline: column means; explicand: a random row, the same for all estimators \
+     of a run; an entry that equals the baseline is taken from another random row, at most 100 times (in a constant column it \
+     stays, and the player is null)",
+    "truth: exact interventional Shapley values of the trees for that baseline; error: ‖φ̃ − φ‖² / ‖φ‖²",
+    "Leverage SHAP is run with the deterministic-count variant of Bernoulli sampling (systematic rounding), which uses exactly m evaluations",
+    "Leverage SHAP, algorithm 1*: every pair of coalitions is drawn or not by itself, as the algorithm prints it, so that m is the expected number of \
+     evaluations. The paper's figures are of the variant with deterministic counts, and its claims are judged on that",
+    "estimators with replacement (Kernel SHAP, Kernel SHAP Paired, Leverage SHAP w/o Bernoulli, Permutation SHAP) go on sampling \
+     at m ≥ 2^n, as in the paper; the others are exact there",
+];
+
+/// What reports on the objective say.
+pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1, computed as ‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²) \
+     (Pythagoras and Lemma 3.3), which does not cancel, where the paper draws the ratio, which falls below 1 by rounding; \
+     runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are left out";
+
+pub(super) fn all_datasets() -> Vec<&'static str> {
+    printed::DATASETS.to_vec()
+}
+
+pub(super) fn small_datasets() -> Vec<&'static str> {
+    all_datasets().into_iter().filter(|name| known(name).players <= instance::SMALL).collect()
+}

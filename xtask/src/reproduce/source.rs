@@ -1,0 +1,20 @@
+//! Files that are not in the repository, and the line that says how to get them.
+
+/// A file with the hash of its (unpacked) bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source {
+    pub(crate) file: &'static str,
+    pub(crate) sha256: &'static str,
+}
+
+/// The line for those who lack files that are not embedded.
+pub(crate) fn how_to_get(sources: &[&Source]) -> String {
+    let files: Vec<String> =
+        sources.iter().map(|source| format!("{} (SHA-256 {}…)", source.file, &source.sha256[..12])).collect();
+    let files = match files.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    };
+    format!("not embedded: put {files} into a folder and name it with --data or APPORTION_DATA")
+}
