@@ -30,9 +30,6 @@
 //! [`Anytime`] runs any of them on growing samples, [`Until`] an accuracy is reached, through interruptions ([`Checkpoint`]), and certifies
 //! the error ([`Certificate`]).
 //!
-//! [`Lime`] is no estimator: it fits a linear surrogate of a game near the coalition of all players, which is no value of it, and is here
-//! to be compared with.
-//!
 //! # Rooms
 //!
 //! | folder | holds |
@@ -66,29 +63,37 @@ mod report;
 mod run;
 mod support;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Coalitions, Game, GameError, Graph, Partition};
+#[doc(no_inline)]
+pub use apportion_samplers::SamplerError;
+#[doc(no_inline)]
+pub use apportion_solvers::SolverError;
+#[doc(no_inline)]
+pub use apportion_values::{GraphValue, Semivalue, SolutionConcept, Value, ValueError};
+
 pub use apportion_samplers::Pairing;
 pub use error::EstimatorError;
 pub use methods::coalitional_regression::CoalitionalRegression;
 pub use methods::kernel_banzhaf::KernelBanzhaf;
 pub use methods::kernel_shap::KernelShap;
 pub use methods::leverage_shap::LeverageShap;
-pub use methods::lime::{Lime, LimeExplanation, LimeSampling};
 pub use methods::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use methods::monte_carlo::{Accounting, MonteCarlo};
 pub use methods::nested_permutation::NestedPermutation;
-pub use methods::on_graph::{ConnectedRegression, LocalMethod, LocalSampling, OnGraph};
+pub use methods::on_graph::{ConnectedRegression, GraphError, LocalMethod, LocalSampling, OnGraph};
 pub use methods::optimized_kernel_shap::OptimizedKernelShap;
 pub use methods::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use methods::permutation_shap::PermutationShap;
 pub use methods::product_space::ProductSpace;
 pub use methods::projected_gradient::{
-    GradientBounds, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepRule,
-    StepSize, Tail,
+    GradientError, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
 };
 pub use methods::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 pub use registry::MethodSpec;
 pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
-pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, Scale, Settings, Until, Watcher};
+pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, RunError, Scale, Settings, Until, Watcher};
 pub use support::product_draws::PlayerEstimates;
 pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups};
 

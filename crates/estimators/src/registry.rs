@@ -92,6 +92,18 @@ impl std::hash::Hash for MethodSpec {
     }
 }
 
+/// Declares methods, with documentation from the name and the line of help: `CONSTANT = "name" marks: "help", how it is made for a value;`.
+macro_rules! specs {
+    ($($constant:ident = $name:literal $($mark:ident)*: $help:literal, $build:expr;)+) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $help, ".")]
+            pub static $constant: $crate::registry::MethodSpec =
+                $crate::registry::MethodSpec::new($name, $help, $build)$(.$mark())*;
+        )+
+    };
+}
+pub(crate) use specs;
+
 /// The semivalue of single players that `value` is.
 pub(crate) fn semivalue(value: &Value) -> Option<Semivalue> {
     match value {

@@ -8,8 +8,8 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
-//! | [`Growing`], [`GrowingBernoulli`] | the same two designs, every sample being part of all larger ones |
-//! | [`TwoBlocks`], [`GrowingTwoBlocks`] | as [`FixedCounts`] and [`Growing`], of players in two blocks with a size law each |
+//! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
+//! | [`Order`] | whether samples of these three grow, each being part of all larger ones |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
@@ -28,9 +28,9 @@
 //! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
 //!
 //! ```
-//! use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
+//! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
 //!
-//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired };
+//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired, order: Order::Fixed };
 //! let sample = sampler.sample(600, 42)?;
 //! let estimate: f64 = sample
 //!     .coalitions()
@@ -48,13 +48,14 @@ mod draw;
 mod error;
 mod size;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Coalition, CoalitionView, Coalitions, Partition};
+
 pub use designs::bernoulli::Bernoulli;
 pub use designs::fixed_counts::FixedCounts;
-pub use designs::growing::Growing;
-pub use designs::growing_bernoulli::GrowingBernoulli;
-pub use designs::growing_two_blocks::{FirstUnits, GrowingTwoBlocks};
-pub use designs::sample::{Sample, Sampler, SizeStratum, most_rows};
-pub use designs::two_blocks::{TwoBlockSample, TwoBlocks};
+pub use designs::sample::{Order, Sample, Sampler, SizeStratum, most_rows};
+pub use designs::two_blocks::{FirstUnits, TwoBlockSample, TwoBlocks};
 pub use designs::with_replacement::WithReplacement;
 pub use draw::discrete::Discrete;
 pub use draw::joined_coalitions::JoinedCoalitions;

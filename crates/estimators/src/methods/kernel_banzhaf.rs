@@ -374,128 +374,44 @@ impl Rows {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::KernelBanzhaf;
-    use crate::registry::{MethodSpec, semivalue};
+    use crate::registry::{semivalue, specs};
+    use crate::run::Estimator;
     use crate::support::Draws;
     use apportion_samplers::Pairing;
     use apportion_values::{LeastSquaresForm, Value};
 
-    /// Kernel Banzhaf as published, for the values that are such a regression.
-    fn of(value: &Value) -> Option<KernelBanzhaf> {
+    /// For the values that are such a regression.
+    fn of(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
         let value = semivalue(value)?;
         let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });
-        is_regression.then(|| KernelBanzhaf { value, ..KernelBanzhaf::default() })
+        let estimator = KernelBanzhaf { value, pairing, draws, intercept, ..KernelBanzhaf::default() };
+        is_regression.then(|| Box::new(estimator) as Box<dyn Estimator>)
     }
 
-    /// `kernel-banzhaf`: Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values.
-    pub static KERNEL_BANZHAF: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf",
-        "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
-        |value| Some(Box::new(of(value)?)),
-    );
-
-    /// `kernel-banzhaf-without-replacement`: Kernel Banzhaf without replacement.
-    pub static KERNEL_BANZHAF_WITHOUT_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-without-replacement",
-        "Kernel Banzhaf without replacement",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Paired,
-                draws: Draws::FixedCounts,
-                ..of(value)?
-            }))
-        },
-    );
-
-    /// `kernel-banzhaf-bernoulli`: Kernel Banzhaf, pairs entering independently, the budget met in expectation.
-    pub static KERNEL_BANZHAF_BERNOULLI: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-bernoulli",
-        "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
-        |value| {
-            Some(Box::new(KernelBanzhaf { pairing: Pairing::Paired, draws: Draws::Bernoulli, ..of(value)? }))
-        },
-    )
-    .variant();
-
-    /// `kernel-banzhaf-unpaired`: Kernel Banzhaf without pairs, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED: MethodSpec =
-        MethodSpec::new("kernel-banzhaf-unpaired", "Kernel Banzhaf without pairs, an ablation", |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::WithReplacement,
-                ..of(value)?
-            }))
-        });
-
-    /// `kernel-banzhaf-unpaired-without-replacement`: Kernel Banzhaf without pairs and without replacement, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-unpaired-without-replacement",
-        "Kernel Banzhaf without pairs and without replacement, an ablation",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::FixedCounts,
-                ..of(value)?
-            }))
-        },
-    )
-    .variant();
-
-    /// `kernel-banzhaf-unpaired-bernoulli`: Kernel Banzhaf without pairs, coalitions entering independently, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED_BERNOULLI: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-unpaired-bernoulli",
-        "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::Bernoulli,
-                ..of(value)?
-            }))
-        },
-    )
-    .variant();
-
-    /// `kernel-banzhaf-unpaired-without-intercept`: Kernel Banzhaf without pairs and without an intercept, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-unpaired-without-intercept",
-        "Kernel Banzhaf without pairs and without an intercept, an ablation",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::WithReplacement,
-                intercept: false,
-                ..of(value)?
-            }))
-        },
-    )
-    .variant();
-
-    /// `kernel-banzhaf-unpaired-without-intercept-and-replacement`: Kernel Banzhaf without pairs, intercept or replacement, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-unpaired-without-intercept-and-replacement",
-        "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::FixedCounts,
-                intercept: false,
-                ..of(value)?
-            }))
-        },
-    )
-    .variant();
-
-    /// `kernel-banzhaf-unpaired-without-intercept-bernoulli`: Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation.
-    pub static KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI: MethodSpec = MethodSpec::new(
-        "kernel-banzhaf-unpaired-without-intercept-bernoulli",
-        "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
-        |value| {
-            Some(Box::new(KernelBanzhaf {
-                pairing: Pairing::Unpaired,
-                draws: Draws::Bernoulli,
-                intercept: false,
-                ..of(value)?
-            }))
-        },
-    )
-    .variant();
+    specs! {
+        KERNEL_BANZHAF = "kernel-banzhaf": "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
+            |value| of(value, Pairing::Paired, Draws::WithReplacement, true);
+        KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
+            |value| of(value, Pairing::Paired, Draws::FixedCounts, true);
+        KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
+            "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
+            |value| of(value, Pairing::Paired, Draws::Bernoulli, true);
+        KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::WithReplacement, true);
+        KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT = "kernel-banzhaf-unpaired-without-replacement" variant:
+            "Kernel Banzhaf without pairs and without replacement, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::FixedCounts, true);
+        KERNEL_BANZHAF_UNPAIRED_BERNOULLI = "kernel-banzhaf-unpaired-bernoulli" variant:
+            "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::Bernoulli, true);
+        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
+            "Kernel Banzhaf without pairs and without an intercept, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::WithReplacement, false);
+        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
+            "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::FixedCounts, false);
+        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
+            "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
+            |value| of(value, Pairing::Unpaired, Draws::Bernoulli, false);
+    }
 }

@@ -86,18 +86,12 @@ impl Estimator for KernelShap {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::KernelShap;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
 
-    /// `kernel-shap`: Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression.
-    pub static KERNEL_SHAP: MethodSpec = MethodSpec::new(
-        "kernel-shap",
-        "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
-        |_| Some(Box::new(KernelShap::default())),
-    );
-
-    /// `kernel-shap-paired`: Kernel SHAP with paired sampling.
-    pub static KERNEL_SHAP_PAIRED: MethodSpec =
-        MethodSpec::new("kernel-shap-paired", "Kernel SHAP with paired sampling", |_| {
-            Some(Box::new(KernelShap::paired()))
-        });
+    specs! {
+        KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
+            |_| Some(Box::new(KernelShap::default()));
+        KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
+            |_| Some(Box::new(KernelShap::paired()));
+    }
 }

@@ -112,84 +112,30 @@ impl Estimator for LeverageShap {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::LeverageShap;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
+    use crate::run::Estimator;
     use crate::support::Draws;
     use apportion_samplers::Pairing;
 
-    /// `leverage-shap`: Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression.
-    pub static LEVERAGE_SHAP: MethodSpec = MethodSpec::new(
-        "leverage-shap",
-        "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
-        |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Paired,
-                draws: Draws::FixedCounts,
-                ..LeverageShap::default()
-            }))
-        },
-    );
+    fn of(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
+        Some(Box::new(LeverageShap { pairing, draws, ..LeverageShap::default() }))
+    }
 
-    /// `leverage-shap-bernoulli`: Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation.
-    pub static LEVERAGE_SHAP_BERNOULLI: MethodSpec = MethodSpec::new(
-        "leverage-shap-bernoulli",
-        "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
-        |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Paired,
-                draws: Draws::Bernoulli,
-                ..LeverageShap::default()
-            }))
-        },
-    );
-
-    /// `leverage-shap-unpaired`: Leverage SHAP without pairs, an ablation.
-    pub static LEVERAGE_SHAP_UNPAIRED: MethodSpec =
-        MethodSpec::new("leverage-shap-unpaired", "Leverage SHAP without pairs, an ablation", |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Unpaired,
-                draws: Draws::FixedCounts,
-                ..LeverageShap::default()
-            }))
-        });
-
-    /// `leverage-shap-with-replacement`: Leverage SHAP with replacement, an ablation.
-    pub static LEVERAGE_SHAP_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "leverage-shap-with-replacement",
-        "Leverage SHAP with replacement, an ablation",
-        |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Paired,
-                draws: Draws::WithReplacement,
-                ..LeverageShap::default()
-            }))
-        },
-    );
-
-    /// `leverage-shap-unpaired-bernoulli`: Leverage SHAP without pairs, coalitions entering independently, an ablation.
-    pub static LEVERAGE_SHAP_UNPAIRED_BERNOULLI: MethodSpec = MethodSpec::new(
-        "leverage-shap-unpaired-bernoulli",
-        "Leverage SHAP without pairs, coalitions entering independently, an ablation",
-        |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Unpaired,
-                draws: Draws::Bernoulli,
-                ..LeverageShap::default()
-            }))
-        },
-    )
-    .variant();
-
-    /// `leverage-shap-unpaired-with-replacement`: Leverage SHAP without pairs and with replacement, an ablation.
-    pub static LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "leverage-shap-unpaired-with-replacement",
-        "Leverage SHAP without pairs and with replacement, an ablation",
-        |_| {
-            Some(Box::new(LeverageShap {
-                pairing: Pairing::Unpaired,
-                draws: Draws::WithReplacement,
-                ..LeverageShap::default()
-            }))
-        },
-    )
-    .variant();
+    specs! {
+        LEVERAGE_SHAP = "leverage-shap": "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
+            |_| of(Pairing::Paired, Draws::FixedCounts);
+        LEVERAGE_SHAP_BERNOULLI = "leverage-shap-bernoulli":
+            "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
+            |_| of(Pairing::Paired, Draws::Bernoulli);
+        LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs, an ablation",
+            |_| of(Pairing::Unpaired, Draws::FixedCounts);
+        LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement": "Leverage SHAP with replacement, an ablation",
+            |_| of(Pairing::Paired, Draws::WithReplacement);
+        LEVERAGE_SHAP_UNPAIRED_BERNOULLI = "leverage-shap-unpaired-bernoulli" variant:
+            "Leverage SHAP without pairs, coalitions entering independently, an ablation",
+            |_| of(Pairing::Unpaired, Draws::Bernoulli);
+        LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT = "leverage-shap-unpaired-with-replacement" variant:
+            "Leverage SHAP without pairs and with replacement, an ablation",
+            |_| of(Pairing::Unpaired, Draws::WithReplacement);
+    }
 }

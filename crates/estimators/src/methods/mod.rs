@@ -6,7 +6,6 @@ pub(crate) mod coalitional_regression;
 pub(crate) mod kernel_banzhaf;
 pub(crate) mod kernel_shap;
 pub(crate) mod leverage_shap;
-pub(crate) mod lime;
 pub(crate) mod maximum_sample_reuse;
 pub(crate) mod monte_carlo;
 pub(crate) mod nested_permutation;

@@ -167,20 +167,8 @@ impl Estimator for MonteCarlo {
             one_draw: influences.one_draw(&values, &shares, outputs),
             ..ErrorLaw::of_independent_values(errors, outputs, fewest as f64 - 1.0)
         });
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values,
-            std_errors,
-            evaluations: evaluations.count,
-            distinct_coalitions: evaluations.count,
-            model_rows: evaluations.model_rows(),
-            seed: Some(seed),
-            diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
-            certificate: None,
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
@@ -264,26 +252,15 @@ fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> 
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::{Accounting, MonteCarlo};
-    use crate::registry::{MethodSpec, semivalue};
+    use crate::registry::{semivalue, specs};
 
-    /// `monte-carlo`: Monte Carlo, each player on its own.
-    pub static MONTE_CARLO: MethodSpec =
-        MethodSpec::new("monte-carlo", "Monte Carlo, each player on its own", |value| {
-            Some(Box::new(MonteCarlo::new(semivalue(value)?)))
-        });
-
-    /// `monte-carlo-authors`: Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget.
-    pub static MONTE_CARLO_AUTHORS: MethodSpec = MethodSpec::new(
-        "monte-carlo-authors",
-        "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
-        |value| {
-            Some(Box::new(MonteCarlo {
-                accounting: Accounting::Subsets,
-                ..MonteCarlo::new(semivalue(value)?)
-            }))
-        },
-    )
-    .variant();
+    specs! {
+        MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
+            |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
+        MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
+            "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+            |value| Some(Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(semivalue(value)?) }));
+    }
 }
 
 #[cfg(test)]

@@ -336,14 +336,13 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::OptimizedKernelShap;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
 
-    /// `optimized-kernel-shap`: Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs.
-    pub static OPTIMIZED_KERNEL_SHAP: MethodSpec = MethodSpec::new(
-        "optimized-kernel-shap",
-        "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs",
-        |_| Some(Box::new(OptimizedKernelShap)),
-    );
+    specs! {
+        OPTIMIZED_KERNEL_SHAP = "optimized-kernel-shap":
+            "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs",
+            |_| Some(Box::new(OptimizedKernelShap));
+    }
 }
 
 #[cfg(test)]

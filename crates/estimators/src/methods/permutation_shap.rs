@@ -91,20 +91,10 @@ impl Estimator for PermutationShap {
             is_paired: true,
             ..ErrorLaw::default()
         });
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            std_errors: (passes >= FEWEST_PASSES).then(|| mean.standard_errors()),
-            values: mean.mean,
-            evaluations: evaluations.count,
-            distinct_coalitions: distinct.len() + 2,
-            model_rows: evaluations.model_rows(),
-            seed: Some(seed),
-            diagnostics: Diagnostics { permutations: Some(2 * passes), error_law, ..Diagnostics::default() },
-            certificate: None,
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let diagnostics = Diagnostics { permutations: Some(2 * passes), error_law, ..Diagnostics::default() };
+        let std_errors = (passes >= FEWEST_PASSES).then(|| mean.standard_errors());
+        let explanation = evaluations.explain(self, mean.mean, std_errors, seed, diagnostics);
+        Ok(Explanation { distinct_coalitions: distinct.len() + 2, ..explanation })
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
@@ -199,12 +189,10 @@ impl RunningMean {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::PermutationShap;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
 
-    /// `permutation`: Permutation SHAP: random orders of the players, walked forwards and backwards.
-    pub static PERMUTATION: MethodSpec = MethodSpec::new(
-        "permutation",
-        "Permutation SHAP: random orders of the players, walked forwards and backwards",
-        |_| Some(Box::new(PermutationShap::default())),
-    );
+    specs! {
+        PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, walked forwards and backwards",
+            |_| Some(Box::new(PermutationShap::default()));
+    }
 }

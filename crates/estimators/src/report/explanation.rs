@@ -41,6 +41,30 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// Exact values, from so many evaluations of different coalitions.
+    pub(crate) fn exact(
+        method: &str,
+        value: SolutionConcept,
+        values: Vec<f64>,
+        (base, prediction): (Vec<f64>, Vec<f64>),
+        (evaluations, rows_each): (usize, usize),
+    ) -> Self {
+        Self {
+            value,
+            method: method.to_owned(),
+            std_errors: Some(vec![0.0; values.len()]),
+            values,
+            base,
+            prediction,
+            evaluations,
+            distinct_coalitions: evaluations,
+            model_rows: evaluations * rows_each,
+            seed: None,
+            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+            certificate: None,
+        }
+    }
+
     /// Number of outputs `k`.
     pub fn outputs(&self) -> usize {
         self.base.len()

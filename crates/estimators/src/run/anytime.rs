@@ -12,6 +12,7 @@ use apportion_values::ValueError;
 use super::border::{self, Border};
 use super::bounds::{Bounds, growth_needed};
 use super::checkpoint::Checkpoint;
+use super::error::RunError;
 use super::estimator::Estimator;
 use super::evaluations::check_budget;
 use super::memory::{Memory, most_remembered};
@@ -128,8 +129,8 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::OtherCheckpoint`] where method, options, game, seed or version are others, and
-    /// [`EstimatorError::SpoiledCheckpoint`] where it was changed.
+    /// [`RunError::OtherCheckpoint`] where method, options, game, seed or version are others, and
+    /// [`RunError::SpoiledCheckpoint`] where it was changed.
     pub fn resume(
         checkpoint: &Checkpoint,
         estimator: &dyn Estimator,
@@ -178,7 +179,7 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// What [`Estimator::estimate`] reports, [`EstimatorError::TooManyEvaluations`], and that it was interrupted.
+    /// What [`Estimator::estimate`] reports, [`RunError::TooManyEvaluations`], and that it was interrupted.
     pub fn run(&mut self, budget: usize) -> Result<&Explanation, EstimatorError> {
         let explanation = self.estimate(budget, budget, None)?;
         Ok(self.explanation.insert(explanation))
@@ -203,7 +204,7 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Until`], [`EstimatorError::Range`] where values of the game have left the range, and as [`run`](Self::run).
+    /// [`RunError::Until`], [`RunError::Range`] where values of the game have left the range, and as [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
@@ -301,7 +302,7 @@ impl<'g> Anytime<'g> {
         let Some(given) = until.range else { return Ok(()) };
         let seen = self.game.memory().range();
         if seen > given * (1.0 + 1e-9) {
-            return Err(EstimatorError::Range { given, seen });
+            return Err(RunError::Range { given, seen }.into());
         }
         Ok(())
     }
@@ -315,7 +316,7 @@ impl<'g> Anytime<'g> {
         let game = self.game.game();
         let remembered = most_remembered(game.players(), game.outputs());
         if budget > remembered {
-            return Err(EstimatorError::TooManyEvaluations { given: budget, most: remembered });
+            return Err(RunError::TooManyEvaluations { given: budget, most: remembered }.into());
         }
         let report = self.reporter(budget, most, last.and_then(|look| look.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::error::RunError;
 use super::estimator::Estimator;
 use super::memory::{Memory, Stored};
 use crate::error::EstimatorError;
@@ -78,11 +79,11 @@ impl Checkpoint {
             if stored == wanted {
                 return Ok(());
             }
-            Err(EstimatorError::OtherCheckpoint { what, stored, wanted })
+            Err(RunError::OtherCheckpoint { what, stored, wanted })
         };
         differs("form", &self.form, &FORM)?;
         if self.digest != self.digest_of_the_rest() {
-            return Err(EstimatorError::SpoiledCheckpoint);
+            return Err(RunError::SpoiledCheckpoint.into());
         }
         differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
         differs("method", &self.method, &estimator.name())?;
@@ -91,8 +92,8 @@ impl Checkpoint {
         differs("number of players", &self.players, &game.players())?;
         differs("number of outputs", &self.outputs, &game.outputs())?;
         differs("number of scenarios", &self.scenarios, &game.scenarios())?;
-        let memory = Memory::restore(self.players, self.outputs, &self.stored)
-            .ok_or(EstimatorError::SpoiledCheckpoint)?;
+        let memory =
+            Memory::restore(self.players, self.outputs, &self.stored).ok_or(RunError::SpoiledCheckpoint)?;
         self.probe(game)?;
         Ok(memory)
     }
@@ -112,7 +113,7 @@ impl Checkpoint {
             match self.stored.scenarios.get(row) {
                 Some(&scenario) if scenario != u32::MAX => {
                     if scenario as usize >= self.scenarios {
-                        return Err(EstimatorError::SpoiledCheckpoint);
+                        return Err(RunError::SpoiledCheckpoint.into());
                     }
                     game.values_in_scenarios(&batch, &[scenario as usize], &mut values)?;
                 }
@@ -122,11 +123,12 @@ impl Checkpoint {
             if let Some((stored, wanted)) =
                 stored.iter().zip(&values).find(|(stored, value)| stored.to_bits() != value.to_bits())
             {
-                return Err(EstimatorError::OtherCheckpoint {
+                return Err(RunError::OtherCheckpoint {
                     what: "game (model, explicand or background)",
                     stored: format!("v({}) = {stored}", batch.row(0).to_coalition()),
                     wanted: wanted.to_string(),
-                });
+                }
+                .into());
             }
         }
         Ok(())

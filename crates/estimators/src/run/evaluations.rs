@@ -4,6 +4,7 @@ use apportion_games::{Coalitions, Game};
 
 use super::estimator::Estimator;
 use crate::error::EstimatorError;
+use crate::report::{Diagnostics, Explanation};
 
 /// A game with its two trivial values known, and a count of what it was asked.
 pub(crate) struct Evaluations<'g> {
@@ -67,6 +68,31 @@ impl<'g> Evaluations<'g> {
     /// v(N) − v(∅), k numbers.
     pub(crate) fn total(&self) -> Vec<f64> {
         self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
+    }
+
+    /// What `estimator` answers after these evaluations, all of which were of different coalitions.
+    pub(crate) fn explain(
+        self,
+        estimator: &dyn Estimator,
+        values: Vec<f64>,
+        std_errors: Option<Vec<f64>>,
+        seed: u64,
+        diagnostics: Diagnostics,
+    ) -> Explanation {
+        Explanation {
+            value: estimator.value(),
+            method: estimator.name().to_owned(),
+            values,
+            std_errors,
+            evaluations: self.count,
+            distinct_coalitions: self.count,
+            model_rows: self.model_rows(),
+            seed: Some(seed),
+            diagnostics,
+            certificate: None,
+            base: self.empty,
+            prediction: self.full,
+        }
     }
 
     /// Rows that the model predicted so far.

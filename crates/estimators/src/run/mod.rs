@@ -10,11 +10,13 @@
 //! | [`bounds`], [`border`] | bounds of the error, and the look at the border before they are believed |
 //! | [`memory`], [`remembering`] | what a run has evaluated |
 //! | [`checkpoint`] | a run, stored |
+//! | [`error`] | what can go wrong in runs |
 
 mod anytime;
 mod border;
 mod bounds;
 mod checkpoint;
+mod error;
 mod estimator;
 mod evaluations;
 mod memory;
@@ -24,6 +26,7 @@ mod until;
 
 pub use anytime::{Anytime, Progress, Watcher};
 pub use checkpoint::Checkpoint;
+pub use error::RunError;
 pub use estimator::Estimator;
 pub(crate) use estimator::units;
 pub(crate) use evaluations::{Evaluations, at_most_all, check_budget};

@@ -1,5 +1,6 @@
 //! An accuracy, asked for instead of a budget.
 
+use super::error::RunError;
 use crate::error::EstimatorError;
 
 /// What the error is measured against.
@@ -78,10 +79,10 @@ impl Until {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside (0, 1), or no looks.
+    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside (0, 1), or no looks.
     pub fn check(&self) -> Result<(), EstimatorError> {
         let is_positive = |number: f64| number.is_finite() && number > 0.0;
-        let refused = |what, given, wanted| Err(EstimatorError::Until { what, given, wanted });
+        let refused = |what, given, wanted| Err(RunError::Until { what, given, wanted }.into());
         if !is_positive(self.tolerance) {
             return refused("a tolerance of", self.tolerance, "a positive number");
         }

@@ -1,8 +1,7 @@
 //! Draws of coalitions, with and without replacement.
 
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SamplerError, SizeLaw,
-    WithReplacement,
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
 };
 
 /// How the coalitions are drawn.
@@ -43,11 +42,10 @@ impl Draws {
         rows: usize,
         seed: u64,
     ) -> Result<Sample, SamplerError> {
+        let order = if self == self.growing() { Order::Nested } else { Order::Fixed };
         match self {
-            Self::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
-            Self::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
-            Self::Growing => Growing { law, pairing }.sample(rows, seed),
-            Self::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
+            Self::FixedCounts | Self::Growing => FixedCounts { law, pairing, order }.sample(rows, seed),
+            Self::Bernoulli | Self::GrowingBernoulli => Bernoulli { law, pairing, order }.sample(rows, seed),
             Self::WithReplacement => {
                 Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
             }

@@ -4,7 +4,7 @@ use apportion_games::{Cached, Counted, Game, Partition};
 use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, SolutionConcept, enumerate_many};
 
 use crate::error::EstimatorError;
-use crate::report::{Diagnostics, Explanation, in_own_units};
+use crate::report::{Explanation, in_own_units};
 use crate::run::{Estimator, check_budget};
 use crate::support::FullBudget;
 
@@ -84,20 +84,9 @@ fn enumerated(
     let evaluations = counted.evaluations() as usize;
     // Linear values ask for each coalition once.
     let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
-    Ok(Explanation {
-        value: value.clone(),
-        method: "exact".to_owned(),
-        std_errors: Some(vec![0.0; exact.values.len()]),
-        values: exact.values,
-        base: exact.base,
-        prediction: exact.full,
-        evaluations,
-        distinct_coalitions: distinct,
-        model_rows: evaluations * game.rows_per_coalition(),
-        seed: None,
-        diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-        certificate: None,
-    })
+    let (ends, asked) = ((exact.base, exact.full), (evaluations, game.rows_per_coalition()));
+    let explanation = Explanation::exact("exact", value.clone(), exact.values, ends, asked);
+    Ok(Explanation { distinct_coalitions: distinct, ..explanation })
 }
 
 /// Coalitions that are remembered at most, as groups have unions in common: some hundred bytes each.
@@ -107,19 +96,10 @@ pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
 fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>, EstimatorError> {
     let enumerations = enumerate_many(game, values)?;
     let coalitions = 1usize << game.players();
-    let explanation = |(enumeration, value): (Enumeration, &Semivalue)| Explanation {
-        value: value.clone().into(),
-        method: method.to_owned(),
-        std_errors: Some(vec![0.0; enumeration.values().len()]),
-        values: enumeration.values().to_vec(),
-        base: enumeration.base().to_vec(),
-        prediction: enumeration.full().to_vec(),
-        evaluations: coalitions,
-        distinct_coalitions: coalitions,
-        model_rows: coalitions * game.rows_per_coalition(),
-        seed: None,
-        diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-        certificate: None,
+    let explanation = |(found, value): (Enumeration, &Semivalue)| {
+        let ends = (found.base().to_vec(), found.full().to_vec());
+        let asked = (coalitions, game.rows_per_coalition());
+        Explanation::exact(method, value.clone().into(), found.values().to_vec(), ends, asked)
     };
     Ok(enumerations.into_iter().zip(values).map(explanation).collect())
 }

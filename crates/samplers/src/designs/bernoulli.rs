@@ -1,8 +1,8 @@
 //! Bernoulli sampling without replacement: the design of Leverage SHAP.
 
-use crate::designs::sample::{Sample, Sampler, check_rows};
-use crate::designs::without_replacement::{draw_classes, draw_distinct};
-use crate::draw::binomial_count::binomial_count;
+use crate::designs::sample::{Order, Sample, Sampler, check_rows};
+use crate::designs::without_replacement::draw_classes;
+use crate::draw::binomial_count::{binomial_count, growing_count};
 use crate::error::SamplerError;
 use crate::size::allocation::Allocation;
 use crate::size::pairing::Pairing;
@@ -24,13 +24,18 @@ use crate::size::size_law::SizeLaw;
 /// (`cargo bench -p apportion-benches --bench samplers`).
 ///
 /// ```
-/// use apportion_samplers::{Bernoulli, Pairing, Sampler, SizeLaw};
+/// use apportion_samplers::{Bernoulli, Order, Pairing, Sampler, SizeLaw};
 ///
-/// let sampler = Bernoulli { law: SizeLaw::leverage(6)?, pairing: Pairing::Paired };
+/// let sampler = Bernoulli { law: SizeLaw::leverage(6)?, pairing: Pairing::Paired, order: Order::Fixed };
 /// let sample = sampler.sample(30, 7)?;
 /// // 30 rows over 5 sizes: 6 of each in expectation, which is all of size 1 and 6 of the 15 of size 2.
 /// assert!(sample.strata()[1].is_exhausted());
 /// assert!((sample.strata()[2].inclusion_probability() - 6.0 / 15.0).abs() < 1e-12);
+///
+/// let growing = Bernoulli { order: Order::Nested, ..sampler };
+/// let (small, large) = (growing.sample(20, 7)?, growing.sample(40, 7)?);
+/// let is_among = |row| large.coalitions().iter().any(|other| other == row);
+/// assert!(small.coalitions().iter().all(is_among));
 /// # Ok::<(), apportion_samplers::SamplerError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +44,9 @@ pub struct Bernoulli {
     pub law: SizeLaw,
     /// Whether complements enter together.
     pub pairing: Pairing,
+    /// Whether samples grow. Then a unit is in all samples whose inclusion probability for its size is at least a uniform number of its own,
+    /// and a size of which more than half is drawn is visited once.
+    pub order: Order,
 }
 
 impl Sampler for Bernoulli {
@@ -53,12 +61,19 @@ impl Sampler for Bernoulli {
         let wanted = size_classes(&allocation, self.pairing)
             .into_iter()
             .filter(|class| class.expected > 0.0)
-            .map(|class| {
-                let mut rng = class.stream(seed);
-                let count = binomial_count(&mut rng, class.population, class.expected);
-                (class, count, rng)
+            .map(|class| match self.order {
+                Order::Fixed => {
+                    let mut rng = class.stream(seed);
+                    let count = binomial_count(&mut rng, class.population, class.expected);
+                    (class, count, rng)
+                }
+                Order::Nested => {
+                    let mut rng = class.stream_of_entries(seed);
+                    let count = growing_count(&mut rng, class.population, class.expected);
+                    (class, count, class.stream_of_order(seed))
+                }
             })
             .collect();
-        Ok(draw_classes(&allocation, self.pairing, wanted, draw_distinct))
+        Ok(draw_classes(&allocation, self.pairing, wanted, self.order))
     }
 }

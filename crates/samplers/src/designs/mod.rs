@@ -2,9 +2,7 @@
 
 pub(crate) mod bernoulli;
 pub(crate) mod fixed_counts;
-pub(crate) mod growing;
-pub(crate) mod growing_bernoulli;
-pub(crate) mod growing_two_blocks;
+mod levels;
 mod row_set;
 pub(crate) mod sample;
 pub(crate) mod two_blocks;

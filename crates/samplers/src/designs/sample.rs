@@ -120,6 +120,17 @@ impl Sample {
     }
 }
 
+/// Whether samples of one seed hold each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Every number of evaluations has a sample of its own. The default.
+    #[default]
+    Fixed,
+    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The coalitions (pairs) of a size
+    /// stand in a random order, of which a sample takes the first.
+    Nested,
+}
+
 /// A way of choosing coalitions that knows with what probability it chose them.
 ///
 /// A sample is a function of sampler, number of evaluations and seed.

@@ -24,6 +24,7 @@ mod recidivism;
 mod runs;
 mod steps;
 mod task;
+mod theory;
 mod truth;
 mod until;
 mod waterfall;

@@ -9,9 +9,7 @@
 use std::collections::HashSet;
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame};
-use apportion_samplers::{
-    FirstUnits, FixedCounts, Growing, GrowingTwoBlocks, Pairing, Sample, Sampler, SizeLaw, TwoBlocks,
-};
+use apportion_samplers::{FirstUnits, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, TwoBlocks};
 use apportion_solvers::{Certificate, Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
@@ -90,7 +88,11 @@ impl Members<'_> {
             _ => SizeLaw::leverage(s)?,
         };
         let of_others = SizeLaw::custom(&self.between.size_law(self.partition.len()))?;
-        Ok(TwoBlocks { laws: [of_members, of_others], pairing: self.pairing() })
+        Ok(TwoBlocks { laws: [of_members, of_others], pairing: self.pairing(), order: self.order() })
+    }
+
+    fn order(&self) -> Order {
+        if self.grows { Order::Nested } else { Order::Fixed }
     }
 
     /// Rows that need no drawing, in complementary pairs: where the law of T has weight on ∅ and S_j, those whose worth is known. Without
@@ -120,9 +122,7 @@ impl Members<'_> {
         let (s, r) = (self.members(), self.others());
         let sampler = self.sampler(quotient_is_known)?;
         let sample = if self.grows {
-            let TwoBlocks { laws, pairing } = sampler;
-            let first = self.first_units(orders, seed)?;
-            GrowingTwoBlocks { laws, pairing }.sample_after(&first, evaluations, seed)?
+            sampler.sample_after(&self.first_units(orders, seed)?, evaluations, seed)?
         } else {
             sampler.sample(evaluations, seed)?
         };
@@ -187,11 +187,12 @@ impl Members<'_> {
     /// So many pairs of coalitions T by leverage. Where samples grow, those of fewer come first.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample, EstimatorError> {
         let (law, pairing) = (SizeLaw::leverage(self.members())?, Pairing::Paired);
+        let sampler = FixedCounts { law, pairing, order: self.order() };
         Ok(if self.grows {
             // Streams of their own, as strata of (T, A) grow, too.
-            Growing { law, pairing }.sample_in_order(2 * pairs, seed_of_part(seed, 0))?
+            sampler.sample_in_order(2 * pairs, seed_of_part(seed, 0))?
         } else {
-            FixedCounts { law, pairing }.sample(2 * pairs, seed)?
+            sampler.sample(2 * pairs, seed)?
         })
     }
 

@@ -85,7 +85,7 @@ use estimate::regression;
 ///
 /// Mean squared error of Owen values beside that of [`NestedPermutation`](crate::NestedPermutation) (orders and their reverses) at equal
 /// evaluations, on sums of leaves of depth 3 to 5 and on sums of unanimity games of up to 4 players (`cargo run --release -p
-/// apportion-estimators --example groups`; the permutations' error over ours):
+/// apportion-benches --bin groups`; the permutations' error over ours):
 ///
 /// | groups | 5n evaluations | 10n | 20n | 40n | 80n |
 /// |---|---|---|---|---|---|
@@ -295,18 +295,17 @@ impl Estimator for CoalitionalRegression {
         })
     }
 
-    /// The same regressions with samples that grow ([`Growing`](apportion_samplers::Growing),
-    /// [`GrowingTwoBlocks`](apportion_samplers::GrowingTwoBlocks)), and shares of the budget none of which ever shrinks: nothing is
-    /// evaluated twice.
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value, Some(&self.partition), players)
+    }
+
+    /// The same regressions with samples that grow ([`Order::Nested`](apportion_samplers::Order)), and shares of the budget none
+    /// of which ever shrinks: nothing is evaluated twice.
     ///
     /// For values of both groups and members, the evaluations for tabulating the unions of groups are left over before: what is spent on
     /// members waits until the unions are tabulated. With up to six groups that takes until the regressions are determined, and from 6n
     /// evaluations on the squared error is 0.8 to 1.2 of that without growing. With eight groups of five Owen values keep to 1.1, but other
     /// values stay where they are from 256 to 510 evaluations, with up to four times the error at that many.
-    fn units(&self, players: usize) -> Vec<Vec<usize>> {
-        units(&self.value, Some(&self.partition), players)
-    }
-
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { grows: true, ..self.clone() })
     }
@@ -315,12 +314,10 @@ impl Estimator for CoalitionalRegression {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::CoalitionalRegression;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
 
-    /// `leverage`: regressions by leverage scores, between the groups and within them.
-    pub static LEVERAGE: MethodSpec = MethodSpec::new(
-        "leverage",
-        "regressions by leverage scores, between the groups and within them",
-        |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?)),
-    );
+    specs! {
+        LEVERAGE = "leverage": "regressions by leverage scores, between the groups and within them",
+            |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?));
+    }
 }

@@ -254,7 +254,7 @@ impl Estimator for MaximumSampleReuse {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::{Adjustment, MaximumSampleReuse, SamplingLaw};
-    use crate::registry::{MethodSpec, semivalue};
+    use crate::registry::{semivalue, specs};
     use crate::run::Estimator;
     use crate::support::Draws;
     use apportion_values::Value;
@@ -273,97 +273,36 @@ pub(crate) mod methods {
         }))
     }
 
-    /// `msr`: maximum sample reuse: all players from the same coalitions, drawn with replacement.
-    pub static MSR: MethodSpec = MethodSpec::new(
-        "msr",
-        "maximum sample reuse: all players from the same coalitions, drawn with replacement",
-        |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement),
-    );
-
-    /// `msr-without-replacement`: maximum sample reuse without replacement.
-    pub static MSR_WITHOUT_REPLACEMENT: MethodSpec =
-        MethodSpec::new("msr-without-replacement", "maximum sample reuse without replacement", |value| {
-            of(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts)
-        })
-        .variant();
-
-    /// `msr-bernoulli`: maximum sample reuse, coalitions entering independently, the budget met in expectation.
-    pub static MSR_BERNOULLI: MethodSpec = MethodSpec::new(
-        "msr-bernoulli",
-        "maximum sample reuse, coalitions entering independently, the budget met in expectation",
-        |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli),
-    )
-    .variant();
-
-    /// `msr-adjusted`: maximum sample reuse of what a linear model leaves unexplained.
-    pub static MSR_ADJUSTED: MethodSpec = MethodSpec::new(
-        "msr-adjusted",
-        "maximum sample reuse of what a linear model leaves unexplained",
-        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts),
-    );
-
-    /// `msr-adjusted-with-replacement`: maximum sample reuse of what a linear model leaves unexplained, with replacement.
-    pub static MSR_ADJUSTED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "msr-adjusted-with-replacement",
-        "maximum sample reuse of what a linear model leaves unexplained, with replacement",
-        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement),
-    )
-    .variant();
-
-    /// `msr-adjusted-bernoulli`: maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently.
-    pub static MSR_ADJUSTED_BERNOULLI: MethodSpec = MethodSpec::new(
-        "msr-adjusted-bernoulli",
-        "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
-        |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli),
-    )
-    .variant();
-
-    /// `one-sample-fits-all`: maximum sample reuse with coalitions that suit all values alike.
-    pub static ONE_SAMPLE_FITS_ALL: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all",
-        "maximum sample reuse with coalitions that suit all values alike",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement),
-    );
-
-    /// `one-sample-fits-all-without-replacement`: one sample fits all, without replacement.
-    pub static ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all-without-replacement",
-        "one sample fits all, without replacement",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts),
-    )
-    .variant();
-
-    /// `one-sample-fits-all-bernoulli`: one sample fits all, coalitions entering independently.
-    pub static ONE_SAMPLE_FITS_ALL_BERNOULLI: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all-bernoulli",
-        "one sample fits all, coalitions entering independently",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli),
-    )
-    .variant();
-
-    /// `one-sample-fits-all-adjusted`: one sample fits all, of what a linear model leaves unexplained.
-    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all-adjusted",
-        "one sample fits all, of what a linear model leaves unexplained",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts),
-    )
-    .variant();
-
-    /// `one-sample-fits-all-adjusted-with-replacement`: one sample fits all, of what a linear model leaves unexplained, with replacement.
-    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all-adjusted-with-replacement",
-        "one sample fits all, of what a linear model leaves unexplained, with replacement",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement),
-    )
-    .variant();
-
-    /// `one-sample-fits-all-adjusted-bernoulli`: one sample fits all, of what a linear model leaves unexplained, coalitions entering independently.
-    pub static ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI: MethodSpec = MethodSpec::new(
-        "one-sample-fits-all-adjusted-bernoulli",
-        "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
-        |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli),
-    )
-    .variant();
+    specs! {
+        MSR = "msr": "maximum sample reuse: all players from the same coalitions, drawn with replacement",
+            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
+        MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
+            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
+        MSR_BERNOULLI = "msr-bernoulli" variant: "maximum sample reuse, coalitions entering independently, the budget met in expectation",
+            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
+        MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of what a linear model leaves unexplained",
+            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
+        MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
+            "maximum sample reuse of what a linear model leaves unexplained, with replacement",
+            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
+        MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
+            "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
+            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
+        ONE_SAMPLE_FITS_ALL = "one-sample-fits-all": "maximum sample reuse with coalitions that suit all values alike",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
+        ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
+        ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant: "one sample fits all, coalitions entering independently",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
+        ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant: "one sample fits all, of what a linear model leaves unexplained",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
+        ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
+            "one sample fits all, of what a linear model leaves unexplained, with replacement",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
+        ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
+            "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
+            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
+    }
 }
 
 #[cfg(test)]

@@ -340,7 +340,7 @@ impl Estimator for NestedPermutation {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::NestedPermutation;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
     use apportion_values::Value;
 
     fn of(value: &Value) -> Option<NestedPermutation> {
@@ -351,18 +351,11 @@ pub(crate) mod methods {
         made.ok()
     }
 
-    /// `nested-permutation`: orders of the groups and of the members in each, walked both ways against one background row.
-    pub static NESTED_PERMUTATION: MethodSpec = MethodSpec::new(
-        "nested-permutation",
-        "orders of the groups and of the members in each, walked both ways against one background row",
-        |value| Some(Box::new(of(value)?)),
-    )
-    .drawing_scenarios();
-
-    /// `nested-permutation-plain`: the same, walked forwards only.
-    pub static NESTED_PERMUTATION_PLAIN: MethodSpec =
-        MethodSpec::new("nested-permutation-plain", "the same, walked forwards only", |value| {
-            Some(Box::new(of(value)?.plain()))
-        })
-        .drawing_scenarios();
+    specs! {
+        NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
+            "orders of the groups and of the members in each, walked both ways against one background row",
+            |value| Some(Box::new(of(value)?));
+        NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
+            |value| Some(Box::new(of(value)?.plain()));
+    }
 }

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 use apportion_games::{Coalition, CoalitionView, Coalitions, ConnectedSet, Game, Graph, GraphShape};
 use apportion_values::Semivalue;
 
+use super::error::GraphError;
 use super::found::{BATCH, Found};
 use super::moments::Moments;
 use crate::error::EstimatorError;
@@ -24,7 +25,7 @@ use crate::run::Evaluations;
 ///
 /// # Errors
 ///
-/// [`EstimatorError::ConnectedCoalitions`] for more than `limit`.
+/// [`GraphError::ConnectedCoalitions`] for more than `limit`.
 pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize, EstimatorError> {
     let players = graph.nodes();
     let all = Coalition::full(players);
@@ -32,11 +33,12 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize, EstimatorError
     // v(∅), and v(N) where the graph is not connected, come on top.
     let others = 1 + usize::from(!graph.is_connected(all.view()));
     connected.map(|count| count + others).filter(|count| *count <= limit).ok_or(
-        EstimatorError::ConnectedCoalitions {
+        GraphError::ConnectedCoalitions {
             at_least: limit.saturating_add(1),
             limit,
             instead: "a sampled estimate of the graph-restricted game",
-        },
+        }
+        .into(),
     )
 }
 

@@ -23,6 +23,7 @@ use apportion_games::{Coalition, Coalitions, ConnectedSet, Game, Graph, GraphSha
 use apportion_solvers::{Constraint, Design, least_squares};
 use apportion_values::{GraphValue, SolutionConcept};
 
+use super::error::GraphError;
 use super::found::BATCH;
 use crate::error::EstimatorError;
 use crate::report::Explanation;
@@ -231,7 +232,7 @@ impl Estimator for ConnectedRegression {
     ///
     /// # Errors
     ///
-    /// As of every estimator; [`EstimatorError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
+    /// As of every estimator; [`GraphError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
     /// of other players.
     fn estimate_seen(
         &self,
@@ -245,7 +246,7 @@ impl Estimator for ConnectedRegression {
             && players > 0
             && (order == 0 || self.coalitions(order).is_none())
         {
-            return Err(EstimatorError::ConnectedSets { order, limit: self.most_coalitions });
+            return Err(GraphError::ConnectedSets { order, limit: self.most_coalitions }.into());
         }
         check_budget(self, game, budget)?;
         let order = self.order.unwrap_or_else(|| self.order_for(budget));

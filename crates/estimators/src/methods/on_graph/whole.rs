@@ -8,7 +8,7 @@ use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionCon
 use super::connected::Plan;
 use super::{local, myerson};
 use crate::error::EstimatorError;
-use crate::report::{Diagnostics, Explanation};
+use crate::report::Explanation;
 use crate::run::Estimator;
 
 const NAME: &str = "on-graph";
@@ -156,20 +156,8 @@ impl OnGraph {
             let (player, output) = (at / game.outputs(), at % game.outputs());
             return Err(ValueError::Overflow { player, output }.into());
         }
-        Ok(Explanation {
-            value: self.value.clone().into(),
-            method: NAME.to_owned(),
-            std_errors: Some(vec![0.0; found.values.len()]),
-            values: found.values,
-            base: found.base,
-            prediction: found.full,
-            evaluations: found.evaluations,
-            distinct_coalitions: found.evaluations,
-            model_rows: found.evaluations * game.rows_per_coalition(),
-            seed: None,
-            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-            certificate: None,
-        })
+        let asked = (found.evaluations, game.rows_per_coalition());
+        Ok(Explanation::exact(NAME, self.value.clone().into(), found.values, (found.base, found.full), asked))
     }
 }
 

@@ -186,21 +186,12 @@ impl Estimator for OptimizedMonteCarlo {
         let (moments, law) = Walks { game, pattern, ends, seed }.run(draws)?;
         evaluations.count += draws * pattern.rows();
         let bounded = BoundedDraws { draws, span: 2.0 };
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values: moments.mean().collect(),
-            std_errors: std_errors(&moments),
-            evaluations: evaluations.count,
-            distinct_coalitions: at_most_all(evaluations.count, players),
-            model_rows: evaluations.model_rows(),
-            seed: Some(seed),
-            // All players together have no error.
-            diagnostics: diagnostics(pattern, &moments, &law, players - 1, Some(bounded)),
-            certificate: None,
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let distinct_coalitions = at_most_all(evaluations.count, players);
+        // All players together have no error.
+        let diagnostics = diagnostics(pattern, &moments, &law, players - 1, Some(bounded));
+        let (values, errors) = (moments.mean().collect(), std_errors(&moments));
+        let explanation = evaluations.explain(self, values, errors, seed, diagnostics);
+        Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
     /// Its own answer: draws for a budget are the first of those for a larger one.
@@ -250,82 +241,29 @@ fn diagnostics(
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::{OptimizedMonteCarlo, Orders, References};
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
+    use crate::run::Estimator;
 
-    /// `optimized-monte-carlo`: random orders and their reverses, each value serving two players; the same estimator as permutation.
-    pub static OPTIMIZED_MONTE_CARLO: MethodSpec = MethodSpec::new(
-        "optimized-monte-carlo",
-        "random orders and their reverses, each value serving two players; the same estimator as permutation",
-        |_| {
-            Some(Box::new(OptimizedMonteCarlo {
-                orders: Orders::Antithetic,
-                references: References::Averaged,
-                ..OptimizedMonteCarlo::default()
-            }))
-        },
-    );
+    fn of(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
+        Some(Box::new(OptimizedMonteCarlo { orders, references, ..OptimizedMonteCarlo::default() }))
+    }
 
-    /// `optimized-monte-carlo-independent`: optimized Monte Carlo as published, without reverses.
-    pub static OPTIMIZED_MONTE_CARLO_INDEPENDENT: MethodSpec = MethodSpec::new(
-        "optimized-monte-carlo-independent",
-        "optimized Monte Carlo as published, without reverses",
-        |_| {
-            Some(Box::new(OptimizedMonteCarlo {
-                orders: Orders::Independent,
-                references: References::Averaged,
-                ..OptimizedMonteCarlo::default()
-            }))
-        },
-    );
-
-    /// `optimized-monte-carlo-balanced`: optimized Monte Carlo, every player taking every place equally often.
-    pub static OPTIMIZED_MONTE_CARLO_BALANCED: MethodSpec = MethodSpec::new(
-        "optimized-monte-carlo-balanced",
-        "optimized Monte Carlo, every player taking every place equally often",
-        |_| {
-            Some(Box::new(OptimizedMonteCarlo {
-                orders: Orders::Balanced,
-                references: References::Averaged,
-                ..OptimizedMonteCarlo::default()
-            }))
-        },
-    );
-
-    /// `optimized-monte-carlo-references`: optimized Monte Carlo, each order and its reverse against one background row.
-    pub static OPTIMIZED_MONTE_CARLO_REFERENCES: MethodSpec = MethodSpec::new(
-        "optimized-monte-carlo-references",
-        "optimized Monte Carlo, each order and its reverse against one background row",
-        |_| {
-            Some(Box::new(OptimizedMonteCarlo {
-                orders: Orders::Antithetic,
-                references: References::Drawn,
-                ..OptimizedMonteCarlo::default()
-            }))
-        },
-    )
-    .drawing_scenarios();
-
-    /// `optimized-monte-carlo-independent-references`: optimized Monte Carlo without reverses, each order against one background row.
-    pub static OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES: MethodSpec = MethodSpec::new(
-        "optimized-monte-carlo-independent-references",
-        "optimized Monte Carlo without reverses, each order against one background row",
-        |_| {
-            Some(Box::new(OptimizedMonteCarlo {
-                orders: Orders::Independent,
-                references: References::Drawn,
-                ..OptimizedMonteCarlo::default()
-            }))
-        },
-    )
-    .drawing_scenarios()
-    .variant();
-
-    /// `optimized-monte-carlo-balanced-references`: optimized Monte Carlo, every player taking every place equally often, against one background row each.
-    pub static OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES: MethodSpec = MethodSpec::new("optimized-monte-carlo-balanced-references", "optimized Monte Carlo, every player taking every place equally often, against one background row each", |_| {
-        Some(Box::new(OptimizedMonteCarlo {
-            orders: Orders::Balanced,
-            references: References::Drawn,
-            ..OptimizedMonteCarlo::default()
-        }))
-    }).drawing_scenarios().variant();
+    specs! {
+        OPTIMIZED_MONTE_CARLO = "optimized-monte-carlo":
+            "random orders and their reverses, each value serving two players; the same estimator as permutation",
+            |_| of(Orders::Antithetic, References::Averaged);
+        OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
+            |_| of(Orders::Independent, References::Averaged);
+        OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced": "optimized Monte Carlo, every player taking every place equally often",
+            |_| of(Orders::Balanced, References::Averaged);
+        OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
+            "optimized Monte Carlo, each order and its reverse against one background row",
+            |_| of(Orders::Antithetic, References::Drawn);
+        OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
+            "optimized Monte Carlo without reverses, each order against one background row",
+            |_| of(Orders::Independent, References::Drawn);
+        OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
+            "optimized Monte Carlo, every player taking every place equally often, against one background row each",
+            |_| of(Orders::Balanced, References::Drawn);
+    }
 }

@@ -383,7 +383,7 @@ impl Estimator for ProductSpace {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::ProductSpace;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
     use apportion_values::Value;
 
     fn of(value: &Value) -> Option<ProductSpace> {
@@ -394,19 +394,12 @@ pub(crate) mod methods {
         }
     }
 
-    /// `product-space`: Monte Carlo on the product space of coalitions and background rows, each player on its own.
-    pub static PRODUCT_SPACE: MethodSpec = MethodSpec::new(
-        "product-space",
-        "Monte Carlo on the product space of coalitions and background rows, each player on its own",
-        |value| Some(Box::new(of(value)?)),
-    )
-    .drawing_scenarios();
-
-    /// `product-space-true-marginal`: the same, each background row used once: of the law that the background is a sample of.
-    pub static PRODUCT_SPACE_TRUE_MARGINAL: MethodSpec = MethodSpec::new(
-        "product-space-true-marginal",
-        "the same, each background row used once: of the law that the background is a sample of",
-        |value| Some(Box::new(of(value)?.true_marginal())),
-    )
-    .drawing_scenarios();
+    specs! {
+        PRODUCT_SPACE = "product-space" drawing_scenarios:
+            "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+            |value| Some(Box::new(of(value)?));
+        PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
+            "the same, each background row used once: of the law that the background is a sample of",
+            |value| Some(Box::new(of(value)?.true_marginal()));
+    }
 }

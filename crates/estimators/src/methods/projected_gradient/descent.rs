@@ -89,11 +89,7 @@ impl Descent {
     /// Follows the gradient that was added up, by a step of this length, and forgets it; `project` moves the iterate to the set K.
     ///
     /// Gives back `‖φ_t − φ_0‖`.
-    pub(super) fn step<E>(
-        &mut self,
-        step: Step,
-        project: impl FnOnce(&mut [f64]) -> Result<(), E>,
-    ) -> Result<f64, E> {
+    pub(super) fn step(&mut self, step: Step, project: impl FnOnce(&mut [f64])) -> f64 {
         let Step { length, weight, batch } = step;
         let keep = 1.0 - length * self.curvature;
         let (mut norm, mut product) = (0.0, 0.0);
@@ -116,13 +112,13 @@ impl Descent {
         self.fourth = fourth_moments(self.fourth, keep, weight, length.powi(4) * norm * norm);
         self.kept[0] *= keep;
         self.kept[1] = (1.0 - weight) * self.kept[1] + weight * self.kept[0];
-        project(&mut self.iterate)?;
+        project(&mut self.iterate);
         let mut away = 0.0;
         for (average, iterate) in self.average.iter_mut().zip(&self.iterate) {
             *average += weight * (iterate - *average);
             away += (iterate - self.start).powi(2);
         }
-        Ok(away.sqrt())
+        away.sqrt()
     }
 
     /// The average, less what it has of the start if `removes_start`.
@@ -228,7 +224,7 @@ mod tests {
             for (&(length, weight), gradient) in schedule.iter().zip(&gradients) {
                 descent.add(2.0, gradient);
                 let step = Step { length, weight, batch: 2.0 };
-                descent.step(step, |_| Ok::<(), ()>(())).unwrap();
+                descent.step(step, |_| {});
             }
             let coefficients = coefficients(&schedule, curvature(players));
             for (player, error) in descent.standard_errors(false).enumerate() {
@@ -260,7 +256,7 @@ mod tests {
                 descent.add(1.0, &signs);
                 let length = StepSize::Delayed(1.0).length(players, t);
                 let step = Step { length, weight: IterateAverage::Weighted.weight(t), batch: 1.0 };
-                descent.step(step, |_| Ok::<(), ()>(())).unwrap();
+                descent.step(step, |_| {});
             }
             let got = descent.directions();
             assert!((got / wanted as f64 - 1.0).abs() < 0.15, "{got} for {wanted}");

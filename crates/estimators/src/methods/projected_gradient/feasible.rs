@@ -1,7 +1,6 @@
 //! The set of the iterates, and the projection on it.
 
-use apportion_solvers::{Ball, Hyperplane, SolverError, Stopping, Sweeps, dykstra_on_hyperplane_and_ball};
-
+use super::error::GradientError;
 use crate::error::EstimatorError;
 
 /// The set K on which iterates are projected.
@@ -10,10 +9,8 @@ pub enum IterateSet {
     /// The plane Σφ = c. The default.
     #[default]
     Plane,
-    /// The plane and the ball `‖φ‖ ≤ D`, by the closed form.
+    /// The plane and the ball `‖φ‖ ≤ D`. The paper (Algorithm 2) comes there by Dykstra's algorithm, and this by the closed form.
     Ball(f64),
-    /// The same by Dykstra's algorithm, as in the paper (Algorithm 2). The answers agree within rounding.
-    BallByDykstra(f64),
 }
 
 impl IterateSet {
@@ -21,7 +18,7 @@ impl IterateSet {
     pub(super) fn norm_bound(self) -> Option<f64> {
         match self {
             Self::Plane => None,
-            Self::Ball(bound) | Self::BallByDykstra(bound) => Some(bound),
+            Self::Ball(bound) => Some(bound),
         }
     }
 }
@@ -34,7 +31,6 @@ pub(super) enum Feasible {
         centre: f64,
         radius: f64,
     },
-    Both(Hyperplane, Ball),
 }
 
 impl Feasible {
@@ -48,38 +44,47 @@ impl Feasible {
         let least = total.abs() / (players as f64).sqrt();
         // What differs by rounding is equal.
         if bound < least * (1.0 - 4.0 * f64::EPSILON) {
-            return Err(EstimatorError::NormBound { given: bound, least, output });
+            return Err(GradientError::NormBound { given: bound, least, output }.into());
         }
-        Ok(if let IterateSet::BallByDykstra(_) = set {
-            Self::Both(Hyperplane::of_sum(players, total)?, Ball::new(vec![0.0; players], bound)?)
-        } else {
-            let radius = ((bound - least) * (bound + least)).max(0.0).sqrt();
-            Self::Disc { centre: total / players as f64, radius }
-        })
+        let radius = ((bound - least) * (bound + least)).max(0.0).sqrt();
+        Ok(Self::Disc { centre: total / players as f64, radius })
     }
 
-    pub(super) fn project(&self, iterate: &mut [f64]) -> Result<(), SolverError> {
-        match self {
-            Self::Plane => {}
-            // Steps lead along the plane.
-            Self::Disc { centre, radius } => {
-                let away = iterate.iter().map(|phi| (phi - centre).powi(2)).sum::<f64>().sqrt();
-                if away > *radius {
-                    let factor = radius / away;
-                    iterate.iter_mut().for_each(|phi| *phi = centre + factor * (*phi - centre));
+    pub(super) fn project(&self, iterate: &mut [f64]) {
+        // Steps lead along the plane.
+        let Self::Disc { centre, radius } = self else { return };
+        let away = iterate.iter().map(|phi| (phi - centre).powi(2)).sum::<f64>().sqrt();
+        if away > *radius {
+            let factor = radius / away;
+            iterate.iter_mut().for_each(|phi| *phi = centre + factor * (*phi - centre));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_solvers::{Ball, Hyperplane, Stopping, Sweeps, dykstra_on_hyperplane_and_ball};
+
+    #[test]
+    fn the_closed_form_is_the_projection_by_dykstras_algorithm() {
+        for players in [1, 2, 3, 65, 130] {
+            let total = 1.5;
+            let least = total / (players as f64).sqrt();
+            let mut iterate: Vec<f64> = (0..players).map(|i| (i as f64 * 1.3).sin()).collect();
+            let beyond = (iterate.iter().sum::<f64>() - total) / players as f64;
+            iterate.iter_mut().for_each(|phi| *phi -= beyond);
+            for radius in [1.0001 * least, 1.5 * least, 20.0] {
+                let mut got = iterate.clone();
+                Feasible::new(IterateSet::Ball(radius), players, 0, total).unwrap().project(&mut got);
+                let plane = Hyperplane::of_sum(players, total).unwrap();
+                let ball = Ball::new(vec![0.0; players], radius).unwrap();
+                let (stopping, sweeps) = (Stopping::default(), Sweeps::Extrapolated);
+                let want = dykstra_on_hyperplane_and_ball(&plane, &ball, &iterate, stopping, sweeps).unwrap();
+                for (got, want) in got.iter().zip(&want.point) {
+                    assert!((got - want).abs() < 1e-9 * radius, "{players} players, {radius}: {got}, {want}");
                 }
             }
-            Self::Both(plane, ball) => {
-                let nearest = dykstra_on_hyperplane_and_ball(
-                    plane,
-                    ball,
-                    iterate,
-                    Stopping::default(),
-                    Sweeps::Extrapolated,
-                )?;
-                iterate.copy_from_slice(&nearest.point);
-            }
         }
-        Ok(())
     }
 }

@@ -10,9 +10,9 @@
 //! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*, CD-MAKE
 //! 2020, section 4.
 
-mod bounds;
 mod coalitions;
 mod descent;
+mod error;
 mod feasible;
 mod law;
 mod run;
@@ -20,8 +20,8 @@ mod schedule;
 
 use apportion_games::Game;
 
-pub use self::bounds::{GradientBounds, StepRule, Tail};
 use self::descent::Descent;
+pub use self::error::GradientError;
 use self::feasible::Feasible;
 pub use self::feasible::IterateSet;
 pub use self::law::GradientLaw;
@@ -201,7 +201,7 @@ impl ProjectedGradient {
     fn check(&self) -> Result<(), EstimatorError> {
         self.step.check()?;
         if self.batch == 0 {
-            return Err(EstimatorError::Batch { given: self.batch });
+            return Err(GradientError::Batch { given: self.batch }.into());
         }
         for (name, bound) in
             [("D, of the norm,", self.set.norm_bound()), ("C, of the values,", self.value_bound)]
@@ -209,7 +209,7 @@ impl ProjectedGradient {
             if let Some(given) = bound
                 && !(given > 0.0 && given.is_finite())
             {
-                return Err(EstimatorError::Bound { name, given });
+                return Err(GradientError::Bound { name, given }.into());
             }
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Estimator for ProjectedGradient {
         let (mut values, mut errors) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
         for (output, (descent, total)) in descents.iter().zip(evaluations.total()).enumerate() {
             let mut estimate = descent.estimate(removes_start);
-            Feasible::new(self.set, players, output, total)?.project(&mut estimate)?;
+            Feasible::new(self.set, players, output, total)?.project(&mut estimate);
             let place = |numbers: &mut [f64], own: &mut dyn Iterator<Item = f64>| {
                 numbers.iter_mut().skip(output).step_by(outputs).zip(own).for_each(|(slot, own)| *slot = own);
             };
@@ -276,7 +276,7 @@ impl Estimator for ProjectedGradient {
         let steps = descents.iter().map(Descent::effective_steps).fold(f64::INFINITY, f64::min);
         if !values.iter().chain(&errors).all(|number| number.is_finite()) {
             let taken = (budget - 2) / self.evaluations_per_step();
-            return Err(EstimatorError::Diverged { step: taken, norm: f64::INFINITY });
+            return Err(GradientError::Diverged { step: taken, norm: f64::INFINITY }.into());
         }
         let has_errors = steps >= FEWEST_STEPS && steps.is_finite();
         let error_law = has_errors.then(|| ErrorLaw {
@@ -284,20 +284,10 @@ impl Estimator for ProjectedGradient {
             directions: descents.iter().map(Descent::directions).collect(),
             ..ErrorLaw::default()
         });
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values,
-            std_errors: has_errors.then_some(errors),
-            distinct_coalitions: at_most_all(evaluations.count, players),
-            model_rows: evaluations.model_rows(),
-            evaluations: evaluations.count,
-            seed: Some(seed),
-            diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
-            certificate: None,
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let distinct_coalitions = at_most_all(evaluations.count, players);
+        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        let explanation = evaluations.explain(self, values, has_errors.then_some(errors), seed, diagnostics);
+        Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
@@ -308,11 +298,10 @@ impl Estimator for ProjectedGradient {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::ProjectedGradient;
-    use crate::registry::MethodSpec;
+    use crate::registry::specs;
 
-    /// `sgd`: projected stochastic gradient on the regression of Shapley values.
-    pub static SGD: MethodSpec =
-        MethodSpec::new("sgd", "projected stochastic gradient on the regression of Shapley values", |_| {
-            Some(Box::new(ProjectedGradient::default()))
-        });
+    specs! {
+        SGD = "sgd": "projected stochastic gradient on the regression of Shapley values",
+            |_| Some(Box::new(ProjectedGradient::default()));
+    }
 }

@@ -5,6 +5,7 @@ use apportion_games::Coalitions;
 use super::ProjectedGradient;
 use super::coalitions::{BLOCK, MOST_DRAWS, draw_block};
 use super::descent::{Descent, Step};
+use super::error::GradientError;
 use super::feasible::Feasible;
 use crate::error::EstimatorError;
 use crate::run::Evaluations;
@@ -68,10 +69,10 @@ impl ProjectedGradient {
                         batch: self.batch as f64,
                     };
                     for (descent, set) in descents.iter_mut().zip(&sets) {
-                        let away = descent.step(step, |iterate| set.project(iterate))?;
+                        let away = descent.step(step, |iterate| set.project(iterate));
                         // A Shapley value is at most 2 √n times the largest value away.
                         if away.is_nan() || away > DIVERGED * largest * (players as f64).sqrt() {
-                            return Err(EstimatorError::Diverged { step: number, norm: away });
+                            return Err(GradientError::Diverged { step: number, norm: away }.into());
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! Lengths of steps, and averages of iterates.
 
+use super::error::GradientError;
 use crate::error::EstimatorError;
 
 /// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, ∇ being an unbiased estimate of the gradient of F (not of F/2).
@@ -27,7 +28,7 @@ impl StepSize {
             Self::Inverse => (1.0, true),
             Self::Delayed(delay) => (delay, delay >= 0.0),
         };
-        if is_right && given.is_finite() { Ok(()) } else { Err(EstimatorError::StepSize { given }) }
+        if is_right && given.is_finite() { Ok(()) } else { Err(GradientError::StepSize { given }.into()) }
     }
 
     /// γ_t, t from 1.

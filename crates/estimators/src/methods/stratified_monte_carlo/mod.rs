@@ -144,20 +144,10 @@ impl Estimator for StratifiedMonteCarlo {
         evaluations.count += sample.count;
         let Estimates { values, std_errors, error_law, is_exact } =
             estimates(&strata, &sample, &known, &evaluations);
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values,
-            std_errors,
-            evaluations: evaluations.count,
-            distinct_coalitions: at_most_all(evaluations.count, players),
-            model_rows: evaluations.model_rows(),
-            seed: Some(seed),
-            diagnostics: Diagnostics { exact: is_exact, error_law, ..Diagnostics::default() },
-            certificate: None,
-            base: evaluations.empty,
-            prediction: evaluations.full,
-        })
+        let distinct_coalitions = at_most_all(evaluations.count, players);
+        let diagnostics = Diagnostics { exact: is_exact, error_law, ..Diagnostics::default() };
+        let explanation = evaluations.explain(self, values, std_errors, seed, diagnostics);
+        Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
     /// Its own answer: draws for a budget are among those for a larger one.
@@ -309,25 +299,18 @@ fn directions(variances: &[f64], outputs: usize) -> f64 {
 /// The methods that it is, by name.
 pub(crate) mod methods {
     use super::{Allocation, StratifiedMonteCarlo};
-    use crate::registry::{MethodSpec, semivalue};
+    use crate::registry::{semivalue, specs};
 
-    /// `stratified`: Monte Carlo in strata of players and sizes, most draws where contributions vary most.
-    pub static STRATIFIED: MethodSpec = MethodSpec::new(
-        "stratified",
-        "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
-        |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?))),
-    );
-
-    /// `stratified-equal`: Monte Carlo in strata of players and sizes, as many draws in each.
-    pub static STRATIFIED_EQUAL: MethodSpec = MethodSpec::new(
-        "stratified-equal",
-        "Monte Carlo in strata of players and sizes, as many draws in each",
-        |value| {
-            let allocation = Allocation::Equal;
-            Some(Box::new(StratifiedMonteCarlo {
-                allocation,
-                ..StratifiedMonteCarlo::new(semivalue(value)?)
-            }))
-        },
-    );
+    specs! {
+        STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+            |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
+        STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
+            |value| {
+                let allocation = Allocation::Equal;
+                Some(Box::new(StratifiedMonteCarlo {
+                    allocation,
+                    ..StratifiedMonteCarlo::new(semivalue(value)?)
+                }))
+            };
+    }
 }

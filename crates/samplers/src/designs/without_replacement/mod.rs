@@ -20,16 +20,13 @@ mod reject;
 use apportion_games::Coalitions;
 use rand_chacha::ChaCha8Rng;
 
-use crate::designs::sample::{Sample, SizeStratum};
+use crate::designs::sample::{Order, Sample, SizeStratum};
 use crate::size::allocation::Allocation;
 use crate::size::choose::ln_choose;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
 pub(crate) use self::order::{Units, draw_in_order};
-
-/// Appends the rows of so many distinct units of a class.
-pub(crate) type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
 
 /// How to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,12 +48,7 @@ pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
 /// # Panics
 ///
 /// If the class has fewer.
-pub(crate) fn draw_distinct(
-    class: &SizeClass,
-    wanted: usize,
-    rng: &mut ChaCha8Rng,
-    coalitions: &mut Coalitions,
-) {
+fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
     if wanted == 0 {
         return;
@@ -67,21 +59,25 @@ pub(crate) fn draw_distinct(
     }
 }
 
-/// Draws distinct units by `draw`: from each class the given number, out of the stream that comes with it.
+/// Draws distinct units: from each class the given number, out of the stream that comes with it. In [`Order::Nested`] those are the first
+/// of an order.
 ///
 /// The stream is the class's own, from which the number may have been drawn already.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,
     wanted: Vec<(SizeClass, usize, ChaCha8Rng)>,
-    draw: Draw,
+    order: Order,
 ) -> Sample {
     let players = allocation.expected.len() - 1;
     let rows = wanted.iter().map(|(class, count, _)| class.rows_per_unit() * count).sum();
     let mut coalitions = Coalitions::with_capacity(players, rows);
     let mut drawn = vec![0; players + 1];
     for (class, count, mut rng) in wanted {
-        draw(&class, count, &mut rng, &mut coalitions);
+        match order {
+            Order::Fixed => draw_distinct(&class, count, &mut rng, &mut coalitions),
+            Order::Nested => draw_in_order(&class, count, &mut rng, &mut coalitions),
+        }
         drawn[class.size] += count;
         if pairing == Pairing::Paired {
             drawn[players - class.size] += count;
@@ -133,6 +129,8 @@ mod tests {
             class.push(&words, coalitions);
         }
     }
+
+    type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
 
     const ALGORITHMS: [(&str, Draw); 4] = [
         ("enumerate", enumerate::draw),

@@ -36,6 +36,7 @@ use apportion_values::{Coefficients, GraphValue, Outside};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::error::GraphError;
 use super::found::Found;
 use super::moments::Moments;
 use crate::error::EstimatorError;
@@ -88,7 +89,7 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Neighbourhood`] for more than `limit`.
+    /// [`GraphError::Neighbourhood`] for more than `limit`.
     pub(crate) fn new(
         graph: &'a Graph,
         value: &GraphValue,
@@ -106,13 +107,16 @@ impl<'a> Plan<'a> {
         for (player, &shape) in shape_of.iter().enumerate().rev() {
             first_of[shape as usize] = player;
         }
-        let too_many = |shape: usize, coalitions: usize| EstimatorError::Neighbourhood {
-            value: Box::new(value.clone().into()),
-            player: first_of[shape],
-            size: neighbourhoods[shape].size as usize,
-            coalitions,
-            limit,
-            instead: "the regression on small connected coalitions",
+        let too_many = |shape: usize, coalitions: usize| {
+            GraphError::Neighbourhood {
+                value: Box::new(value.clone().into()),
+                player: first_of[shape],
+                size: neighbourhoods[shape].size as usize,
+                coalitions,
+                limit,
+                instead: "the regression on small connected coalitions",
+            }
+            .into()
         };
 
         // A coalition counts for its members alone, so that this many for each player who has the commonest shape are too many in all.

@@ -28,6 +28,7 @@ use apportion_values::{Outside, Semivalue, ValueError};
 use rayon::prelude::*;
 
 use self::pieces::{MOST_NODES, Owner};
+use super::error::GraphError;
 use super::found::{BATCH, Found};
 use crate::error::EstimatorError;
 use crate::run::Evaluations;
@@ -46,7 +47,7 @@ const STEPS_BEYOND: usize = 1 << 22;
 ///
 /// # Errors
 ///
-/// [`EstimatorError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
+/// [`GraphError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
 /// weights of other players, values too large to be summed, and whatever the game reports.
 pub(super) fn local(
     game: &dyn Game,
@@ -99,19 +100,15 @@ pub(super) fn local(
 ///
 /// # Errors
 ///
-/// [`EstimatorError::LocalCoalitions`] for more than `limit`.
+/// [`GraphError::LocalCoalitions`] for more than `limit`.
 pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize, EstimatorError> {
     // Sizes first: neighbourhoods that are too large to be enumerated may be too large to be kept, too.
     let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
     let (player, nodes) = largest(sizes.into_iter());
     if nodes > MOST_NODES {
-        return Err(EstimatorError::LocalCoalitions {
-            order,
-            player,
-            nodes,
-            coalitions: power(nodes),
-            limit,
-        });
+        return Err(
+            GraphError::LocalCoalitions { order, player, nodes, coalitions: power(nodes), limit }.into()
+        );
     }
     check_count(&neighbourhoods(graph, order), order, limit)
 }
@@ -134,7 +131,7 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
         let pieces: f64 = (0..neighbourhoods.len()).map_while(count).sum();
         coalitions = coalitions.max(pieces + beside(nodes, neighbourhoods.len()) as f64);
     }
-    Err(EstimatorError::LocalCoalitions { order, player, nodes, coalitions, limit })
+    Err(GraphError::LocalCoalitions { order, player, nodes, coalitions, limit }.into())
 }
 
 /// [`count`] of neighbourhoods, where it is no more than `limit`.

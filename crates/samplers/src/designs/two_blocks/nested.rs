@@ -2,7 +2,7 @@
 //!
 //! # Notation
 //!
-//! As in [`TwoBlocks`]. A unit is a coalition, or a pair of them; a *class* the units that are alike, of rate `g = g_1(t) g_2(a)` (half of
+//! As in [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of them; a *class* the units that are alike, of rate `g = g_1(t) g_2(a)` (half of
 //! that where both members of a pair are of the stratum).
 //!
 //! # Samples that begin with given units
@@ -21,71 +21,19 @@ use std::collections::HashSet;
 
 use apportion_games::{Coalitions, Purpose, stream};
 
-use crate::designs::growing::{Entries, START_UNIT, next_entries};
+use super::{Class, FirstUnits, TwoBlockSample, TwoBlocks};
+use crate::designs::levels::{Entries, START_UNIT, next_entries};
 use crate::designs::sample::check_rows;
-use crate::designs::two_blocks::{Class, TwoBlockSample, TwoBlocks};
 use crate::designs::without_replacement::draw_in_order;
 use crate::draw::random::unit;
 use crate::error::SamplerError;
 use crate::size::choose::populations;
 use crate::size::pairing::Pairing;
-use crate::size::size_law::SizeLaw;
 use crate::size::water_filling::water_fill;
 
-/// As [`TwoBlocks`], but samples grow: the coalitions for a number of rows are among those for every larger number, of the same seed.
-///
-/// The units of each stratum stand in a random order and enter as those of a size do in [`Growing`](crate::Growing), at the levels
-/// `(k + u) / g`, u uniform on (0, 1], with the rate `g_1(t) g_2(a)` (in pairs its mean with that of the complements, half of that where
-/// they are of the same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except for strata of which less than one is
-/// expected. Levels depend on rates only up to a factor. So laws that differ in sizes that one of them cannot draw give the same coalitions
-/// of all others, as far as both go.
-///
-/// ```
-/// use apportion_samplers::{GrowingTwoBlocks, Pairing, SizeLaw};
-///
-/// let laws = [SizeLaw::leverage(20)?, SizeLaw::custom(&[1.0; 6])?];
-/// let sampler = GrowingTwoBlocks { laws, pairing: Pairing::Paired };
-/// let (small, large) = (sampler.sample(100, 7)?, sampler.sample(400, 7)?);
-/// let is_among = |row| large.coalitions().iter().any(|other| other == row);
-/// assert!(small.coalitions().iter().all(is_among));
-/// # Ok::<(), apportion_samplers::SamplerError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct GrowingTwoBlocks {
-    /// The laws of the sizes within the first block and within the second.
-    pub laws: [SizeLaw; 2],
-    /// Whether complements enter together.
-    pub pairing: Pairing,
-}
-
-/// Units with which a sample begins.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FirstUnits {
-    /// Their rows, all different; in pairs, rows 2k and 2k + 1 are complements of each other.
-    pub coalitions: Coalitions,
-    /// How many independent draws by the laws gave them; more than units where some were drawn several times.
-    pub draws: usize,
-}
-
-impl FirstUnits {
-    /// No units, of `players` players.
-    pub fn none(players: usize) -> Self {
-        Self { coalitions: Coalitions::new(players), draws: 0 }
-    }
-}
-
-impl GrowingTwoBlocks {
-    /// Exactly `rows` rows, or all there are; in pairs, one less where `rows` is odd. Takes `O(n)` time for a row and O(n_1 n_2) besides.
-    ///
-    /// # Errors
-    ///
-    /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
-    pub fn sample(&self, rows: usize, seed: u64) -> Result<TwoBlockSample, SamplerError> {
-        let players = self.laws.iter().map(SizeLaw::players).sum();
-        self.sample_after(&FirstUnits::none(players), rows, seed)
-    }
-
-    /// As [`sample`](Self::sample), beginning with `first`, whatever their levels; at least those. Samples grow that begin with the same.
+impl TwoBlocks {
+    /// As [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), beginning with `first`, whatever their levels; at least those.
+    /// Samples grow that begin with the same. Takes `O(n)` time for a row and O(n_1 n_2) besides.
     ///
     /// # Errors
     ///
@@ -102,7 +50,6 @@ impl GrowingTwoBlocks {
     ) -> Result<TwoBlockSample, SamplerError> {
         let blocks @ [n_1, n_2] = [self.laws[0].players(), self.laws[1].players()];
         let stride = self.pairing.rows_per_unit();
-        let design = TwoBlocks { laws: self.laws.clone(), pairing: self.pairing };
         let of_blocks = [populations(n_1), populations(n_2)];
         let population = |t: usize, a: usize| of_blocks[0][t] * of_blocks[1][a];
         let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
@@ -112,9 +59,9 @@ impl GrowingTwoBlocks {
         let stratum = |t: usize, a: usize| t * (n_2 + 1) + a;
 
         let (classes, entries): (Vec<Class>, Vec<Entries>) = strata()
-            .filter(|&(t, a)| design.names_a_class(t, a) && design.weight(t, a) > 0.0)
+            .filter(|&(t, a)| self.names_a_class(t, a) && self.weight(t, a) > 0.0)
             .map(|(t, a)| {
-                let class = Class::new(blocks, (t, a), self.pairing, population(t, a), design.weight(t, a));
+                let class = Class::new(blocks, (t, a), self.pairing, population(t, a), self.weight(t, a));
                 // What is expected per level.
                 let (rate, population) = (class.expected, class.population);
                 (class, Entries { start: starts[stratum(t, a)], rate, population })
@@ -226,11 +173,13 @@ const HALVINGS: usize = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::designs::sample::Order;
+    use crate::size::size_law::SizeLaw;
     use std::collections::{BTreeMap, BTreeSet};
 
-    fn sampler(blocks: [usize; 2], pairing: Pairing) -> GrowingTwoBlocks {
+    fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
         let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
-        GrowingTwoBlocks { laws: laws.map(Result::unwrap), pairing }
+        TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Nested }
     }
 
     /// What the laws can draw: all but those with none or all of the first block.
@@ -239,14 +188,14 @@ mod tests {
     }
 
     /// The units of so many independent draws, each met once.
-    fn first(sampler: &GrowingTwoBlocks, draws: usize, seed: u64) -> FirstUnits {
-        let GrowingTwoBlocks { laws, pairing } = sampler.clone();
-        let design = TwoBlocks { laws, pairing };
+    fn first(sampler: &TwoBlocks, draws: usize, seed: u64) -> FirstUnits {
+        let design = TwoBlocks { order: Order::Fixed, ..sampler.clone() };
         let mut units =
             FirstUnits { draws, ..FirstUnits::none(design.laws.iter().map(SizeLaw::players).sum()) };
         let mut met: BTreeSet<Vec<u64>> = BTreeSet::new();
         for draw in 0..draws {
-            let unit = design.sample(pairing.rows_per_unit(), (seed << 20) + draw as u64).unwrap().coalitions;
+            let unit =
+                design.sample(design.pairing.rows_per_unit(), (seed << 20) + draw as u64).unwrap().coalitions;
             if unit.iter().all(|row| met.insert(row.words().to_vec())) {
                 units.coalitions.extend(&unit);
             }
@@ -304,8 +253,8 @@ mod tests {
         let others = SizeLaw::custom(&[1.0, 2.0, 1.0]).unwrap();
         for pairing in [Pairing::Unpaired, Pairing::Paired] {
             for seed in 0..20 {
-                let sampler =
-                    |law: &SizeLaw| GrowingTwoBlocks { laws: [law.clone(), others.clone()], pairing };
+                let laws = |law: &SizeLaw| [law.clone(), others.clone()];
+                let sampler = |law: &SizeLaw| TwoBlocks { laws: laws(law), pairing, order: Order::Nested };
                 let before = sampler(&wide).sample(60, seed).unwrap();
                 let proper: BTreeSet<&[u64]> = (0..before.coalitions().len())
                     .filter(|&row| (1..5).contains(&before.sizes(row)[0]))
@@ -349,22 +298,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    // Stored results name their seed.
-    #[test]
-    fn first_draws_are_fixed() {
-        let masks = |pairing: Pairing| {
-            let sample = sampler([5, 3], pairing).sample(6, 42).unwrap();
-            sample.coalitions().words().to_vec()
-        };
-        assert_eq!(masks(Pairing::Paired), [2, 253, 36, 219, 12, 243]);
-        assert_eq!(masks(Pairing::Unpaired), [2, 36, 12, 227, 85, 158]);
-    }
-
-    #[test]
-    fn samples_beyond_the_memory_of_any_machine_are_refused() {
-        let error = sampler([60, 60], Pairing::Paired).sample(usize::MAX, 1).unwrap_err();
-        assert!(matches!(error, SamplerError::TooManyRows { .. }));
     }
 }

@@ -5,12 +5,14 @@
 //! `n_1` and `n_2` players, the first block being the players `0..n_1`; (t, a) the numbers of members that a coalition has of them. A
 //! *stratum* is the C(n_1, t) C(n_2, a) coalitions of one (t, a).
 
+mod nested;
+
 use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand_chacha::ChaCha8Rng;
 
 use crate::designs::fixed_counts::round_systematically;
 use crate::designs::row_set::{RowSet, hash_words};
-use crate::designs::sample::check_rows;
+use crate::designs::sample::{Order, check_rows};
 use crate::designs::without_replacement::{Algorithm, Units, cheaper};
 use crate::draw::random::below;
 use crate::draw::subset::UniformSubset;
@@ -34,20 +36,32 @@ use crate::size::water_filling::water_fill;
 /// number. Coalitions with all players or none are never drawn. In pairs complements within both blocks together, which are complements
 /// among all players, enter together.
 ///
+/// In [`Order::Nested`] the units of each stratum stand in a random order and enter as those of a size do in
+/// [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, u uniform on (0, 1], with the rate `g_1(t) g_2(a)` (in pairs its mean
+/// with that of the complements, half of that where they are of the same stratum). [`expected`](TwoBlockSample::expected) is the number
+/// drawn, except for strata of which less than one is expected. Levels depend on rates only up to a factor. So laws that differ in sizes that
+/// one of them cannot draw give the same coalitions of all others, as far as both go.
+///
 /// The sampling for regressions over a product measure on two sets of players, such as coalitions of other groups and of fellow members
 /// of one group.
 ///
 /// ```
-/// use apportion_samplers::{Pairing, SizeLaw, TwoBlocks};
+/// use apportion_samplers::{Order, Pairing, SizeLaw, TwoBlocks};
 ///
 /// // Proper coalitions of 20 members, together with any of 5 groups, every size alike.
 /// let sampler = TwoBlocks {
 ///     laws: [SizeLaw::leverage(20)?, SizeLaw::custom(&[1.0; 6])?],
 ///     pairing: Pairing::Paired,
+///     order: Order::Fixed,
 /// };
 /// let sample = sampler.sample(400, 7)?;
 /// assert_eq!(sample.coalitions().len(), 400);
 /// assert!((sample.expected(10, 2) - 400.0 / 19.0 / 6.0).abs() < 0.1);
+///
+/// let growing = TwoBlocks { order: Order::Nested, ..sampler };
+/// let (small, large) = (growing.sample(100, 7)?, growing.sample(400, 7)?);
+/// let is_among = |row| large.coalitions().iter().any(|other| other == row);
+/// assert!(small.coalitions().iter().all(is_among));
 /// # Ok::<(), apportion_samplers::SamplerError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -56,9 +70,27 @@ pub struct TwoBlocks {
     pub laws: [SizeLaw; 2],
     /// Whether complements enter together.
     pub pairing: Pairing,
+    /// Whether samples grow.
+    pub order: Order,
 }
 
-/// What [`TwoBlocks`] or [`GrowingTwoBlocks`](crate::GrowingTwoBlocks) drew.
+/// Units with which a sample begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FirstUnits {
+    /// Their rows, all different; in pairs, rows 2k and 2k + 1 are complements of each other.
+    pub coalitions: Coalitions,
+    /// How many independent draws by the laws gave them; more than units where some were drawn several times.
+    pub draws: usize,
+}
+
+impl FirstUnits {
+    /// No units, of `players` players.
+    pub fn none(players: usize) -> Self {
+        Self { coalitions: Coalitions::new(players), draws: 0 }
+    }
+}
+
+/// What [`TwoBlocks`] drew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlockSample {
     pub(crate) coalitions: Coalitions,
@@ -141,12 +173,11 @@ impl TwoBlocks {
     ///
     /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
     pub fn sample(&self, rows: usize, seed: u64) -> Result<TwoBlockSample, SamplerError> {
-        let blocks = [self.laws[0].players(), self.laws[1].players()];
-        let [n_1, n_2] = blocks;
-        let rows = match self.pairing {
-            Pairing::Unpaired => rows,
-            Pairing::Paired => rows - rows % 2,
-        };
+        let blocks @ [n_1, n_2] = [self.laws[0].players(), self.laws[1].players()];
+        if self.order == Order::Nested {
+            return self.sample_after(&FirstUnits::none(n_1 + n_2), rows, seed);
+        }
+        let rows = rows - rows % self.pairing.rows_per_unit();
         let of_blocks = [populations(n_1), populations(n_2)];
         let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
         let populations: Vec<f64> = strata().map(|(t, a)| of_blocks[0][t] * of_blocks[1][a]).collect();
@@ -368,7 +399,7 @@ mod tests {
 
     fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
         let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
-        TwoBlocks { laws: laws.map(Result::unwrap), pairing }
+        TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Fixed }
     }
 
     /// What the laws can draw: all but those with none or all of the first block.
@@ -399,7 +430,7 @@ mod tests {
         for blocks in [[2, 1], [3, 4], [6, 6], [10, 3], [70, 5], [5, 70], [64, 64], [1, 130], [130, 66]] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
                 let law = |players: usize| SizeLaw::binomial(players).unwrap();
-                let sampler = TwoBlocks { laws: blocks.map(law), pairing };
+                let sampler = TwoBlocks { laws: blocks.map(law), pairing, order: Order::Fixed };
                 let most = if blocks[0] + blocks[1] < 12 { (1 << (blocks[0] + blocks[1])) - 2 } else { 400 };
                 for rows in [2, most / 3, most] {
                     let sample = sampler.sample(rows, 5).unwrap();
@@ -480,17 +511,22 @@ mod tests {
     // Stored results name their seed.
     #[test]
     fn first_draws_are_fixed() {
-        let masks = |pairing: Pairing| {
-            let sample = sampler([5, 3], pairing).sample(6, 42).unwrap();
-            sample.coalitions().words().to_vec()
+        let masks = |pairing: Pairing, order: Order| {
+            let sampler = TwoBlocks { order, ..sampler([5, 3], pairing) };
+            sampler.sample(6, 42).unwrap().coalitions().words().to_vec()
         };
-        assert_eq!(masks(Pairing::Paired), [208, 47, 24, 231, 244, 11]);
-        assert_eq!(masks(Pairing::Unpaired), [208, 24, 244, 107, 30, 253]);
+        assert_eq!(masks(Pairing::Paired, Order::Fixed), [208, 47, 24, 231, 244, 11]);
+        assert_eq!(masks(Pairing::Unpaired, Order::Fixed), [208, 24, 244, 107, 30, 253]);
+        assert_eq!(masks(Pairing::Paired, Order::Nested), [2, 253, 36, 219, 12, 243]);
+        assert_eq!(masks(Pairing::Unpaired, Order::Nested), [2, 36, 12, 227, 85, 158]);
     }
 
     #[test]
     fn samples_beyond_the_memory_of_any_machine_are_refused() {
-        let error = sampler([60, 60], Pairing::Paired).sample(usize::MAX, 1).unwrap_err();
-        assert!(matches!(error, SamplerError::TooManyRows { .. }));
+        for order in [Order::Fixed, Order::Nested] {
+            let sampler = TwoBlocks { order, ..sampler([60, 60], Pairing::Paired) };
+            let error = sampler.sample(usize::MAX, 1).unwrap_err();
+            assert!(matches!(error, SamplerError::TooManyRows { .. }));
+        }
     }
 }

@@ -4,18 +4,18 @@
 //! ‖φ̃ − φ‖² ≤ F_{ν,f}(0.95) Σ_i V_i
 //! ```
 //!
-//! with the directions ν and degrees of freedom f of [`ErrorLaw`](apportion_estimators::ErrorLaw), over many seeds and games, and the share
+//! with the directions ν and degrees of freedom f of [`ErrorLaw`](apportion::estimators::ErrorLaw), over many seeds and games, and the share
 //! of single values within ±1.96 standard errors. Columns: method, game, players, evaluations; both shares; medians of ν and f; the mean
 //! squared error over the mean of Σ_i V_i; runs without standard errors.
 //!
-//! `cargo run --release -p apportion-estimators --example error_law [seeds]`
+//! `cargo run --release -p apportion-benches --bin error_law -- [seeds]`
 
-use apportion_estimators::{
+use apportion::estimators::{
     Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
     OptimizedKernelShap, PermutationShap, exact,
 };
-use apportion_games::{Game, Purpose, SumOfUnanimity, TabulatedGame, stream};
-use apportion_values::Semivalue;
+use apportion::games::{Game, Purpose, SumOfUnanimity, TabulatedGame, stream};
+use apportion::values::Semivalue;
 use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
