@@ -1,6 +1,6 @@
 //! Drawing coalitions.
 
-use apportion::samplers::{Bernoulli, FixedCounts, Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion::samplers::{Bernoulli, FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 fn draws(criterion: &mut Criterion) {
@@ -10,8 +10,8 @@ fn draws(criterion: &mut Criterion) {
         let law = SizeLaw::leverage(players).expect("a legal number of players");
         let pairing = Pairing::Paired;
         let samplers: [(&str, Box<dyn Sampler>); 3] = [
-            ("bernoulli", Box::new(Bernoulli { law: law.clone(), pairing })),
-            ("fixed-counts", Box::new(FixedCounts { law: law.clone(), pairing })),
+            ("bernoulli", Box::new(Bernoulli { law: law.clone(), pairing, order: Order::Fixed })),
+            ("fixed-counts", Box::new(FixedCounts { law: law.clone(), pairing, order: Order::Fixed })),
             ("with-replacement", Box::new(WithReplacement { law, pairing })),
         ];
         group.throughput(Throughput::Elements(rows as u64));

@@ -1,6 +1,6 @@
 //! Weighted least squares on bit-packed rows, as Leverage SHAP and Kernel Banzhaf draw them: the two Gram kernels, and the certificate.
 
-use apportion::samplers::{FixedCounts, Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion::solvers::{Constraint, Design, Kernel, Options, least_squares_with};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -12,7 +12,9 @@ fn solve(criterion: &mut Criterion) {
     group.sample_size(10);
     for (players, rows) in [(20, 2_000), (100, 1_000), (100, 10_000), (1000, 10_000)] {
         let law = SizeLaw::leverage(players).expect("a legal number of players");
-        let sample = FixedCounts { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a legal budget");
+        let sample = FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
+            .sample(rows, 1)
+            .expect("a legal budget");
         let sizes = sample.coalitions().sizes().iter().step_by(2).map(|&size| size as usize);
         let weights: Vec<f64> = sizes.map(|size| 1.0 / (size * (players - size)) as f64).collect();
         let design = Design::paired(sample.coalitions(), &weights).expect("a sample of pairs");

@@ -30,8 +30,16 @@
 //! [`Anytime`] runs any of them on growing samples, [`Until`] an accuracy is reached, through interruptions ([`Checkpoint`]), and certifies
 //! the error ([`Certificate`]).
 //!
-//! [`Lime`] is no estimator: it fits a linear surrogate of a game near the coalition of all players, which is no value of it, and is here
-//! to be compared with.
+//! # Rooms
+//!
+//! | folder | holds |
+//! |---|---|
+//! | `report` | what is reported: explanations, the law of their errors, certificates |
+//! | `run` | the interface of all estimators, evaluations, runs that go on |
+//! | `support` | what methods share: draws, regressions, draws on the product space |
+//! | [`methods`] | the methods, a file or a folder each, and their list by name |
+//!
+//! A room imports those above it only.
 //!
 //! # Example
 //!
@@ -48,69 +56,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod anytime;
-mod certificate;
-mod coalitional_regression;
-mod draws;
 mod error;
-mod error_law;
-mod estimator;
-mod evaluations;
-mod exact;
-mod explanation;
-mod full_budget;
-mod kernel_banzhaf;
-mod kernel_shap;
-mod leverage_shap;
-mod lime;
-mod maximum_sample_reuse;
-mod monte_carlo;
-mod nested_permutation;
-mod on_graph;
-mod optimized_kernel_shap;
-mod optimized_monte_carlo;
-mod permutation_shap;
-mod product_space;
-mod projected_gradient;
+pub mod methods;
 mod registry;
-mod regression;
-mod running_moments;
-mod scaled;
-mod settings;
-mod stratified_monte_carlo;
-mod unseen;
+mod report;
+mod run;
+mod support;
 
-pub use anytime::{Anytime, Checkpoint, Measure, Progress, Scale, Until, Watcher};
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Coalitions, Game, GameError, Graph, Partition};
+#[doc(no_inline)]
+pub use apportion_samplers::SamplerError;
+#[doc(no_inline)]
+pub use apportion_solvers::SolverError;
+#[doc(no_inline)]
+pub use apportion_values::{GraphValue, Semivalue, SolutionConcept, Value, ValueError};
+
 pub use apportion_samplers::Pairing;
-pub use certificate::{Certificate, Guarantee, Look, StopRule};
-pub use coalitional_regression::CoalitionalRegression;
-pub use draws::Draws;
 pub use error::EstimatorError;
-pub use error_law::{BoundedDraws, ErrorLaw};
-pub use estimator::Estimator;
-pub use exact::{exact, exact_in_groups};
-pub use explanation::{Diagnostics, Explanation};
-pub use full_budget::FullBudget;
-pub use kernel_banzhaf::KernelBanzhaf;
-pub use kernel_shap::KernelShap;
-pub use leverage_shap::LeverageShap;
-pub use lime::{Lime, LimeExplanation, LimeSampling};
-pub use maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
-pub use monte_carlo::{Accounting, MonteCarlo};
-pub use nested_permutation::NestedPermutation;
-pub use on_graph::{ConnectedRegression, LocalMethod, LocalSampling, OnGraph};
-pub use optimized_kernel_shap::OptimizedKernelShap;
-pub use optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
-pub use permutation_shap::PermutationShap;
-pub use product_space::{PlayerEstimates, ProductSpace};
-pub use projected_gradient::{
-    GradientBounds, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepRule,
-    StepSize, Tail,
+pub use methods::coalitional_regression::CoalitionalRegression;
+pub use methods::kernel_banzhaf::KernelBanzhaf;
+pub use methods::kernel_shap::KernelShap;
+pub use methods::leverage_shap::LeverageShap;
+pub use methods::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
+pub use methods::monte_carlo::{Accounting, MonteCarlo};
+pub use methods::nested_permutation::NestedPermutation;
+pub use methods::on_graph::{ConnectedRegression, GraphError, LocalMethod, LocalSampling, OnGraph};
+pub use methods::optimized_kernel_shap::OptimizedKernelShap;
+pub use methods::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
+pub use methods::permutation_shap::PermutationShap;
+pub use methods::product_space::ProductSpace;
+pub use methods::projected_gradient::{
+    GradientError, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
 };
-pub use registry::{MethodSpec, methods};
-pub use regression::StandardErrors;
-pub use settings::Settings;
-pub use stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
+pub use methods::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
+pub use registry::MethodSpec;
+pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
+pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, RunError, Scale, Settings, Until, Watcher};
+pub use support::product_draws::PlayerEstimates;
+pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

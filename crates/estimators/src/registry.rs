@@ -2,7 +2,7 @@
 
 use apportion_values::{Semivalue, Value};
 
-use crate::estimator::Estimator;
+use crate::run::Estimator;
 
 /// A named way to estimate values.
 ///
@@ -92,125 +92,22 @@ impl std::hash::Hash for MethodSpec {
     }
 }
 
+/// Declares methods, with documentation from the name and the line of help: `CONSTANT = "name" marks: "help", how it is made for a value;`.
+macro_rules! specs {
+    ($($constant:ident = $name:literal $($mark:ident)*: $help:literal, $build:expr;)+) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $help, ".")]
+            pub static $constant: $crate::registry::MethodSpec =
+                $crate::registry::MethodSpec::new($name, $help, $build)$(.$mark())*;
+        )+
+    };
+}
+pub(crate) use specs;
+
 /// The semivalue of single players that `value` is.
 pub(crate) fn semivalue(value: &Value) -> Option<Semivalue> {
     match value {
         Value::Semivalue(semivalue) => Some(semivalue.clone()),
         _ => None,
-    }
-}
-
-/// Lists the methods of the modules: as public statics, and in the order in which they are shown to users.
-macro_rules! methods {
-    ($($module:ident: $($name:ident)+;)+) => {
-        /// The methods of this crate. The name of each is the text that names it on the command line and in results.
-        pub mod methods {
-            use crate::registry::MethodSpec;
-            $(pub use crate::$module::methods::{$($name),+};)+
-
-            /// All of them, in the order in which they are shown to users.
-            pub static ALL: &[&MethodSpec] = &[$($(&$name),+),+];
-
-            /// The method of this name.
-            ///
-            /// ```
-            /// use apportion_estimators::methods;
-            ///
-            /// assert_eq!(methods::named("kernel-shap"), Some(&methods::KERNEL_SHAP));
-            /// assert_eq!(methods::named("kernel"), None);
-            /// ```
-            pub fn named(name: &str) -> Option<&'static MethodSpec> {
-                ALL.iter().copied().find(|method| method.name() == name)
-            }
-        }
-    };
-}
-
-methods! {
-    leverage_shap: LEVERAGE_SHAP LEVERAGE_SHAP_BERNOULLI LEVERAGE_SHAP_UNPAIRED LEVERAGE_SHAP_WITH_REPLACEMENT
-        LEVERAGE_SHAP_UNPAIRED_BERNOULLI LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT;
-    kernel_shap: KERNEL_SHAP KERNEL_SHAP_PAIRED;
-    optimized_kernel_shap: OPTIMIZED_KERNEL_SHAP;
-    permutation_shap: PERMUTATION;
-    optimized_monte_carlo: OPTIMIZED_MONTE_CARLO OPTIMIZED_MONTE_CARLO_INDEPENDENT OPTIMIZED_MONTE_CARLO_BALANCED
-        OPTIMIZED_MONTE_CARLO_REFERENCES OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES
-        OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES;
-    projected_gradient: SGD;
-    kernel_banzhaf: KERNEL_BANZHAF KERNEL_BANZHAF_WITHOUT_REPLACEMENT KERNEL_BANZHAF_BERNOULLI KERNEL_BANZHAF_UNPAIRED
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT KERNEL_BANZHAF_UNPAIRED_BERNOULLI
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI;
-    monte_carlo: MONTE_CARLO MONTE_CARLO_AUTHORS;
-    stratified_monte_carlo: STRATIFIED STRATIFIED_EQUAL;
-    maximum_sample_reuse: MSR MSR_WITHOUT_REPLACEMENT MSR_BERNOULLI MSR_ADJUSTED MSR_ADJUSTED_WITH_REPLACEMENT
-        MSR_ADJUSTED_BERNOULLI ONE_SAMPLE_FITS_ALL ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT ONE_SAMPLE_FITS_ALL_BERNOULLI
-        ONE_SAMPLE_FITS_ALL_ADJUSTED ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT
-        ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI;
-    coalitional_regression: LEVERAGE;
-    product_space: PRODUCT_SPACE PRODUCT_SPACE_TRUE_MARGINAL;
-    nested_permutation: NESTED_PERMUTATION NESTED_PERMUTATION_PLAIN;
-    on_graph: ON_GRAPH L_SHAPLEY_PERMUTATION L_SHAPLEY_LEVERAGE LOCAL_MONTE_CARLO L_BANZHAF_KERNEL C_SHAPLEY_REGRESSION;
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use apportion_games::{Graph, Partition};
-    use apportion_values::SolutionConcept;
-
-    /// A value of every kind, on five players.
-    fn values() -> Vec<Value> {
-        let names = [
-            "shapley",
-            "banzhaf",
-            "weighted-banzhaf=0.3",
-            "beta=2,3",
-            "owen",
-            "banzhaf-owen",
-            "two-step",
-            "quotient-shapley",
-            "quotient-banzhaf",
-            "l-shapley=1",
-            "l-banzhaf=1",
-            "local=1/beta=2,3",
-            "c-shapley=2,printed",
-            "c-shapley=2",
-            "myerson",
-        ];
-        let of = |name: &str| {
-            let concept: SolutionConcept = name.parse().unwrap();
-            let groups = concept
-                .needs_partition()
-                .then(|| Partition::new(5, vec![vec![0, 1], vec![2, 3, 4]]).unwrap());
-            let graph = concept.needs_graph().then(|| Graph::line(5));
-            Value::of(concept, groups, graph).unwrap()
-        };
-        names.map(of).to_vec()
-    }
-
-    #[test]
-    fn names_are_those_of_the_estimators_and_read_back() {
-        for method in methods::ALL {
-            assert_eq!(methods::named(method.name()), Some(*method));
-            assert!(!method.help().is_empty() && !method.help().contains('\n'), "{}", method.name());
-            let mut computes_some = false;
-            for value in values() {
-                if let Some(estimator) = method.build(&value) {
-                    computes_some = true;
-                    assert_eq!((estimator.name(), estimator.value()), (method.name(), value.concept()));
-                    // What grows has the name of what does not.
-                    assert_eq!(methods::named(estimator.growing().name()), Some(*method));
-                }
-            }
-            assert!(computes_some, "{}", method.name());
-        }
-    }
-
-    #[test]
-    fn no_two_methods_share_a_name() {
-        let names: BTreeSet<&str> = methods::ALL.iter().map(|method| method.name()).collect();
-        assert_eq!(names.len(), methods::ALL.len());
     }
 }

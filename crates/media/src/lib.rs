@@ -42,6 +42,10 @@ mod saliency;
 mod score;
 mod text;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Adjacency, Background, GameError, Graph, Model};
+
 pub use error::MediaError;
 pub use image::{
     ChannelOrder, Image, Layout, OverlayOptions, PixelScale, Reference, Segmentation, masked_picture, overlay,

@@ -43,6 +43,10 @@ mod error;
 mod linkage;
 mod matrix;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Partition, Rows};
+
 pub use clustering::{ClusteredFeatures, FeatureClustering};
 pub use dendrogram::{Cut, Dendrogram, Merge};
 pub use dependence::{Dependence, LEAST_ROWS};

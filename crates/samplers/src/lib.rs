@@ -8,8 +8,8 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
-//! | [`Growing`], [`GrowingBernoulli`] | the same two designs, every sample being part of all larger ones |
-//! | [`TwoBlocks`], [`GrowingTwoBlocks`] | as [`FixedCounts`] and [`Growing`], of players in two blocks with a size law each |
+//! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
+//! | [`Order`] | whether samples of these three grow, each being part of all larger ones |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
@@ -20,14 +20,17 @@
 //! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream of its own. Up to
 //! 10 000 players and beyond: nothing here forms a number that overflows.
 //!
+//! The folders: `draw` for single things (numbers, subsets, orders), `size` for the sizes of coalitions, `designs` for samples. A folder
+//! imports those before it only.
+//!
 //! # Example
 //!
 //! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
 //!
 //! ```
-//! use apportion_samplers::{FixedCounts, Pairing, Sampler, SizeLaw};
+//! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
 //!
-//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired };
+//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired, order: Order::Fixed };
 //! let sample = sampler.sample(600, 42)?;
 //! let estimate: f64 = sample
 //!     .coalitions()
@@ -40,50 +43,31 @@
 //! # Ok::<(), apportion_samplers::SamplerError>(())
 //! ```
 
-mod allocation;
-mod bernoulli;
-mod binomial_count;
-mod choose;
-mod combinadic;
-mod discrete;
+mod designs;
+mod draw;
 mod error;
-mod fixed_counts;
-mod growing;
-mod growing_bernoulli;
-mod growing_two_blocks;
-mod joined_coalitions;
-mod nested_order;
-mod permutations;
-mod random;
-mod row_set;
-mod sample;
-mod size_class;
-mod size_law;
-mod stratified;
-mod subset;
-mod two_blocks;
-mod water_filling;
-mod with_replacement;
-mod without_replacement;
+mod size;
 
-pub use bernoulli::Bernoulli;
-pub use choose::{choose, ln_choose};
-pub use combinadic::{rank, unrank};
-pub use discrete::Discrete;
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{Coalition, CoalitionView, Coalitions, Partition};
+
+pub use designs::bernoulli::Bernoulli;
+pub use designs::fixed_counts::FixedCounts;
+pub use designs::sample::{Order, Sample, Sampler, SizeStratum, most_rows};
+pub use designs::two_blocks::{FirstUnits, TwoBlockSample, TwoBlocks};
+pub use designs::with_replacement::WithReplacement;
+pub use draw::discrete::Discrete;
+pub use draw::joined_coalitions::JoinedCoalitions;
+pub use draw::nested_order::NestedOrder;
+pub use draw::permutations::{Permutations, permutation};
+pub use draw::stratified::Stratified;
 pub use error::SamplerError;
-pub use fixed_counts::FixedCounts;
-pub use growing::Growing;
-pub use growing_bernoulli::GrowingBernoulli;
-pub use growing_two_blocks::{FirstUnits, GrowingTwoBlocks};
-pub use joined_coalitions::JoinedCoalitions;
-pub use nested_order::NestedOrder;
-pub use permutations::{Permutations, permutation};
-pub use sample::{Pairing, Sample, Sampler, SizeStratum, most_rows};
-pub use size_law::SizeLaw;
-pub use stratified::Stratified;
-pub use two_blocks::{TwoBlockSample, TwoBlocks};
-pub use water_filling::water_fill;
-pub use with_replacement::WithReplacement;
+pub use size::choose::{choose, ln_choose};
+pub use size::combinadic::{rank, unrank};
+pub use size::pairing::Pairing;
+pub use size::size_law::SizeLaw;
+pub use size::water_filling::water_fill;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

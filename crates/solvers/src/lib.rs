@@ -73,6 +73,10 @@ mod projection;
 mod ridge;
 mod rows;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::Coalitions;
+
 pub use certificate::Certificate;
 pub use design::Design;
 pub use error::SolverError;

@@ -49,6 +49,10 @@ mod semivalue;
 mod solution_concept;
 mod value;
 
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Partition};
+
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};

@@ -4,7 +4,7 @@
 //! noise, and methods by what they answer on small games.
 
 use anyhow::Result;
-use apportion::estimators::EstimatorError;
+use apportion::estimators::{EstimatorError, GradientError};
 use apportion::games::{Coalitions, Purpose, SumOfUnanimity, stream};
 use apportion::{Estimator, Game};
 use rand::RngExt;
@@ -81,7 +81,7 @@ impl Digest {
             answers.push(match estimator.estimate(&game, budget, 1) {
                 Ok(explanation) => Some(explanation),
                 // Told from others by the size of the step, which is an option.
-                Err(EstimatorError::Diverged { .. }) => None,
+                Err(EstimatorError::Gradient(GradientError::Diverged { .. })) => None,
                 Err(error) => return Err(error.into()),
             });
         }

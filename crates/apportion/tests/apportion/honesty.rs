@@ -1,7 +1,8 @@
 //! Errors that are said and errors that are made, on games that hide what matters from a sample. `examples/honesty.rs` has the full tables.
 
 use apportion::estimators::{
-    Anytime, Estimator, EstimatorError, Explanation, Guarantee, LeverageShap, Scale, StopRule, Until, methods,
+    Anytime, Estimator, EstimatorError, Explanation, GradientError, Guarantee, LeverageShap, Scale, StopRule,
+    Until, methods,
 };
 use apportion::games::{Coalitions, GameError, Partition};
 use apportion::values::enumerate;
@@ -295,7 +296,9 @@ fn no_method_answers_with_what_is_no_number() {
                     estimator.name()
                 );
             }
-            Err(EstimatorError::NotFinite { .. } | EstimatorError::Diverged { .. }) => {}
+            Err(
+                EstimatorError::NotFinite { .. } | EstimatorError::Gradient(GradientError::Diverged { .. }),
+            ) => {}
             Err(error) => panic!("{}: {error}", estimator.name()),
         }
     }

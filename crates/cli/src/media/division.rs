@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use apportion::estimators::{EstimatorError, methods};
+use apportion::estimators::{EstimatorError, GraphError, methods};
 use apportion::games::{Game, Graph};
 use apportion::media::{Masked, Outputs, Score, ScoredGame};
 use apportion::samplers::most_rows;
@@ -172,15 +172,17 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
                 "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
             );
         }
-        EstimatorError::LocalCoalitions { player, nodes, coalitions, limit, .. } => format!(
-            "at least {coalitions:.3e} coalitions, more than the {limit} that are allowed; the neighbourhood of player {player} alone has \
+        EstimatorError::Graph(GraphError::LocalCoalitions { player, nodes, coalitions, limit, .. }) => {
+            format!(
+                "at least {coalitions:.3e} coalitions, more than the {limit} that are allowed; the neighbourhood of player {player} alone has \
              {nodes} players and 2^{nodes} coalitions"
-        ),
-        EstimatorError::Neighbourhood { player, size, coalitions, limit, .. } => format!(
+            )
+        }
+        EstimatorError::Graph(GraphError::Neighbourhood { player, size, coalitions, limit, .. }) => format!(
             "more than the {limit} coalitions that are allowed; the neighbourhood of player {player}, of {size} players, alone has at least \
              {coalitions}"
         ),
-        EstimatorError::ConnectedCoalitions { at_least, limit, .. } => format!(
+        EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
             "more than the {limit} coalitions that are allowed: the graph has at least {at_least} connected ones"
         ),
         _ => return error.into(),

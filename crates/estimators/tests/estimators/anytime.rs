@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_estimators::{
     Anytime, Checkpoint, Estimator, EstimatorError, FullBudget, Guarantee, KernelBanzhaf, LeverageShap,
-    MaximumSampleReuse, Measure, MonteCarlo, NestedPermutation, PermutationShap, ProductSpace, Scale,
-    StandardErrors, StopRule, Until,
+    MaximumSampleReuse, Measure, MonteCarlo, NestedPermutation, PermutationShap, ProductSpace, RunError,
+    Scale, StandardErrors, StopRule, Until,
 };
 use apportion_games::{
     Additive, Background, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity, WeightedVoting,
 };
 use apportion_values::Semivalue;
+
+use crate::common::squared_error;
 
 fn methods() -> Vec<Box<dyn Estimator>> {
     vec![
@@ -26,10 +28,6 @@ fn methods() -> Vec<Box<dyn Estimator>> {
 
 fn stored_and_read(run: &Anytime<'_>) -> Checkpoint {
     serde_json::from_str(&serde_json::to_string(&run.checkpoint()).unwrap()).unwrap()
-}
-
-fn error(got: &[f64], want: &[f64]) -> f64 {
-    got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum::<f64>().sqrt()
 }
 
 #[test]
@@ -143,7 +141,7 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
                 let until = Until { budget: Some(60_000), ..Until::relative(tolerance) };
                 let explanation = run.run_until(&until).unwrap();
                 let certificate = explanation.certificate.as_ref().unwrap();
-                let off = error(&explanation.values, &truth);
+                let off = squared_error(&explanation.values, &truth).sqrt();
                 if certificate.stopped_by == StopRule::Tolerance {
                     reached += 1;
                     wrong += usize::from(off > tolerance * norm);
@@ -229,7 +227,7 @@ fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
         let certificate = explanation.certificate.as_ref().unwrap();
         assert_eq!(certificate.guarantee, Guarantee::EmpiricalBernstein);
         assert_eq!(certificate.stopped_by, StopRule::Tolerance);
-        assert!(error(&explanation.values, &truth) <= 0.1);
+        assert!(squared_error(&explanation.values, &truth).sqrt() <= 0.1);
     }
 }
 
@@ -275,11 +273,11 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
         Anytime::resume(&checkpoint, &method, &game, 6).map(|_| ()).unwrap_err()
     };
     let forged = text.replacen("\"seed\":6", "\"seed\":8", 1);
-    assert!(matches!(spoiled(forged), EstimatorError::SpoiledCheckpoint));
+    assert!(matches!(spoiled(forged), EstimatorError::Run(RunError::SpoiledCheckpoint)));
     let values = text.find("\"values\":[").unwrap() + "\"values\":[".len();
     let mut changed = text.clone();
     changed.insert_str(values, "1.25,");
-    assert!(matches!(spoiled(changed), EstimatorError::SpoiledCheckpoint));
+    assert!(matches!(spoiled(changed), EstimatorError::Run(RunError::SpoiledCheckpoint)));
     // As the first form had it: the options as text.
     let mut aged: serde_json::Value = serde_json::from_str(&text).unwrap();
     aged["form"] = 1.into();
@@ -296,7 +294,7 @@ fn accuracies_that_mean_nothing_are_refused() {
     assert!(refused.to_string().contains("tolerance of 0 cannot be asked for"), "{refused}");
     let budget = Until { budget: Some(1), ..Until::relative(0.1) };
     assert!(matches!(run.run_until(&budget), Err(EstimatorError::Budget { .. })));
-    assert!(matches!(run.run(usize::MAX), Err(EstimatorError::TooManyEvaluations { .. })));
+    assert!(matches!(run.run(usize::MAX), Err(EstimatorError::Run(RunError::TooManyEvaluations { .. }))));
 }
 
 #[test]
@@ -316,7 +314,7 @@ fn that_nothing_was_seen_is_no_proof() {
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
     let is_within = |&seed: &u64| {
         let mut run = Anytime::new(&LeverageShap::default(), &game, seed).unwrap();
-        error(&run.run_until(&Until::relative(0.1)).unwrap().values, &truth) <= 0.1 * norm
+        squared_error(&run.run_until(&Until::relative(0.1)).unwrap().values, &truth).sqrt() <= 0.1 * norm
     };
     let within = (0..100).filter(is_within).count();
     assert!(within >= 92, "{within}");
@@ -343,5 +341,5 @@ fn a_range_that_the_game_leaves_is_refused() {
     let game = SumOfUnanimity::random(9, 20, 3, 1);
     let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
     let until = Until { range: Some(1e-3), ..Until::relative(0.1) };
-    assert!(matches!(run.run_until(&until), Err(EstimatorError::Range { .. })));
+    assert!(matches!(run.run_until(&until), Err(EstimatorError::Run(RunError::Range { .. }))));
 }

@@ -1,7 +1,6 @@
 //! C-Shapley and Myerson values against their definitions, and what they cost.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
+use std::collections::HashMap;
 
 use apportion_estimators::OnGraph;
 use apportion_games::{
@@ -11,44 +10,11 @@ use apportion_games::{
 use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue};
 use rand::{Rng, RngExt};
 
+use crate::common::Once;
+
 const COEFFICIENTS: [Coefficients; 4] =
     [Coefficients::Neighbourhood, Coefficients::Graph, Coefficients::Marginal, Coefficients::Printed];
 const OUTSIDE: [Outside; 2] = [Outside::Absent, Outside::Present];
-
-/// A game that counts, and is asked for no coalition twice.
-struct Once<G> {
-    game: G,
-    asked: Mutex<HashSet<Vec<u64>>>,
-}
-
-impl<G: Game> Once<G> {
-    fn new(game: G) -> Self {
-        Self { game, asked: Mutex::default() }
-    }
-
-    fn asked(&self) -> usize {
-        self.asked.lock().unwrap().len()
-    }
-}
-
-impl<G: Game> Game for Once<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-    fn rows_per_coalition(&self) -> usize {
-        3
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().unwrap();
-        for row in batch.iter() {
-            assert!(asked.insert(row.words().to_vec()), "{row} was asked for twice");
-        }
-        self.game.values(batch, out)
-    }
-}
 
 /// Worth a sum over members of numbers that depend on the next member, and on the number of members: nothing is symmetric, and no two
 /// outputs alike.

@@ -1,19 +1,15 @@
 //! Regression estimators of values of players in groups, against enumeration.
 
-use std::collections::HashSet;
-use std::sync::Mutex;
-
 use apportion_estimators::{
     CoalitionalRegression, Estimator, EstimatorError, KernelBanzhaf, LeverageShap, NestedPermutation,
     StandardErrors,
 };
-use apportion_games::{
-    Coalitions, Counted, Game, GameError, Partition, Purpose, SumOfUnanimity, TabulatedGame, stream,
-};
+use apportion_games::{Coalitions, Counted, Game, GameError, Partition, Purpose, SumOfUnanimity, stream};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
-use rand::RngExt;
 use rand::seq::SliceRandom;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use crate::common::{ByBatch, Once, largest_difference, random_table, squared_error};
 
 /// All values that the method estimates, of each kind of law.
 fn values() -> Vec<SolutionConcept> {
@@ -48,18 +44,6 @@ fn partition(sizes: &[usize], seed: u64) -> Partition {
     let mut rest = order.into_iter();
     let groups = sizes.iter().map(|&size| rest.by_ref().take(size).collect()).collect();
     Partition::new(players, groups).expect("valid")
-}
-
-/// Independent uniform values for all coalitions, around a large constant.
-fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("valid")
-}
-
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
 /// Numbers of groups and of members from 1 to 5.
@@ -110,7 +94,7 @@ fn every_value_is_exact_at_full_enumeration() {
     for sizes in SIZES {
         for seed in 0..3 {
             let partition = partition(sizes, seed);
-            let game = random_table(partition.players(), 2, 3 + seed);
+            let game = random_table(partition.players(), 2, 100.0, 3 + seed);
             for value in values() {
                 let want = value.enumerate(&game, Some(&partition)).unwrap();
                 let got = estimator(&value, &partition).estimate(&game, 1 << 20, seed).unwrap();
@@ -163,20 +147,6 @@ fn every_budget_is_kept_and_what_was_used_is_what_is_said() {
 
 #[test]
 fn no_coalition_is_asked_for_twice() {
-    /// Refuses to answer a second time.
-    struct Once<'a>(&'a SumOfUnanimity, Mutex<HashSet<Vec<u64>>>);
-    impl Game for Once<'_> {
-        fn players(&self) -> usize {
-            self.0.players()
-        }
-        fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-            let mut met = self.1.lock().unwrap();
-            for row in batch.iter() {
-                assert!(met.insert(row.words().to_vec()), "{row} again");
-            }
-            self.0.values(batch, out)
-        }
-    }
     for sizes in [&[3, 1, 2, 4][..], &[3; 11]] {
         let partition = partition(sizes, 3);
         let game = SumOfUnanimity::random(partition.players(), 60, 4, 1);
@@ -184,7 +154,7 @@ fn no_coalition_is_asked_for_twice() {
             for budget in [150, 500] {
                 let estimator = estimator(&value, &partition);
                 if budget >= estimator.minimum_budget(0) {
-                    estimator.estimate(&Once(&game, Mutex::default()), budget, 1).unwrap();
+                    estimator.estimate(&Once::new(&game), budget, 1).unwrap();
                 }
             }
         }
@@ -387,8 +357,7 @@ fn the_regression_has_less_error_than_nested_permutations_where_unions_can_be_ta
         let mut by_permutations = 0.0;
         for seed in 0..40 {
             let got = permutations.estimate(&game, budget, seed).unwrap().values;
-            by_permutations +=
-                got.iter().zip(&truth).map(|(x, y)| (x - y).powi(2)).sum::<f64>() / norm / 40.0;
+            by_permutations += squared_error(&got, &truth) / norm / 40.0;
         }
         assert!(by_permutations > at_least * error, "{sizes:?}: {by_permutations} and {error}");
     }
@@ -434,15 +403,7 @@ fn standard_errors_can_be_left_out() {
 
 #[test]
 fn other_values_other_partitions_and_failing_games_are_errors() {
-    struct Fails;
-    impl Game for Fails {
-        fn players(&self) -> usize {
-            5
-        }
-        fn values(&self, _: &Coalitions, _: &mut [f64]) -> Result<(), GameError> {
-            Err(GameError::EmptyBackground)
-        }
-    }
+    let fails = ByBatch(5, |_: &Coalitions, _: &mut [f64]| Err(GameError::EmptyBackground));
     let partition = partition(&[3, 2], 1);
     let early = Semivalue::beta_shapley(4.0, 1.0).unwrap();
     for value in [
@@ -464,7 +425,7 @@ fn other_values_other_partitions_and_failing_games_are_errors() {
     for value in values() {
         let error = estimator(&value, &partition).estimate(&game, 100, 1).unwrap_err();
         assert!(matches!(error, EstimatorError::Game(GameError::PartitionOfOthers { .. })), "{error}");
-        let error = estimator(&value, &partition).estimate(&Fails, 100, 1).unwrap_err();
+        let error = estimator(&value, &partition).estimate(&fails, 100, 1).unwrap_err();
         assert!(error.to_string().contains("background"), "{value}: {error}");
     }
 }

@@ -1,71 +1,16 @@
 //! Samples that grow: what an estimator's growing twin asks the game for a budget is among what it asks for every larger one.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 
 use apportion_estimators::{
     CoalitionalRegression, Estimator, NestedPermutation, OptimizedKernelShap, ProductSpace, exact,
 };
-use apportion_games::{
-    Background, Coalition, Coalitions, Game, GameError, MarginalGame, Partition, SumOfUnanimity,
-};
+use apportion_games::{Background, Game, MarginalGame, Partition, SumOfUnanimity};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::common::all::all;
-
-/// A coalition, in a scenario where it was asked for in one.
-type Question = (Coalition, Option<usize>);
-
-/// A game that notes what it is asked.
-struct Recorded<G> {
-    game: G,
-    asked: Mutex<HashSet<Question>>,
-}
-
-impl<G: Game> Recorded<G> {
-    fn new(game: G) -> Self {
-        Self { game, asked: Mutex::default() }
-    }
-
-    fn note(&self, questions: impl Iterator<Item = Question>) {
-        self.asked.lock().expect("no test panics while it notes").extend(questions);
-    }
-
-    fn take(&self) -> HashSet<Question> {
-        std::mem::take(&mut self.asked.lock().expect("no test panics while it notes"))
-    }
-}
-
-impl<G: Game> Game for Recorded<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.note(batch.iter().map(|row| (row.to_coalition(), None)));
-        self.game.values(batch, out)
-    }
-    fn scenarios(&self) -> usize {
-        self.game.scenarios()
-    }
-    fn scenario_weights(&self) -> Option<&[f64]> {
-        self.game.scenario_weights()
-    }
-    fn values_in_scenarios(
-        &self,
-        batch: &Coalitions,
-        scenarios: &[usize],
-        out: &mut [f64],
-    ) -> Result<(), GameError> {
-        // In a game of one scenario that is all there is to it.
-        let known = |scenario: usize| (self.scenarios() > 1).then_some(scenario);
-        self.note(batch.iter().zip(scenarios).map(|(row, &scenario)| (row.to_coalition(), known(scenario))));
-        self.game.values_in_scenarios(batch, scenarios, out)
-    }
-}
+use crate::common::{Recorded, largest_difference};
 
 const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
 
@@ -76,7 +21,7 @@ fn left_behind(estimator: &dyn Estimator, game: impl Game, budgets: &[usize]) ->
     for &budget in budgets {
         let ask = |budget: usize| {
             estimator.estimate(&game, budget, 5).expect("a legal budget");
-            game.take()
+            game.take_set()
         };
         let small = ask(budget);
         for ratio in RATIOS {
@@ -300,7 +245,7 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
                     "{value}, {sizes:?}: {} of {budget}",
                     estimate.evaluations
                 );
-                let asked = game.take();
+                let asked = game.take_set();
                 assert!(before.is_subset(&asked), "{value}, {sizes:?}: {last} to {budget}");
                 (before, last) = (asked, budget);
             }
@@ -381,9 +326,8 @@ fn growing_coalitional_regressions_are_exact_where_everything_is_asked_for() {
                 CoalitionalRegression::new(value.clone(), partition.clone()).expect("a regression").growing();
             let got = growing.estimate(&game, 1 << 14, 3).expect("a legal budget");
             assert!(got.diagnostics.exact, "{value}, {sizes:?}");
-            for (got, want) in got.values.iter().zip(&truth) {
-                assert!((got - want).abs() < 1e-10, "{value}, {sizes:?}: {got}, {want}");
-            }
+            let difference = largest_difference(&got.values, &truth);
+            assert!(difference < 1e-10, "{value}, {sizes:?}: {difference}");
             assert!(got.std_errors.is_some_and(|errors| errors.iter().all(|&error| error == 0.0)));
         }
     }

@@ -2,20 +2,16 @@
 //! its designs promise; and the ends of its range.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 
 use apportion_estimators::{Draws, Estimator, EstimatorError, FullBudget, KernelBanzhaf, Pairing, exact};
 use apportion_games::{
-    Additive, ClosedForm, Coalition, Coalitions, Game, GameError, Purpose, SumOfUnanimity, TabulatedGame,
-    stream,
+    Additive, ClosedForm, Coalition, Game, Purpose, SumOfUnanimity, TabulatedGame, stream,
 };
-use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Sample, Sampler, SizeLaw, WithReplacement,
-};
+use apportion_samplers::SizeLaw;
 use apportion_values::Semivalue;
 use rand::RngExt;
 
-use crate::common::solve;
+use crate::common::{DRAWS, Recorded, sample, solve, squared_error, value_of};
 
 fn weighted(p: f64) -> KernelBanzhaf {
     KernelBanzhaf::weighted(p).expect("a probability")
@@ -31,24 +27,12 @@ fn truth(game: &SumOfUnanimity, p: f64) -> Vec<f64> {
     values
 }
 
-fn squared_error(got: &[f64], want: &[f64]) -> f64 {
-    got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()
-}
-
 fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), want.len(), "{what}");
     let scale = want.iter().fold(1.0_f64, |scale, want| scale.max(want.abs()));
     for (player, (got, want)) in got.iter().zip(want).enumerate() {
         assert!((got - want).abs() < tolerance * scale, "{what}, player {player}: {got} for {want}");
     }
-}
-
-fn value(game: &dyn Game, coalition: &Coalition) -> f64 {
-    let mut batch = Coalitions::new(game.players());
-    batch.push(coalition.view());
-    let mut out = [0.0];
-    game.values(&batch, &mut out).expect("a textbook game cannot fail");
-    out[0]
 }
 
 /// C(n, s) as a float, factor by factor.
@@ -82,7 +66,7 @@ fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: boo
     for (coalition, weight) in rows {
         let mut row = vec![1.0; size + 1];
         (0..n).for_each(|i| row[first + i] = f64::from(u8::from(coalition.view().contains(i))) - p);
-        row[size] = value(game, coalition);
+        row[size] = value_of(game, coalition)[0];
         for i in 0..size {
             for j in 0..=size {
                 system[i][j] += weight * row[i] * row[j];
@@ -90,20 +74,6 @@ fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: boo
         }
     }
     solve(system)[first..].to_vec()
-}
-
-const DRAWS: [Draws; 5] =
-    [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
-
-fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {
-    match draws {
-        Draws::WithReplacement => WithReplacement { law, pairing }.sample(rows, seed),
-        Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
-        Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
-        Draws::Growing => Growing { law, pairing }.sample(rows, seed),
-        Draws::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
-    }
-    .expect("a legal budget")
 }
 
 #[test]
@@ -220,22 +190,6 @@ fn without_intercept_all_coalitions_are_exact_too() {
     }
 }
 
-/// Remembers what it is asked.
-struct Recorded<'g> {
-    game: &'g dyn Game,
-    asked: Mutex<Vec<Coalition>>,
-}
-
-impl Game for Recorded<'_> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.asked.lock().expect("one thread").extend(batch.iter().map(|row| row.to_coalition()));
-        self.game.values(batch, out)
-    }
-}
-
 #[test]
 fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
     for players in [3, 4, 7, 8, 20] {
@@ -249,11 +203,10 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                         if budget < estimator.minimum_budget(players) {
                             continue;
                         }
-                        let recorded = Recorded { game: &game, asked: Mutex::default() };
+                        let recorded = Recorded::new(&game);
                         let got = estimator.estimate(&recorded, budget, 5).unwrap();
-                        let asked = recorded.asked.into_inner().unwrap();
-                        let distinct: HashSet<_> =
-                            asked.iter().map(|row| row.view().words().to_vec()).collect();
+                        let asked = recorded.take_coalitions();
+                        let distinct: HashSet<_> = asked.iter().collect();
                         let name = format!("{} {players} players, p = {p}, m = {budget}", estimator.name());
                         assert_eq!(
                             (asked.len(), distinct.len()),

@@ -1,53 +1,17 @@
 //! L-Shapley and its relatives: exact values of neighbourhoods, how many coalitions they take, and their sampled forms.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 
 use apportion_estimators::{
-    Anytime, Estimator, EstimatorError, Explanation, LocalMethod, LocalSampling, OnGraph,
+    Anytime, Estimator, EstimatorError, Explanation, GraphError, LocalMethod, LocalSampling, OnGraph,
 };
 use apportion_games::{
-    Additive, Adjacency, Coalition, Coalitions, Game, GameError, Graph, Purpose, SumOfUnanimity,
-    TabulatedGame, stream,
+    Additive, Adjacency, Coalition, Coalitions, Game, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,
 };
 use apportion_values::{GraphValue, Outside, Semivalue};
 use rand::RngExt;
 
-/// A game that may be asked for each coalition once.
-struct Once<G> {
-    game: G,
-    asked: Mutex<HashSet<Coalition>>,
-}
-
-impl<G: Game> Once<G> {
-    fn new(game: G) -> Self {
-        Self { game, asked: Mutex::default() }
-    }
-
-    fn asked(&self) -> usize {
-        self.asked.lock().expect("no test panics while it notes").len()
-    }
-}
-
-impl<G: Game> Game for Once<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().expect("no test panics while it notes");
-        batch.iter().for_each(|row| assert!(asked.insert(row.to_coalition()), "{row} is asked for again"));
-        self.game.values(batch, out)
-    }
-}
-
-fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| 10.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("a full table")
-}
+use crate::common::{Once, Recorded, on_threads, random_table, squared_error, untouched};
 
 fn random_graph(nodes: usize, density: f64, seed: u64) -> Graph {
     let mut rng = stream(seed, Purpose::Experiment, 1);
@@ -111,7 +75,7 @@ const BOTH: [Outside; 2] = [Outside::Absent, Outside::Present];
 fn values_are_those_of_the_definition() {
     for (index, graph) in graphs().iter().enumerate() {
         let players = graph.nodes();
-        let game = random_table(players, 1 + index % 3, index as u64);
+        let game = random_table(players, 1 + index % 3, 10.0, index as u64);
         for order in 0..=graph.diameter() + 1 {
             for outside in BOTH {
                 for semivalue in semivalues(players) {
@@ -339,8 +303,8 @@ fn additive_games_come_back_and_a_large_constant_does_no_harm() {
     for outside in BOTH {
         close(&explain(&game, &graph, l_shapley(2, outside)).values, &weights, 1e-12);
     }
-    let (plain, shifted) = (random_table(9, 1, 3), {
-        let values = random_table(9, 1, 3).values_in_order().iter().map(|value| value + 1e6).collect();
+    let (plain, shifted) = (random_table(9, 1, 10.0, 3), {
+        let values = random_table(9, 1, 10.0, 3).values_in_order().iter().map(|value| value + 1e6).collect();
         TabulatedGame::new(values, 1).unwrap()
     });
     let of = |game| explain(game, &Graph::line(9), GraphValue::l_shapley(2)).values;
@@ -352,8 +316,7 @@ fn bits_do_not_depend_on_threads() {
     let graph = Graph::grid(12, 12, Adjacency::Four);
     let game = SumOfUnanimity::random(144, 60, 4, 1);
     let values = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
+        on_threads(threads, || {
             let exact = explain(&game, &graph, GraphValue::l_shapley(2));
             let sampled = samplings(&graph, 3).map(|estimator| estimator.estimate(&game, 12_000, 5).unwrap());
             (exact, sampled)
@@ -364,29 +327,20 @@ fn bits_do_not_depend_on_threads() {
 
 #[test]
 fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
-    struct Silent(usize);
-    impl Game for Silent {
-        fn players(&self) -> usize {
-            self.0
-        }
-        fn values(&self, _: &Coalitions, _: &mut [f64]) -> Result<(), GameError> {
-            panic!("nothing is to be asked")
-        }
-    }
     let refusal = |graph: Graph, order: usize, limit: Option<usize>| {
         let front = OnGraph::new(graph.clone(), GraphValue::l_shapley(order));
         let front = limit.map_or(front.clone(), |limit| front.most_coalitions(limit));
         assert!(front.coalitions().is_err());
-        front.values(&Silent(graph.nodes())).unwrap_err()
+        front.values(&untouched(graph.nodes())).unwrap_err()
     };
     match refusal(Graph::grid(28, 28, Adjacency::Four), 3, None) {
-        EstimatorError::LocalCoalitions {
+        EstimatorError::Graph(GraphError::LocalCoalitions {
             order: 3,
             player: 87,
             nodes: 25,
             coalitions,
             limit: 16_777_216,
-        } => {
+        }) => {
             assert_eq!(coalitions, on_a_grid(28, 28, Adjacency::Four, 3) as f64);
         }
         other => panic!("{other}"),
@@ -441,7 +395,7 @@ fn graph_value(estimator: &LocalSampling) -> GraphValue {
 #[test]
 fn sampled_contributions_have_no_bias_and_true_standard_errors() {
     let graph = random_graph(11, 0.25, 2);
-    let game = random_table(11, 2, 4);
+    let game = random_table(11, 2, 10.0, 4);
     let least = counted(graph.clone(), 2);
     for estimator in several(&graph, 2)
         .iter()
@@ -483,7 +437,7 @@ fn errors_of_sampled_forms_fall_with_the_budget() {
             let of = |seed| {
                 let got = estimator.estimate(&game, budget, seed).unwrap();
                 assert!(got.evaluations <= budget);
-                got.values.iter().zip(&wanted).map(|(got, wanted)| (got - wanted).powi(2)).sum::<f64>()
+                squared_error(&got.values, &wanted)
             };
             (0..10).map(of).sum()
         };
@@ -496,7 +450,7 @@ fn errors_of_sampled_forms_fall_with_the_budget() {
 #[test]
 fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_players_are() {
     for graph in graphs() {
-        let game = random_table(graph.nodes(), 2, 7);
+        let game = random_table(graph.nodes(), 2, 10.0, 7);
         for estimator in several(&graph, 1) {
             let wanted = graph_value(&estimator).enumerate(&game, &graph).unwrap().values;
             let count = counted(graph.clone(), 1);
@@ -556,39 +510,17 @@ fn the_least_budget_is_enough_and_one_less_is_refused() {
     assert_eq!(samplings(&Graph::line(100), 30).map(|estimator| least(&estimator)), [402, 5242]);
 }
 
-/// A game that notes which coalitions it is asked for.
-struct Noted<'g> {
-    game: &'g dyn Game,
-    asked: Mutex<HashSet<Coalition>>,
-}
-
-impl Game for Noted<'_> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.asked
-            .lock()
-            .expect("no test panics while it notes")
-            .extend(batch.iter().map(|row| row.to_coalition()));
-        self.game.values(batch, out)
-    }
-}
-
 #[test]
 fn what_growing_forms_ask_for_is_part_of_what_they_ask_for_later() {
     let graph = random_graph(40, 0.09, 6);
     let game = SumOfUnanimity::random(40, 200, 3, 2);
     for estimator in several(&graph, 2) {
         let growing = estimator.growing();
-        let asked = |budget: usize| {
-            let noted = Noted { game: &game, asked: Mutex::default() };
-            growing.estimate(&noted, budget, 9).unwrap();
-            noted.asked.into_inner().unwrap()
-        };
+        let recorded = Recorded::new(&game);
         let mut before = HashSet::new();
         for budget in [800, 801, 1100, 1500, 1513, 4000, 16_000] {
-            let now = asked(budget);
+            growing.estimate(&recorded, budget, 9).unwrap();
+            let now = recorded.take_set();
             assert!(before.is_subset(&now), "{} {budget}", growing.name());
             before = now;
         }

@@ -1,35 +1,20 @@
 //! The front of values of players on a graph: budgets, books, limits and what cannot be asked for.
 
-use apportion_estimators::{Estimator, EstimatorError, OnGraph};
+use apportion_estimators::{Estimator, EstimatorError, GraphError, OnGraph};
 use apportion_games::{Adjacency, Coalitions, Game, GameError, Graph, SumOfUnanimity};
 use apportion_values::{
     Coefficients, GraphForm, GraphValue, Outside, Semivalue, SolutionConcept, ValueError, enumerate,
 };
 
-/// A game that must not be asked.
-struct Untouched(usize);
-
-impl Game for Untouched {
-    fn players(&self) -> usize {
-        self.0
-    }
-    fn values(&self, _: &Coalitions, _: &mut [f64]) -> Result<(), GameError> {
-        panic!("nothing was to be evaluated")
-    }
-}
+use crate::common::{ByBatch, largest_difference, untouched};
 
 /// Finite values whose sums are not.
-struct Huge(usize);
-
-impl Game for Huge {
-    fn players(&self) -> usize {
-        self.0
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+fn huge(players: usize) -> impl Game {
+    ByBatch(players, |batch: &Coalitions, out: &mut [f64]| {
         let worth = |&size: &u32| if size % 2 == 0 { -1.5e308 } else { 1.5e308 };
         out.iter_mut().zip(batch.sizes()).for_each(|(out, size)| *out = worth(size));
         Ok(())
-    }
+    })
 }
 
 fn forms() -> [GraphValue; 5] {
@@ -58,8 +43,8 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
         assert_eq!(estimator.value(), got.value);
         assert_eq!(got.std_errors, Some(vec![0.0; 9]));
         let wanted = value.enumerate(&game, &Graph::line(9)).unwrap();
-        got.values.iter().zip(&wanted.values).for_each(|(got, wanted)| assert!((got - wanted).abs() < 1e-12));
-        let error = estimator.estimate(&Untouched(9), least - 1, 0).unwrap_err();
+        assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
+        let error = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
         assert!(matches!(error, EstimatorError::Budget { least: said, .. } if said == least), "{error}");
     }
 }
@@ -74,9 +59,7 @@ fn where_all_are_neighbours_all_three_are_the_semivalue() {
             assert_eq!(estimator.coalitions().unwrap(), 128);
             let got = estimator.values(&game).unwrap();
             assert_eq!(got.evaluations, 128);
-            for (got, wanted) in got.values.iter().zip(wanted.values()) {
-                assert!((got - wanted).abs() < 1e-12);
-            }
+            assert!(largest_difference(&got.values, wanted.values()) < 1e-12);
         }
     }
 }
@@ -88,25 +71,27 @@ fn limits_are_found_before_anything_is_evaluated() {
         let estimator = OnGraph::new(graph.clone(), value).most_coalitions(limit);
         assert!(estimator.coalitions().is_err());
         assert_eq!(estimator.minimum_budget(graph.nodes()), graph.nodes());
-        estimator.values(&Untouched(graph.nodes())).unwrap_err()
+        estimator.values(&untouched(graph.nodes())).unwrap_err()
     };
     // One neighbourhood alone has too many, or all of them together.
     for (order, limit) in [(3, 1 << 16), (2, 1000), (2, 700_000)] {
         let error = refusal(&pixels, GraphValue::c_shapley(order), limit);
-        let EstimatorError::Neighbourhood { size, coalitions, .. } = error else { panic!("{error}") };
+        let EstimatorError::Graph(GraphError::Neighbourhood { size, coalitions, .. }) = error else {
+            panic!("{error}")
+        };
         // Of order 3, that of a pixel near the edge is too large as it is.
         assert!(if order == 3 { size > 16 } else { size == 13 });
         assert_eq!(coalitions, if limit < 10_000 || order == 3 { limit + 1 } else { 1057 });
         let message = error.to_string();
-        assert!(
-            message.contains("smaller order")
-                && message.contains("patches")
-                && message.contains("regression")
-        );
+        let parts = ["smaller order", "patches", "regression"];
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
     let error = refusal(&pixels, GraphValue::myerson(), 1 << 12);
     assert!(
-        matches!(error, EstimatorError::ConnectedCoalitions { at_least: 4097, limit: 4096, .. }),
+        matches!(
+            error,
+            EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least: 4097, limit: 4096, .. })
+        ),
         "{error}"
     );
     // At the limit all is well, one below it is not.
@@ -124,7 +109,7 @@ fn limits_are_found_before_anything_is_evaluated() {
 fn what_cannot_be_asked_for_is_said() {
     for value in forms() {
         let estimator = OnGraph::new(Graph::line(5), value.clone());
-        let error = estimator.values(&Untouched(6)).unwrap_err();
+        let error = estimator.values(&untouched(6)).unwrap_err();
         let is_of_others = |error: &EstimatorError| {
             matches!(
                 error,
@@ -132,9 +117,9 @@ fn what_cannot_be_asked_for_is_said() {
             )
         };
         assert!(is_of_others(&error), "{error}");
-        assert!(is_of_others(&estimator.estimate(&Untouched(6), 100, 0).unwrap_err()));
+        assert!(is_of_others(&estimator.estimate(&untouched(6), 100, 0).unwrap_err()));
         let none = OnGraph::new(Graph::line(0), value.clone());
-        assert!(matches!(none.values(&Untouched(0)), Err(EstimatorError::NoPlayers)));
+        assert!(matches!(none.values(&untouched(0)), Err(EstimatorError::NoPlayers)));
         assert!(matches!(none.coalitions(), Err(EstimatorError::NoPlayers)));
         let law = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
         let error = OnGraph::new(Graph::line(5), value.clone().of(law)).coalitions().unwrap_err();
@@ -145,7 +130,7 @@ fn what_cannot_be_asked_for_is_said() {
             ),
             "{error}"
         );
-        let error = OnGraph::new(Graph::line(5), value).values(&Huge(5)).unwrap_err();
+        let error = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
         assert!(matches!(error, EstimatorError::Value(ValueError::Overflow { .. })), "{error}");
     }
     // Two players around each coalition are more than there are.
@@ -154,7 +139,7 @@ fn what_cannot_be_asked_for_is_said() {
     assert!(OnGraph::new(Graph::line(5), printed.clone()).coalitions().is_ok());
     let GraphForm::Connected { coefficients, outside, .. } = printed.form else { panic!() };
     let wide = GraphValue { form: GraphForm::Connected { order: 2, coefficients, outside }, semivalue: law };
-    let error = OnGraph::new(Graph::line(5), wide).values(&Untouched(5)).unwrap_err();
+    let error = OnGraph::new(Graph::line(5), wide).values(&untouched(5)).unwrap_err();
     assert!(
         matches!(error, EstimatorError::Value(ValueError::PrintedWeights { player: 1, players: 5 })),
         "{error}"

@@ -1,16 +1,23 @@
 //! Optimized Monte Carlo against its definition written out, against enumeration and closed forms, and what it promises of its errors.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use apportion_estimators::{
     Estimator, EstimatorError, Explanation, FullBudget, OptimizedMonteCarlo, Orders, PermutationShap,
     References, exact,
 };
 use apportion_games::{
     Additive, Airport, Background, ClosedForm, Coalition, Coalitions, Counted, Game, Glove, MarginalGame,
-    Purpose, SumOfUnanimity, TabulatedGame, stream,
+    Purpose, SumOfUnanimity, stream,
 };
 use apportion_samplers::permutation;
 use apportion_values::Semivalue;
 use rand::RngExt;
+
+use crate::common::{
+    ByBatch, Coverage, Recorded, Several, assert_close, assert_unbiased, assert_within, mean_and_error,
+    on_threads, random_table, squared_error,
+};
 
 const ORDERS: [Orders; 3] = [Orders::Independent, Orders::Antithetic, Orders::Balanced];
 
@@ -20,32 +27,6 @@ fn sampling(orders: Orders) -> OptimizedMonteCarlo {
 
 fn drawn(orders: Orders) -> OptimizedMonteCarlo {
     OptimizedMonteCarlo { references: References::Drawn, ..sampling(orders) }
-}
-
-fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("a full table")
-}
-
-/// A game of several outputs for any number of players: an interaction game, its square, and an offset.
-struct Several(SumOfUnanimity);
-
-impl Game for Several {
-    fn players(&self) -> usize {
-        self.0.players()
-    }
-    fn outputs(&self) -> usize {
-        3
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), apportion_games::GameError> {
-        let mut values = vec![0.0; batch.len()];
-        self.0.values(batch, &mut values)?;
-        for (out, v) in out.chunks_exact_mut(3).zip(values) {
-            out.copy_from_slice(&[v, v * v, 1e3 - v]);
-        }
-        Ok(())
-    }
 }
 
 /// The walks of draw number `draw`.
@@ -77,16 +58,8 @@ fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut
 }
 
 /// Means and standard errors in two passes.
-fn moments(samples: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
-    let count = samples.len() as f64;
-    let column = |at: usize| samples.iter().map(move |sample| sample[at]);
-    (0..samples[0].len())
-        .map(|at| {
-            let mean = column(at).sum::<f64>() / count;
-            let squares: f64 = column(at).map(|x| (x - mean).powi(2)).sum();
-            (mean, (squares / (count - 1.0) / count).sqrt())
-        })
-        .unzip()
+fn means_and_errors(samples: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
+    (0..samples[0].len()).map(|at| mean_and_error(samples, at)).unzip()
 }
 
 fn mean(vectors: &[Vec<f64>]) -> Vec<f64> {
@@ -94,17 +67,10 @@ fn mean(vectors: &[Vec<f64>]) -> Vec<f64> {
     (0..vectors[0].len()).map(|at| vectors.iter().map(|vector| vector[at]).sum::<f64>() / count).collect()
 }
 
-fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), want.len(), "{what}");
-    for (at, (g, w)) in got.iter().zip(want).enumerate() {
-        assert!((g - w).abs() <= tolerance * (1.0 + w.abs()), "{what}, entry {at}: {g} for {w}");
-    }
-}
-
 #[test]
 fn it_is_the_mean_of_contributions_along_its_orders() {
     for players in [2, 3, 8, 13, 65, 130] {
-        let game = Several(SumOfUnanimity::random(players, 40, 4, 6));
+        let game = Several(SumOfUnanimity::random(players, 40, 4, 6), 1e3);
         for orders in ORDERS {
             let estimator = sampling(orders);
             let least = estimator.minimum_budget(players);
@@ -117,7 +83,7 @@ fn it_is_the_mean_of_contributions_along_its_orders() {
                     mean(&walks.iter().map(|walk| contributions(&game, walk, &ask)).collect::<Vec<_>>())
                 })
                 .collect();
-            let (means, errors) = moments(&samples);
+            let (means, errors) = means_and_errors(&samples);
             assert_close(&got.values, &means, 1e-11, "mean");
             match &got.std_errors {
                 Some(got) => assert_close(got, &errors, 1e-9, "standard error"),
@@ -171,7 +137,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
                     mean(&walks.iter().map(|walk| contributions(&game, walk, &ask)).collect::<Vec<_>>())
                 })
                 .collect();
-            let (means, errors) = moments(&samples);
+            let (means, errors) = means_and_errors(&samples);
             assert_close(&got.values, &means, 1e-11, "mean");
             assert_close(&got.std_errors.unwrap(), &errors, 1e-9, "standard error");
             assert!(got.diagnostics.error_law.unwrap().bounded_draws.is_none());
@@ -198,19 +164,12 @@ fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
 /// probability below 0.001), and ±t standard errors cover it in 92 to 97 % of the cases.
 fn unbiased_and_covering(runs: &[Explanation], truth: &[f64], what: &str) {
     let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
-    let (means, errors) = moments(&values);
-    for ((mean, error), want) in means.iter().zip(errors).zip(truth) {
-        assert!((mean - want).abs() <= 4.0 * error + 1e-12, "{what}: {mean} ± {error} for {want}");
-    }
-    let (mut inside, mut count) = (0, 0);
+    assert_unbiased(&values, truth, 4.0, what);
+    let mut coverage = Coverage::default();
     for run in runs {
-        let errors = run.std_errors.as_ref().expect("standard errors");
-        for ((value, error), want) in run.values.iter().zip(errors).zip(truth) {
-            inside += u32::from((value - want).abs() <= 1.96 * error + 1e-12);
-            count += 1;
-        }
+        coverage.add(&run.values, run.std_errors.as_ref().expect("standard errors"), truth);
     }
-    let coverage = f64::from(inside) / f64::from(count);
+    let coverage = coverage.share();
     eprintln!("{what}: {coverage:.3}");
     assert!((0.92..=0.97).contains(&coverage), "{what}: {coverage}");
 }
@@ -228,7 +187,7 @@ fn one_scenario_makes_no_difference() {
 #[test]
 fn antithetic_it_is_permutation_shap_but_for_rounding() {
     for players in [3, 10, 70] {
-        let game = Several(SumOfUnanimity::random(players, 60, 5, 2));
+        let game = Several(SumOfUnanimity::random(players, 60, 5, 2), 1e3);
         let budget = 20 * players + 7;
         let sample = FullBudget::Sample;
         let twin = PermutationShap { full_budget: sample }.estimate_seen(&game, budget, 4).unwrap();
@@ -251,7 +210,7 @@ fn errors_fall_as_the_square_root_of_the_budget() {
         let error = |budget: usize| {
             let squares = (0..60).map(|seed| {
                 let got = sampling(orders).estimate(&game, budget, seed).unwrap().values;
-                got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                squared_error(&got, &truth)
             });
             squares.sum::<f64>().ln()
         };
@@ -281,16 +240,13 @@ fn estimates_are_unbiased_and_know_their_errors() {
 #[test]
 fn standard_errors_cover_the_truth_of_random_games() {
     for orders in ORDERS {
-        let (mut inside, mut count) = (0, 0);
+        let mut coverage = Coverage::default();
         for seed in 0..120 {
             let game = SumOfUnanimity::random(12, 80, 5, seed);
             let got = sampling(orders).estimate(&game, 2 + 30 * 12 * 11, seed).unwrap();
-            for ((value, error), want) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.shapley()) {
-                inside += u32::from((value - want).abs() <= 1.96 * error);
-                count += 1;
-            }
+            coverage.add(&got.values, &got.std_errors.unwrap(), &game.shapley());
         }
-        let coverage = f64::from(inside) / f64::from(count);
+        let coverage = coverage.share();
         assert!((0.92..=0.97).contains(&coverage), "{orders:?}: {coverage}");
     }
 }
@@ -305,12 +261,7 @@ fn textbook_games_come_out_within_their_errors() {
         for (game, blocks) in games {
             let n = game.players();
             let got = sampling(orders).estimate(&game, 2 + blocks * n * (n - 1), 2).unwrap();
-            for ((value, error), want) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.shapley()) {
-                assert!(
-                    (value - want).abs() <= 5.0 * error + 1e-9,
-                    "{orders:?}: {value} ± {error} for {want}"
-                );
-            }
+            assert_within(&got, &game.shapley(), 5.0, 1e-9, &format!("{orders:?}"));
         }
     }
 }
@@ -324,7 +275,7 @@ fn additive_games_have_no_error_and_all_is_divided() {
             let estimator = sampling(orders);
             let got = estimator.estimate(&game, estimator.minimum_budget(players), 1).unwrap();
             assert_close(&got.values, &worth, 1e-12, "worth");
-            let game = Several(SumOfUnanimity::random(players, 30, 5, 4));
+            let game = Several(SumOfUnanimity::random(players, 30, 5, 4), 1e3);
             let got = estimator.estimate(&game, estimator.minimum_budget(players), 1).unwrap();
             let scale = got.prediction.iter().map(|x| x.abs()).fold(1.0, f64::max);
             assert!(got.efficiency_gap() < 1e-11 * scale, "{orders:?}: {}", got.efficiency_gap());
@@ -389,7 +340,7 @@ fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
 
 #[test]
 fn full_budgets_are_exact_unless_asked_otherwise() {
-    let game = random_table(8, 2, 4);
+    let game = random_table(8, 2, 100.0, 4);
     let truth = exact(&game, Semivalue::Shapley).unwrap().values;
     for orders in ORDERS {
         let got = OptimizedMonteCarlo { orders, ..Default::default() }.estimate(&game, 256, 0).unwrap();
@@ -404,11 +355,10 @@ fn results_do_not_depend_on_threads() {
     let (explicand, background) = marginal(30, 40, true, 3);
     let model = model;
     let marginal = MarginalGame::new(&model, &explicand, &background).unwrap();
-    let table = random_table(12, 3, 1);
+    let table = random_table(12, 3, 100.0, 1);
     for orders in ORDERS {
         let of = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
+            on_threads(threads, || {
                 let scenarios = drawn(orders).estimate(&marginal, 2000, 7).unwrap();
                 [scenarios, sampling(orders).estimate(&table, 60_000, 7).unwrap()]
             })
@@ -417,29 +367,12 @@ fn results_do_not_depend_on_threads() {
     }
 }
 
-/// Remembers which coalitions it was asked for, in order.
-struct Recording {
-    game: SumOfUnanimity,
-    asked: std::sync::Mutex<Vec<Vec<u64>>>,
-}
-
-impl Game for Recording {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), apportion_games::GameError> {
-        self.asked.lock().expect("no thread panics").extend(batch.iter().map(|row| row.words().to_vec()));
-        self.game.values(batch, out)
-    }
-}
-
 #[test]
 fn draws_for_a_budget_are_the_first_of_those_for_a_larger_one() {
     let asked = |orders, budget| {
-        let game = SumOfUnanimity::random(20, 60, 4, 1);
-        let game = Recording { game, asked: std::sync::Mutex::default() };
+        let game = Recorded::new(SumOfUnanimity::random(20, 60, 4, 1));
         sampling(orders).growing().estimate(&game, budget, 3).unwrap();
-        game.asked.into_inner().unwrap()
+        game.take()
     };
     for orders in ORDERS {
         let (small, large) = (asked(orders, 1000), asked(orders, 3333));
@@ -449,31 +382,24 @@ fn draws_for_a_budget_are_the_first_of_those_for_a_larger_one() {
 
 #[test]
 fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
-    /// The most words of a batch.
-    struct Widest(usize, std::sync::atomic::AtomicUsize);
-    impl Game for Widest {
-        fn players(&self) -> usize {
-            self.0
-        }
-        fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), apportion_games::GameError> {
-            self.1.fetch_max(batch.words().len(), std::sync::atomic::Ordering::Relaxed);
-            out.iter_mut().zip(batch.sizes()).for_each(|(value, &size)| *value = f64::from(size));
-            Ok(())
-        }
-    }
     for (players, budget) in [(10, 200_000), (1000, 50_000), (5000, 30_000)] {
         for orders in [Orders::Independent, Orders::Antithetic] {
-            let game = Widest(players, Default::default());
+            let widest = AtomicUsize::new(0);
+            let game = ByBatch(players, |batch: &Coalitions, out: &mut [f64]| {
+                widest.fetch_max(batch.words().len(), Ordering::Relaxed);
+                out.iter_mut().zip(batch.sizes()).for_each(|(value, &size)| *value = f64::from(size));
+                Ok(())
+            });
             let got = sampling(orders).estimate(&game, budget, 0).unwrap();
             assert_close(&got.values, &vec![1.0; players], 1e-12, "one each");
-            assert!(game.1.into_inner() <= 1 << 18, "{players}");
+            assert!(widest.load(Ordering::Relaxed) <= 1 << 18, "{players}");
         }
     }
 }
 
 #[test]
 fn the_law_of_the_errors_is_known_where_there_are_errors() {
-    let game = Several(SumOfUnanimity::random(10, 40, 4, 3));
+    let game = Several(SumOfUnanimity::random(10, 40, 4, 3), 1e3);
     let of = |draws: usize| sampling(Orders::Antithetic).estimate(&game, 2 + 18 * draws, 1).unwrap();
     let few = of(4);
     assert!(few.std_errors.is_none() && few.diagnostics.error_law.is_none());

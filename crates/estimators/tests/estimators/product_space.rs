@@ -8,6 +8,8 @@ use apportion_games::{
 use apportion_values::{CoalitionalValue, LinearValue, Semivalue, SolutionConcept, ValueError};
 use rand::RngExt;
 
+use crate::common::{assert_unbiased, on_threads, squared_error};
+
 const PLAYERS: usize = 5;
 
 fn partition() -> Partition {
@@ -200,17 +202,6 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
     }
 }
 
-/// Asserts that the mean of `runs` is `truth` within four standard errors of it, in every entry.
-fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], what: &str) {
-    let count = runs.len() as f64;
-    for (at, wanted) in truth.iter().enumerate() {
-        let mean = runs.iter().map(|run| run[at]).sum::<f64>() / count;
-        let variance = runs.iter().map(|run| (run[at] - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let bound = 4.0 * (variance / count).sqrt() + 1e-12;
-        assert!((mean - wanted).abs() <= bound, "{what} {at}: {mean} for {wanted} within {bound}");
-    }
-}
-
 fn nested(concept: &SolutionConcept, partition: &Partition) -> Vec<NestedPermutation> {
     match NestedPermutation::grouped(concept.clone(), partition.clone()) {
         Ok(antithetic) => vec![antithetic.clone().keep_sampling(), antithetic.plain().keep_sampling()],
@@ -234,13 +225,13 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
             let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
             let runs: Vec<Vec<f64>> =
                 (0..200).map(|seed| independent.estimate(game, 34, seed).unwrap().values).collect();
-            assert_unbiased(&runs, &truth, &format!("{concept:?}"));
+            assert_unbiased(&runs, &truth, 4.0, &format!("{concept:?}"));
             for nested in nested(&concept, &partition()) {
                 // Fewer draws than scenarios, and more.
                 for draws in [5, 30] {
                     let run = |seed| nested.estimate_draws(game, draws, seed).unwrap().values;
                     let runs: Vec<Vec<f64>> = (0..200).map(run).collect();
-                    assert_unbiased(&runs, &truth, &format!("{} {concept:?} {draws}", nested.name()));
+                    assert_unbiased(&runs, &truth, 4.0, &format!("{} {concept:?} {draws}", nested.name()));
                 }
             }
         }
@@ -290,7 +281,7 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
             let runs: Vec<_> = (0..200).map(run).collect();
             let (values, errors): (Vec<_>, Vec<_>) =
                 runs.into_iter().map(|run| (run.values, run.std_errors.unwrap())).unzip();
-            assert_unbiased(&values, &truth, &format!("{concept:?}"));
+            assert_unbiased(&values, &truth, 4.0, &format!("{concept:?}"));
             // Squared standard errors are variances of the estimates over backgrounds: both have about 12 % noise here.
             let squared: f64 =
                 values.iter().flatten().zip(truth.iter().cycle()).map(|(a, b)| (a - b).powi(2)).sum();
@@ -408,7 +399,7 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
                             "{name} {players}: {value} ± {error} for {wanted}"
                         );
                     }
-                    let squared: f64 = got.values.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+                    let squared = squared_error(&got.values, &truth);
                     assert!(squared / (players as f64) < 0.01, "{name} {players}: {squared}");
                 }
             }
@@ -539,28 +530,13 @@ fn cost(concept: &SolutionConcept, nested: Option<bool>) -> usize {
         ("two-step", None) => 2 + 4 * 6,
         (name, None) if name.starts_with("quotient") => 6,
         (_, None) => 10,
-        ("quotient-shapley", Some(antithetic)) => {
-            if antithetic {
-                6
-            } else {
-                4
-            }
-        }
+        ("quotient-shapley", Some(true)) => 6,
+        ("quotient-shapley", Some(false)) => 4,
         // The groups; S_j and what is between it and ∅ for both groups of two.
-        ("two-step", Some(antithetic)) => {
-            if antithetic {
-                6 + 2 * 3
-            } else {
-                4 + 2 * 2
-            }
-        }
-        (_, Some(antithetic)) => {
-            if antithetic {
-                10
-            } else {
-                6
-            }
-        }
+        ("two-step", Some(true)) => 6 + 2 * 3,
+        ("two-step", Some(false)) => 4 + 2 * 2,
+        (_, Some(true)) => 10,
+        (_, Some(false)) => 6,
     }
 }
 
@@ -677,7 +653,6 @@ fn a_players_estimate_is_its_own_whoever_else_is_asked_for_and_on_any_number_of_
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     let serial = two_outputs().serial();
     let serial = MarginalGame::new(&serial, &EXPLICAND, &background).unwrap();
-    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     for concept in concepts() {
         let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
         // Three blocks for each player.
@@ -692,8 +667,8 @@ fn a_players_estimate_is_its_own_whoever_else_is_asked_for_and_on_any_number_of_
         let same = independent.estimate_players(&game, &players, draws, 4).unwrap();
         assert_eq!((same.values, same.std_errors), (whole.values, whole.std_errors));
         for other in [
-            on(1).install(|| independent.estimate_players(&game, &[0, 1, 2], 2500, 4).unwrap()),
-            on(3).install(|| independent.estimate_players(&game, &[0, 1, 2], 2500, 4).unwrap()),
+            on_threads(1, || independent.estimate_players(&game, &[0, 1, 2], 2500, 4).unwrap()),
+            on_threads(3, || independent.estimate_players(&game, &[0, 1, 2], 2500, 4).unwrap()),
             independent.estimate_players(&serial, &[0, 1, 2], 2500, 4).unwrap(),
         ] {
             assert_eq!(other, all, "{concept:?}");
@@ -701,8 +676,8 @@ fn a_players_estimate_is_its_own_whoever_else_is_asked_for_and_on_any_number_of_
         for nested in nested(&concept, &partition()) {
             let run = |game: &dyn Game| nested.estimate_draws(game, 2500, 4).unwrap();
             let all = run(&game);
-            assert_eq!(on(1).install(|| run(&game)), all);
-            assert_eq!(on(3).install(|| run(&game)), all);
+            assert_eq!(on_threads(1, || run(&game)), all);
+            assert_eq!(on_threads(3, || run(&game)), all);
             assert_eq!(run(&serial), all);
         }
     }

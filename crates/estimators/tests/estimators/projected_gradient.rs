@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use apportion_estimators::{
-    Estimator, EstimatorError, FullBudget, GradientLaw, IterateAverage, IterateSet, Pairing,
+    Estimator, EstimatorError, FullBudget, GradientError, GradientLaw, IterateAverage, IterateSet, Pairing,
     ProjectedGradient, StartShare, StepSize, exact,
 };
 use apportion_games::{
@@ -13,13 +13,10 @@ use apportion_games::{
 use apportion_solvers::{Ball, Hyperplane, Stopping, dykstra};
 use apportion_values::Semivalue;
 
+use crate::common::{Coverage, assert_unbiased, squared_error};
+
 fn sampling() -> ProjectedGradient {
     ProjectedGradient { full_budget: FullBudget::Sample, ..ProjectedGradient::default() }
-}
-
-fn squared_error(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }
 
 fn squared_norm(a: &[f64]) -> f64 {
@@ -218,15 +215,7 @@ fn estimates_are_unbiased_after_any_number_of_steps() {
         for budget in [22, 82] {
             let runs: Vec<Vec<f64>> =
                 (0..1000).map(|seed| estimator.estimate(&game, budget, seed).unwrap().values).collect();
-            for (player, want) in truth.iter().enumerate() {
-                let mean = runs.iter().map(|run| run[player]).sum::<f64>() / 1000.0;
-                let variance = runs.iter().map(|run| (run[player] - mean).powi(2)).sum::<f64>() / 999.0;
-                let bound = 4.5 * (variance / 1000.0).sqrt();
-                assert!(
-                    (mean - want).abs() <= bound,
-                    "{estimator:?} at {budget}: {mean} ± {bound} for {want}"
-                );
-            }
+            assert_unbiased(&runs, &truth, 4.5, &format!("{estimator:?} at {budget}"));
         }
     }
 }
@@ -310,20 +299,16 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         ("square root", kept(ProjectedGradient::square_root(0.05)), 100),
         ("last", ProjectedGradient { average: IterateAverage::Last, ..sampling() }, 100),
     ] {
-        let (mut inside, mut count) = (0, 0);
+        let mut coverage = Coverage::default();
         for seed in 0..60 {
             let game = SumOfUnanimity::random(20, 100, 5, seed);
             let got = estimator.estimate(&game, 20 * per_player, seed).unwrap();
             let law = got.diagnostics.error_law.unwrap();
             assert!(law.degrees_of_freedom >= 8.0 && law.bounded_draws.is_none());
             assert!((1.0..=19.0).contains(&law.directions[0]));
-            for ((value, error), truth) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.shapley())
-            {
-                inside += usize::from((value - truth).abs() <= 1.96 * error);
-                count += 1;
-            }
+            coverage.add(&got.values, &got.std_errors.unwrap(), &game.shapley());
         }
-        let coverage = f64::from(inside as u32) / f64::from(count as u32);
+        let coverage = coverage.share();
         eprintln!("{name} at {per_player}n: {coverage:.3}");
         assert!((0.91..=0.985).contains(&coverage), "{name} at {per_player}n: {coverage}");
     }
@@ -379,15 +364,10 @@ fn values_sum_to_what_there_is_to_divide_and_the_bound_on_the_norm_is_kept() {
         let total: f64 = game.shapley().iter().sum();
         let least = total.abs() / (players as f64).sqrt();
         for radius in [1.0001 * least, 0.5 * (least + norm), 2.0 * norm] {
-            for set in [IterateSet::Ball(radius), IterateSet::BallByDykstra(radius)] {
-                let got = ProjectedGradient { set, ..sampling() }.estimate(&game, 400, 1).unwrap();
-                assert!(got.efficiency_gap() < 1e-10 * (1.0 + norm), "{players} players");
-                assert!(players == 1 || squared_norm(&got.values).sqrt() <= radius * (1.0 + 1e-9));
-            }
-            let run = |set| ProjectedGradient { set, ..sampling() }.estimate(&game, 400, 1).unwrap().values;
-            let apart =
-                squared_error(&run(IterateSet::Ball(radius)), &run(IterateSet::BallByDykstra(radius)));
-            assert!(apart.sqrt() < 1e-9 * norm, "{players} players, {radius}: {apart}");
+            let estimator = ProjectedGradient { set: IterateSet::Ball(radius), ..sampling() };
+            let got = estimator.estimate(&game, 400, 1).unwrap();
+            assert!(got.efficiency_gap() < 1e-10 * (1.0 + norm), "{players} players");
+            assert!(players == 1 || squared_norm(&got.values).sqrt() <= radius * (1.0 + 1e-9));
         }
     }
 }
@@ -395,21 +375,20 @@ fn values_sum_to_what_there_is_to_divide_and_the_bound_on_the_norm_is_kept() {
 #[test]
 fn a_ball_that_touches_the_plane_leaves_equal_shares() {
     let game = SumOfUnanimity::new(4, 0.0, [(vec![0], 1.0), (vec![1, 2], 1.0)]).unwrap();
-    for set in [IterateSet::Ball(1.0), IterateSet::BallByDykstra(1.0)] {
-        let got = ProjectedGradient { set, ..sampling() }.estimate(&game, 50, 1).unwrap();
-        assert!(got.values.iter().all(|value| (value - 0.5).abs() < 1e-7), "{:?}", got.values);
-    }
+    let estimator = ProjectedGradient { set: IterateSet::Ball(1.0), ..sampling() };
+    let got = estimator.estimate(&game, 50, 1).unwrap();
+    assert!(got.values.iter().all(|value| (value - 0.5).abs() < 1e-7), "{:?}", got.values);
 }
 
 #[test]
 fn a_bound_that_equal_shares_exceed_is_refused() {
     let game = SumOfUnanimity::new(4, 0.0, [(vec![0], 1.0), (vec![1, 2], 1.0)]).unwrap();
-    for set in [IterateSet::Ball(0.99), IterateSet::BallByDykstra(0.99)] {
-        let refused = ProjectedGradient { set, ..sampling() }.estimate(&game, 50, 1).unwrap_err();
-        assert!(
-            matches!(refused, EstimatorError::NormBound { given: 0.99, least, output: 0 } if (least - 1.0).abs() < 1e-15)
-        );
-    }
+    let estimator = ProjectedGradient { set: IterateSet::Ball(0.99), ..sampling() };
+    let refused = estimator.estimate(&game, 50, 1).unwrap_err();
+    let wanted = |least: f64| (least - 1.0).abs() < 1e-15;
+    assert!(
+        matches!(refused, EstimatorError::Gradient(GradientError::NormBound { given: 0.99, least, output: 0 }) if wanted(least))
+    );
 }
 
 #[test]
@@ -423,7 +402,7 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
         ] {
             let refused = estimator.estimate(&game, 100_000, 1).unwrap_err();
             assert!(
-                matches!(refused, EstimatorError::Diverged { step, norm } if step >= 1 && (norm.is_nan() || norm > 1e8)),
+                matches!(refused, EstimatorError::Gradient(GradientError::Diverged { step, norm }) if step >= 1 && (norm.is_nan() || norm > 1e8)),
                 "{refused}"
             );
         }
@@ -440,23 +419,29 @@ fn parameters_that_make_no_sense_are_refused() {
     for given in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for step in [StepSize::Constant(given), StepSize::SquareRoot(given), StepSize::Reciprocal(given)] {
             let error = refused(ProjectedGradient { step, ..sampling() });
-            assert!(matches!(error, EstimatorError::StepSize { .. }), "{step:?}");
+            assert!(matches!(error, EstimatorError::Gradient(GradientError::StepSize { .. })), "{step:?}");
         }
         let set = IterateSet::Ball(given);
-        assert!(matches!(refused(ProjectedGradient { set, ..sampling() }), EstimatorError::Bound { .. }));
+        assert!(matches!(
+            refused(ProjectedGradient { set, ..sampling() }),
+            EstimatorError::Gradient(GradientError::Bound { .. })
+        ));
         let value_bound = Some(given);
         assert!(matches!(
             refused(ProjectedGradient { value_bound, ..sampling() }),
-            EstimatorError::Bound { .. }
+            EstimatorError::Gradient(GradientError::Bound { .. })
         ));
     }
     for delay in [-1.0, f64::NAN, f64::INFINITY] {
         let step = StepSize::Delayed(delay);
-        assert!(matches!(refused(ProjectedGradient { step, ..sampling() }), EstimatorError::StepSize { .. }));
+        assert!(matches!(
+            refused(ProjectedGradient { step, ..sampling() }),
+            EstimatorError::Gradient(GradientError::StepSize { .. })
+        ));
     }
     assert!(matches!(
         refused(ProjectedGradient { batch: 0, ..sampling() }),
-        EstimatorError::Batch { given: 0 }
+        EstimatorError::Gradient(GradientError::Batch { given: 0 })
     ));
     let large = ProjectedGradient { batch: 50, ..sampling() };
     assert!(matches!(refused(large), EstimatorError::Budget { given: 100, least: 102, .. }));

@@ -3,12 +3,14 @@
 use apportion_estimators::{
     Draws, Estimator, EstimatorError, FullBudget, LeverageShap, Pairing, PermutationShap, exact,
 };
-use apportion_games::{Coalitions, Game, GameError, SumOfUnanimity, TabulatedGame, stream};
+use apportion_games::{Coalitions, GameError, SumOfUnanimity, TabulatedGame};
 use apportion_values::Semivalue;
 use proptest::prelude::*;
-use rand::RngExt;
 
 use crate::common::all::all;
+use crate::common::{
+    ByBatch, Coverage, largest_difference, mean_and_error, of_terms, random_table, squared_error,
+};
 
 /// All, and their growing twins.
 fn with_growing() -> Vec<Box<dyn Estimator>> {
@@ -27,33 +29,11 @@ fn semivalue(estimator: &impl Estimator) -> Semivalue {
     estimator.value().semivalue().expect("a semivalue").clone()
 }
 
-/// The value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` of its coefficient.
-fn value_of(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
-    let mut values = vec![0.0; game.players()];
-    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-        let share = value.moment(term.size() - 1, 0);
-        term.members().for_each(|member| values[member] += share * coefficient);
-    }
-    values
-}
-
-/// Independent uniform values for all coalitions, around a large constant.
-fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, apportion_games::Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| 100.0 + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("a full table")
-}
-
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-}
-
 #[test]
 fn a_budget_of_all_coalitions_gives_the_exact_values() {
     for players in [1, 2, 3, 4, 7, 8, 10] {
         for outputs in [1, 3] {
-            let game = random_table(players, outputs, 11);
+            let game = random_table(players, outputs, 100.0, 11);
             for estimator in with_growing() {
                 let truth = exact(&game, semivalue(&estimator)).unwrap();
                 for budget in [1 << players, (1 << players) + 5] {
@@ -75,7 +55,7 @@ fn a_budget_of_all_coalitions_gives_the_exact_values() {
 fn the_regression_itself_is_exact_when_its_sample_is_complete() {
     // Not by enumeration: the sampled regression on all rows.
     for players in [2, 3, 4, 5, 8, 11] {
-        let game = random_table(players, 2, 5);
+        let game = random_table(players, 2, 100.0, 5);
         let truth = exact(&game, Semivalue::Shapley).unwrap();
         for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli] {
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
@@ -131,14 +111,10 @@ fn additive_games_are_met_exactly_once_the_regression_has_full_rank() {
 fn errors_shrink_as_the_budget_grows() {
     let game = SumOfUnanimity::random(24, 120, 6, 8);
     for estimator in all() {
-        let truth = value_of(&game, &semivalue(&estimator));
+        let truth = of_terms(&game, &semivalue(&estimator));
         let error = |budget: usize| -> f64 {
-            (0..10)
-                .map(|seed| {
-                    let got = estimator.estimate(&game, budget, seed).unwrap().values;
-                    got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
-                })
-                .sum()
+            let of = |seed| squared_error(&estimator.estimate(&game, budget, seed).unwrap().values, &truth);
+            (0..10).map(of).sum()
         };
         let (small, large) = (error(150), error(2400));
         assert!(large < small / 4.0, "{}: {small} at 150, {large} at 2400", estimator.name());
@@ -150,13 +126,12 @@ fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
     // Permutations and Monte Carlo are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
     let game = SumOfUnanimity::random(9, 40, 4, 3);
     for estimator in with_growing() {
-        let truth = value_of(&game, &semivalue(&estimator));
+        let truth = of_terms(&game, &semivalue(&estimator));
         let runs: Vec<Vec<f64>> =
             (0..200).map(|seed| estimator.estimate(&game, 200, seed).unwrap().values).collect();
         for (player, want) in truth.iter().enumerate() {
-            let mean = runs.iter().map(|run| run[player]).sum::<f64>() / 200.0;
-            let variance = runs.iter().map(|run| (run[player] - mean).powi(2)).sum::<f64>() / 199.0;
-            let bound = 4.5 * (variance / 200.0).sqrt() + 1e-3 * want.abs();
+            let (mean, error) = mean_and_error(&runs, player);
+            let bound = 4.5 * error + 1e-3 * want.abs();
             assert!((mean - want).abs() <= bound, "{} player {player}: {mean} for {want}", estimator.name());
         }
     }
@@ -168,20 +143,15 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
     let mut with_errors = 0;
     // The product space gives every player nine contributions here, which are too few to tell their variance; its own tests have more.
     for estimator in with_growing().iter().filter(|estimator| estimator.name() != "product-space") {
-        let (mut inside, mut count) = (0, 0);
+        let mut coverage = Coverage::default();
         for seed in 0..60 {
             let game = SumOfUnanimity::random(20, 100, 5, seed);
             let got = estimator.estimate(&game, 400, seed).unwrap();
             let Some(errors) = got.std_errors else { continue };
-            for ((value, error), truth) in
-                got.values.iter().zip(errors).zip(value_of(&game, &semivalue(estimator)))
-            {
-                inside += usize::from((value - truth).abs() <= 1.96 * error);
-                count += 1;
-            }
+            coverage.add(&got.values, &errors, &of_terms(&game, &semivalue(estimator)));
         }
-        if count > 0 {
-            let coverage = f64::from(inside as u32) / f64::from(count as u32);
+        if coverage.all > 0 {
+            let coverage = coverage.share();
             eprintln!("{} {}: {coverage:.3}", estimator.name(), estimator.value());
             assert!((0.91..=0.985).contains(&coverage), "{}: {coverage}", estimator.name());
             with_errors += 1;
@@ -195,7 +165,7 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
 #[test]
 fn no_standard_error_is_zero_unless_the_answer_is_exact() {
     // At m = 254 of 256, Bernoulli sampling draws every coalition for a third of the seeds, with weights of the expectation.
-    let game = random_table(8, 1, 2);
+    let game = random_table(8, 1, 100.0, 2);
     let truth = exact(&game, Semivalue::Shapley).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
         let estimator = LeverageShap { draws: Draws::Bernoulli, pairing, ..LeverageShap::default() };
@@ -271,35 +241,24 @@ fn the_budget_is_not_exceeded_but_by_bernoulli_sampling_and_the_authors_accounti
     }
 }
 
-/// Fails when a coalition of three players is asked for.
-struct Failing;
-
-impl Game for Failing {
-    fn players(&self) -> usize {
-        6
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        out.fill(0.0);
-        match batch.iter().find(|row| row.size() == 3) {
-            Some(row) => {
-                Err(GameError::NotFinite { coalition: row.to_coalition(), output: 0, value: f64::NAN })
-            }
-            None => Ok(()),
-        }
-    }
-}
-
 #[test]
 fn a_failing_game_fails_the_estimate_with_its_coalition() {
+    let failing = ByBatch(6, |batch: &Coalitions, out: &mut [f64]| {
+        out.fill(0.0);
+        match batch.iter().find(|row| row.size() == 3).map(|row| row.to_coalition()) {
+            Some(coalition) => Err(GameError::NotFinite { coalition, output: 0, value: f64::NAN }),
+            None => Ok(()),
+        }
+    });
     for estimator in all() {
-        let failed = estimator.estimate(&Failing, 40, 0).unwrap_err().to_string();
+        let failed = estimator.estimate(&failing, 40, 0).unwrap_err().to_string();
         assert!(failed.contains("of 6"), "{}: {failed}", estimator.name());
     }
 }
 
 #[test]
 fn an_explanation_survives_json() {
-    let game = random_table(6, 2, 1);
+    let game = random_table(6, 2, 100.0, 1);
     for estimator in all() {
         let explanation = estimator.estimate(&game, 30, 5).unwrap();
         let text = serde_json::to_string(&explanation).unwrap();
@@ -324,7 +283,7 @@ proptest! {
     /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same seed.
     #[test]
     fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
-        let (first, second) = (random_table(7, 1, seed), random_table(7, 1, seed + 1));
+        let (first, second) = (random_table(7, 1, 100.0, seed), random_table(7, 1, 100.0, seed + 1));
         let mixed: Vec<f64> = first.values_in_order().iter().zip(second.values_in_order()).map(|(x, y)| a * x + b * y).collect();
         let mixed = TabulatedGame::new(mixed, 1).unwrap();
         for estimator in all() {

@@ -8,6 +8,7 @@ use apportion_games::{Airport, Coalitions, Game, Glove, SumOfUnanimity, Tabulate
 use apportion_values::Semivalue;
 
 use crate::common::all::all;
+use crate::common::squared_error;
 
 const PLAYERS: usize = 12;
 const BUDGETS: [usize; 4] = [300, 700, 1600, 3600];
@@ -58,7 +59,7 @@ fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
                 .map(|budget| {
                     let squares = |seed: u64| -> f64 {
                         let got = estimator.estimate(&game, budget, seed).unwrap().values;
-                        got.iter().zip(&truth).map(|(got, want)| (got - want).powi(2)).sum()
+                        squared_error(&got, &truth)
                     };
                     (budget as f64, (0..SEEDS).map(squares).sum::<f64>() / SEEDS as f64)
                 })

@@ -4,13 +4,13 @@
 use apportion_estimators::{
     Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingLaw, exact,
 };
-use apportion_games::{Coalition, Coalitions, Counted, Game, Purpose, SumOfUnanimity, TabulatedGame, stream};
-use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
-    ln_choose,
-};
+use apportion_games::{Coalition, Counted, SumOfUnanimity, TabulatedGame};
+use apportion_samplers::{Pairing, Sample, Sampler, SizeLaw, WithReplacement, ln_choose};
 use apportion_values::Semivalue;
-use rand::RngExt;
+
+use crate::common::{
+    Coverage, DRAWS, assert_close, mean_and_error, of_terms, random_table, sample, squared_error, value_of,
+};
 
 /// One of each kind of semivalue, for games of `players`.
 fn values(players: usize) -> Vec<Semivalue> {
@@ -29,28 +29,6 @@ fn values(players: usize) -> Vec<Semivalue> {
     ]
     .map(Result::unwrap)
     .into()
-}
-
-fn value_of(game: &dyn Game, coalition: &Coalition) -> Vec<f64> {
-    let mut batch = Coalitions::new(game.players());
-    batch.push(coalition.view());
-    let mut out = vec![0.0; game.outputs()];
-    game.values(&batch, &mut out).expect("games of these tests cannot fail");
-    out
-}
-
-/// Independent uniform values for all coalitions, around a constant.
-fn random_table(players: usize, outputs: usize, constant: f64, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| constant + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("a full table")
-}
-
-fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), want.len(), "{what}");
-    for (i, (g, w)) in got.iter().zip(want).enumerate() {
-        assert!((g - w).abs() <= tolerance * (1.0 + w.abs()), "{what}, entry {i}: {g} for {w}");
-    }
 }
 
 #[test]
@@ -96,6 +74,12 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
             }
         }
     }
+}
+
+/// One by one, each coalition once.
+fn merged(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
+    let sample = sample(draws, law, Pairing::Unpaired, rows, seed);
+    if draws == Draws::WithReplacement { sample.merge_duplicates() } else { sample }
 }
 
 /// The weights r_in and r_out of a size, up to a common factor, from moments and binomials as they stand.
@@ -170,23 +154,6 @@ fn law(value: &Semivalue, law: SamplingLaw, players: usize) -> SizeLaw {
     SizeLaw::custom(&weights).expect("some weight is positive")
 }
 
-fn draw(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
-    let pairing = Pairing::Unpaired;
-    let sample = match draws {
-        Draws::FixedCounts => FixedCounts { law, pairing }.sample(rows, seed),
-        Draws::Bernoulli => Bernoulli { law, pairing }.sample(rows, seed),
-        Draws::Growing => Growing { law, pairing }.sample(rows, seed),
-        Draws::GrowingBernoulli => GrowingBernoulli { law, pairing }.sample(rows, seed),
-        Draws::WithReplacement => {
-            WithReplacement { law, pairing }.sample(rows, seed).map(Sample::merge_duplicates)
-        }
-    };
-    sample.expect("samples of these tests are small")
-}
-
-const DRAWS: [Draws; 5] =
-    [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
-
 #[test]
 fn msr_is_the_difference_of_two_weighted_means() {
     for (players, budget) in [(3, 40), (5, 24), (8, 60), (9, 101), (65, 300), (130, 400)] {
@@ -196,7 +163,7 @@ fn msr_is_the_difference_of_two_weighted_means() {
         for value in values(players) {
             for sampling in [SamplingLaw::Specific, SamplingLaw::OneSampleFitsAll] {
                 for draws in DRAWS {
-                    let sample = draw(draws, law(&value, sampling, players), budget - 2, 3);
+                    let sample = merged(draws, law(&value, sampling, players), budget - 2, 3);
                     let gains: Vec<f64> = sample
                         .coalitions()
                         .iter()
@@ -246,7 +213,7 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
         let total = value_of(&game, &Coalition::full(players))[0] - 3.0;
         for value in values(players) {
             for draws in DRAWS {
-                let sample = draw(draws, law(&value, SamplingLaw::Specific, players), budget - 2, 3);
+                let sample = merged(draws, law(&value, SamplingLaw::Specific, players), budget - 2, 3);
                 let rows: Vec<Vec<f64>> = sample
                     .coalitions()
                     .iter()
@@ -363,9 +330,8 @@ fn every_semivalue_is_met_on_average_up_to_the_noise_of_200_seeds() {
             let runs: Vec<Vec<f64>> =
                 (0..200).map(|seed| estimator.estimate(&game, 300, seed).unwrap().values).collect();
             for (player, want) in truth.iter().enumerate() {
-                let mean = runs.iter().map(|run| run[player]).sum::<f64>() / 200.0;
-                let variance = runs.iter().map(|run| (run[player] - mean).powi(2)).sum::<f64>() / 199.0;
-                let bound = (4.0 / 200f64.sqrt() + 0.05) * variance.sqrt();
+                let (mean, error) = mean_and_error(&runs, player);
+                let bound = (4.0 + 0.05 * 200f64.sqrt()) * error;
                 let name = estimator.name();
                 assert!((mean - want).abs() <= bound, "{name} {value} player {player}: {mean} for {want}");
             }
@@ -378,25 +344,18 @@ fn intervals_cover_the_truth_of_every_semivalue() {
     // 95 % intervals over 30 random games of 20 players.
     for value in values(20) {
         for estimator in estimators(&value) {
-            let (mut inside, mut count) = (0, 0);
+            let mut coverage = Coverage::default();
             for seed in 0..30 {
                 let game = SumOfUnanimity::random(20, 100, 5, seed);
                 let got = estimator.estimate(&game, 400, seed).unwrap();
                 let Some(errors) = got.std_errors else { continue };
-                let mut truth = vec![0.0; 20];
-                for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-                    term.members().for_each(|i| truth[i] += coefficient * value.moment(term.size() - 1, 0));
-                }
-                for ((got, error), truth) in got.values.iter().zip(errors).zip(truth) {
-                    inside += usize::from((got - truth).abs() <= 1.96 * error);
-                    count += 1;
-                }
+                coverage.add(&got.values, &errors, &of_terms(&game, &value));
             }
-            if estimator.name() == "one-sample-fits-all" && count == 0 {
+            if estimator.name() == "one-sample-fits-all" && coverage.all == 0 {
                 // Beta-Shapley(16, 1) looks at few of its coalitions.
                 continue;
             }
-            let coverage = f64::from(inside as u32) / f64::from(count as u32);
+            let coverage = coverage.share();
             assert!((0.87..=0.98).contains(&coverage), "{} {value}: {coverage}", estimator.name());
         }
     }
@@ -461,7 +420,7 @@ fn several_values_come_from_one_sample() {
             }
             let truth = exact(&game, value.clone()).unwrap().values;
             let norm: f64 = truth.iter().map(|x| x * x).sum();
-            let error: f64 = explanation.values.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+            let error: f64 = squared_error(&explanation.values, &truth);
             assert!(error < 0.1 * norm, "{law:?} {value}: {error} of {norm}");
         }
     }
@@ -487,13 +446,7 @@ fn a_thousand_players_neither_overflow_nor_underflow() {
     let game = SumOfUnanimity::random(1000, 3000, 3, 2);
     let early = Semivalue::beta_shapley(16.0, 1.0).unwrap();
     for value in [Semivalue::Banzhaf, early, Semivalue::mixture(&[0.001, 1.0], &[0.5, 0.5]).unwrap()] {
-        let truth: f64 = {
-            let mut truth = vec![0.0; 1000];
-            for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-                term.members().for_each(|i| truth[i] += coefficient * value.moment(term.size() - 1, 0));
-            }
-            truth.iter().map(|x| x * x).sum()
-        };
+        let truth: f64 = of_terms(&game, &value).iter().map(|x| x * x).sum();
         for estimator in estimators(&value) {
             let got = estimator.estimate(&game, 2100, 1).unwrap();
             assert!(got.values.iter().all(|value| value.is_finite()), "{} {value}", estimator.name());
@@ -509,17 +462,11 @@ fn a_thousand_players_neither_overflow_nor_underflow() {
 fn adjustment_takes_out_most_of_the_noise() {
     for value in values(24) {
         let error = |estimator: &dyn Estimator| -> f64 {
-            (0..10)
-                .map(|seed| {
-                    let game = SumOfUnanimity::random(24, 100, 3, seed);
-                    let mut error = estimator.estimate(&game, 480, seed).unwrap().values;
-                    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-                        let share = coefficient * value.moment(term.size() - 1, 0);
-                        term.members().for_each(|member| error[member] -= share);
-                    }
-                    error.iter().map(|x| x * x).sum::<f64>()
-                })
-                .sum()
+            let of = |seed| {
+                let game = SumOfUnanimity::random(24, 100, 3, seed);
+                squared_error(&estimator.estimate(&game, 480, seed).unwrap().values, &of_terms(&game, &value))
+            };
+            (0..10).map(of).sum()
         };
         let adjusted = error(&MaximumSampleReuse::adjusted(value.clone()));
         for other in

@@ -1,16 +1,18 @@
 //! Stratified Monte Carlo against its definition written out, against enumeration and closed forms, and what it promises of its errors.
 
-use apportion_estimators::{
-    Allocation, Estimator, EstimatorError, Explanation, FullBudget, StratifiedMonteCarlo, exact,
-};
+use apportion_estimators::{Allocation, Estimator, EstimatorError, FullBudget, StratifiedMonteCarlo, exact};
 use apportion_games::{
-    Additive, Airport, ClosedForm, Coalition, Coalitions, Counted, Game, GameError, Glove, Purpose,
-    SumOfUnanimity, TabulatedGame, WeightedVoting, stream,
+    Additive, Airport, ClosedForm, Coalition, Counted, Game, Glove, Purpose, SumOfUnanimity, TabulatedGame,
+    WeightedVoting, stream,
 };
 use apportion_values::Semivalue;
 use rand::RngExt;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+
+use crate::common::{
+    Coverage, Recorded, Several, assert_unbiased, assert_within, largest_difference, mean_and_error,
+    on_threads, squared_error, value_of,
+};
 
 const ALLOCATIONS: [Allocation; 2] = [Allocation::Equal, Allocation::Neyman];
 
@@ -36,43 +38,6 @@ fn random_table(players: usize, outputs: usize, seed: u64) -> TabulatedGame {
     TabulatedGame::new(values, outputs).expect("a full table")
 }
 
-/// A game of three outputs for any number of players that remembers what it was asked, in order.
-struct Recording {
-    game: SumOfUnanimity,
-    asked: Mutex<Vec<Coalition>>,
-}
-
-impl Recording {
-    fn new(game: SumOfUnanimity) -> Self {
-        Self { game, asked: Mutex::default() }
-    }
-
-    fn value(&self, coalition: &Coalition) -> [f64; 3] {
-        let mut batch = Coalitions::new(self.game.players());
-        batch.push(coalition.view());
-        let mut value = [0.0];
-        self.game.values(&batch, &mut value).expect("games of these tests cannot fail");
-        [value[0], value[0] * value[0], 10.0 - value[0]]
-    }
-}
-
-impl Game for Recording {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn outputs(&self) -> usize {
-        3
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().expect("no thread panics");
-        for (row, out) in batch.iter().zip(out.chunks_exact_mut(3)) {
-            out.copy_from_slice(&self.value(&row.to_coalition()));
-            asked.push(row.to_coalition());
-        }
-        Ok(())
-    }
-}
-
 /// Evaluations before any draw.
 fn known(law: &[f64]) -> usize {
     let needed = |sizes: &[f64]| usize::from(sizes.iter().any(|&weight| weight >= 1e-18));
@@ -81,9 +46,9 @@ fn known(law: &[f64]) -> usize {
 
 /// The contributions that were drawn, by player and size, from the order in which coalitions were asked for: after ∅, N, the players alone and
 /// all but each come draws; one of two coalitions is followed by the same with one player more.
-fn drawn(game: &Recording, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
+fn drawn(game: &Recorded<Several>, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
     let players = game.players();
-    let asked = game.asked.lock().expect("no thread panics");
+    let asked = game.take_coalitions();
     let mut contributions: BTreeMap<_, Vec<[f64; 3]>> = BTreeMap::new();
     let mut at = known(law);
     let sizes: Vec<usize> = (1..players - 1).filter(|&size| law[size] >= 1e-18).collect();
@@ -116,7 +81,7 @@ fn drawn(game: &Recording, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]
                 (first.clone(), with)
             };
             assert!(without.view().size() == size && !without.view().contains(player));
-            let (a, b) = (game.value(&with), game.value(&without));
+            let (a, b) = (value_of(&game.game, &with), value_of(&game.game, &without));
             own.push([a[0] - b[0], a[1] - b[1], a[2] - b[2]]);
         }
         if at == before {
@@ -131,7 +96,7 @@ fn drawn(game: &Recording, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]
 fn equal_draws_are_weighted_by_the_law_of_sizes() {
     for (players, rounds) in [(5, 3), (8, 4), (13, 6), (65, 2), (130, 1)] {
         for value in values(players) {
-            let game = Recording::new(SumOfUnanimity::random(players, 40, 4, 6));
+            let game = Recorded::new(Several(SumOfUnanimity::random(players, 40, 4, 6), 10.0));
             let estimator = sampling(Allocation::Equal, value.clone());
             let least = estimator.minimum_budget(players);
             let budget = least + (rounds - 1) * (least - known(&value.size_law(players))) + 3;
@@ -139,14 +104,15 @@ fn equal_draws_are_weighted_by_the_law_of_sizes() {
             let law = value.size_law(players);
             let contributions = drawn(&game, &law);
             let all: Coalition = Coalition::full(players);
-            let (base, prediction) = (game.value(&Coalition::empty(players)), game.value(&all));
+            let (base, prediction) =
+                (value_of(&game.game, &Coalition::empty(players)), value_of(&game.game, &all));
             let mut has_errors = true;
             let mut wanted: Vec<(f64, f64)> = Vec::new();
             for player in 0..players {
-                let alone = game.value(&Coalition::from_members(players, [player]));
+                let alone = value_of(&game.game, &Coalition::from_members(players, [player]));
                 let mut others = all.clone();
                 others.remove(player);
-                let others = game.value(&others);
+                let others = value_of(&game.game, &others);
                 for output in 0..3 {
                     let mut mean = law[0] * (alone[output] - base[output])
                         + law[players - 1] * (prediction[output] - others[output]);
@@ -179,13 +145,6 @@ fn equal_draws_are_weighted_by_the_law_of_sizes() {
     }
 }
 
-fn moments(runs: &[Explanation], at: usize) -> (f64, f64) {
-    let count = runs.len() as f64;
-    let mean = runs.iter().map(|run| run.values[at]).sum::<f64>() / count;
-    let squares: f64 = runs.iter().map(|run| (run.values[at] - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0) / count).sqrt())
-}
-
 /// As skewed as can be: many contributions are zero, and a few are large.
 fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
     [
@@ -205,13 +164,9 @@ fn estimates_are_unbiased_on_skewed_games() {
         for (name, game) in skewed() {
             let truth = game.shapley();
             // Some eight draws a stratum, half of them allocated.
-            let runs: Vec<Explanation> = (0..200)
-                .map(|seed| sampling(allocation, Semivalue::Shapley).estimate(&*game, 900, seed).unwrap())
-                .collect();
-            for (player, want) in truth.iter().enumerate() {
-                let (mean, error) = moments(&runs, player);
-                assert!((mean - want).abs() <= 4.0 * error + 1e-12, "{name}: {mean} ± {error} for {want}");
-            }
+            let of =
+                |seed| sampling(allocation, Semivalue::Shapley).estimate(&*game, 900, seed).unwrap().values;
+            assert_unbiased(&(0..200).map(of).collect::<Vec<_>>(), &truth, 4.0, name);
         }
     }
 }
@@ -222,12 +177,12 @@ fn a_rare_contribution_is_not_overlooked_by_the_allocation() {
     // that depend on a stratum's own make the estimates too low by half again the bound.
     let game = SumOfUnanimity::unanimity(12, 0..6).unwrap();
     let estimator = sampling(Allocation::Neyman, Semivalue::Shapley);
-    let runs: Vec<Explanation> =
-        (0..1000).map(|seed| estimator.estimate(&game, 2200, seed).unwrap()).collect();
+    let runs: Vec<Vec<f64>> =
+        (0..1000).map(|seed| estimator.estimate(&game, 2200, seed).unwrap().values).collect();
+    assert_unbiased(&runs, &game.shapley(), 4.0, "rare");
     for (player, want) in game.shapley().iter().enumerate() {
-        let (mean, error) = moments(&runs, player);
+        let (_, error) = mean_and_error(&runs, player);
         assert!(error < 0.01 * want.max(0.1), "{error}");
-        assert!((mean - want).abs() <= 4.0 * error + 1e-12, "{player}: {mean} ± {error} for {want}");
     }
 }
 
@@ -237,13 +192,8 @@ fn every_semivalue_is_met_without_bias() {
     for value in values(9) {
         let truth = exact(&game, value.clone()).unwrap().values;
         for allocation in ALLOCATIONS {
-            let runs: Vec<Explanation> = (0..200)
-                .map(|seed| sampling(allocation, value.clone()).estimate(&game, 480, seed).unwrap())
-                .collect();
-            for (player, want) in truth.iter().enumerate() {
-                let (mean, error) = moments(&runs, player);
-                assert!((mean - want).abs() <= 4.0 * error, "{value}: {mean} ± {error} for {want}");
-            }
+            let of = |seed| sampling(allocation, value.clone()).estimate(&game, 480, seed).unwrap().values;
+            assert_unbiased(&(0..200).map(of).collect::<Vec<_>>(), &truth, 4.0, &value.to_string());
         }
     }
 }
@@ -252,18 +202,13 @@ fn every_semivalue_is_met_without_bias() {
 fn standard_errors_cover_the_truth_of_random_games() {
     for allocation in ALLOCATIONS {
         for budget in [1200, 5000] {
-            let (mut inside, mut count) = (0, 0);
+            let mut coverage = Coverage::default();
             for seed in 0..100 {
                 let game = SumOfUnanimity::random(12, 80, 5, seed);
                 let got = sampling(allocation, Semivalue::Shapley).estimate(&game, budget, seed).unwrap();
-                for ((value, error), want) in
-                    got.values.iter().zip(got.std_errors.unwrap()).zip(game.shapley())
-                {
-                    inside += u32::from((value - want).abs() <= 1.96 * error);
-                    count += 1;
-                }
+                coverage.add(&got.values, &got.std_errors.unwrap(), &game.shapley());
             }
-            let coverage = f64::from(inside) / f64::from(count);
+            let coverage = coverage.share();
             eprintln!("{allocation:?} {budget}: {coverage:.3}");
             assert!((0.92..=0.97).contains(&coverage), "{allocation:?} {budget}: {coverage}");
         }
@@ -280,7 +225,7 @@ fn errors_fall_as_the_square_root_of_the_budget() {
             let squares = (0..40).map(|seed| {
                 let estimator = sampling(allocation, Semivalue::Shapley);
                 let got = estimator.estimate(&game, budget, seed).unwrap().values;
-                got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                squared_error(&got, &truth)
             });
             squares.sum::<f64>().ln()
         };
@@ -301,9 +246,7 @@ fn textbook_games_come_out_within_their_errors() {
         for game in games {
             let n = game.players();
             let got = sampling(allocation, Semivalue::Shapley).estimate(&game, 40 * n * n, 2).unwrap();
-            for ((value, error), want) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.shapley()) {
-                assert!((value - want).abs() <= 5.0 * error + 1e-9, "{value} ± {error} for {want}");
-            }
+            assert_within(&got, &game.shapley(), 5.0, 1e-9, &format!("{allocation:?}"));
         }
     }
 }
@@ -316,9 +259,7 @@ fn additive_games_are_met_exactly() {
         for allocation in ALLOCATIONS {
             let estimator = sampling(allocation, Semivalue::Shapley);
             let got = estimator.estimate(&game, estimator.minimum_budget(players), 1).unwrap();
-            for (got, want) in got.values.iter().zip(&worth) {
-                assert!((got - want).abs() < 1e-12, "{players}: {got} for {want}");
-            }
+            assert!(largest_difference(&got.values, &worth) < 1e-12, "{players}");
         }
     }
 }
@@ -333,9 +274,7 @@ fn strata_that_are_drawn_whole_are_exact() {
             let got = sampling(allocation, value.clone()).estimate(&game, 100_000, 1).unwrap();
             assert!(got.diagnostics.exact && got.evaluations < 1000);
             assert_eq!(got.std_errors, Some(vec![0.0; 14]));
-            for (got, want) in got.values.iter().zip(&truth.values) {
-                assert!((got - want).abs() < 1e-12);
-            }
+            assert!(largest_difference(&got.values, &truth.values) < 1e-12);
         }
     }
 }
@@ -363,9 +302,9 @@ fn evaluations_are_what_the_game_was_asked_for_and_use_up_the_budget() {
 fn draws_for_a_budget_are_among_those_for_a_larger_one() {
     for allocation in ALLOCATIONS {
         let asked = |budget| {
-            let game = Recording::new(SumOfUnanimity::random(14, 60, 4, 1));
+            let game = Recorded::new(Several(SumOfUnanimity::random(14, 60, 4, 1), 10.0));
             sampling(allocation, Semivalue::Shapley).growing().estimate(&game, budget, 3).unwrap();
-            game.asked.into_inner().unwrap()
+            game.take()
         };
         let large = asked(20_000);
         for budget in [338, 1000, 2717, 2718, 5003, 12_000] {
@@ -395,8 +334,7 @@ fn results_do_not_depend_on_threads() {
     let game = random_table(13, 3, 1);
     for allocation in ALLOCATIONS {
         let of = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| sampling(allocation, Semivalue::Shapley).estimate(&game, 6000, 7).unwrap())
+            on_threads(threads, || sampling(allocation, Semivalue::Shapley).estimate(&game, 6000, 7).unwrap())
         };
         assert_eq!(of(1), of(3), "{allocation:?}");
     }

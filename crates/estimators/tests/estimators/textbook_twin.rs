@@ -2,9 +2,9 @@
 
 use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageShap, Pairing};
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
-use apportion_samplers::{Bernoulli, FixedCounts, Growing, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{Sample, SizeLaw};
 
-use crate::common::solve;
+use crate::common::{assert_close, sample, solve, value_of};
 
 /// C(n, s) as a float, factor by factor.
 fn choose(n: usize, s: usize) -> f64 {
@@ -19,13 +19,7 @@ fn kernel(n: usize, s: usize) -> f64 {
 /// argmin Σ w (⟨z,x⟩ − y)² under Σx = total, by the Lagrangian of the paper's appendix K.
 fn constrained(sample: &Sample, weight: impl Fn(usize) -> f64, game: &dyn Game) -> Vec<f64> {
     let n = game.players();
-    let value = |coalition: Coalition| {
-        let mut batch = apportion_games::Coalitions::new(n);
-        batch.push(coalition.view());
-        let mut out = [0.0];
-        game.values(&batch, &mut out).expect("a game of unanimities cannot fail");
-        out[0]
-    };
+    let value = |coalition: Coalition| value_of(game, &coalition)[0];
     let (empty, full) = (value(Coalition::empty(n)), value(Coalition::full(n)));
     // Rows 0..n: the gradient, with the multiplier in column n; row n: the constraint; column n + 1: right-hand sides.
     let mut system = vec![vec![0.0; n + 2]; n + 1];
@@ -46,12 +40,6 @@ fn constrained(sample: &Sample, weight: impl Fn(usize) -> f64, game: &dyn Game) 
     x
 }
 
-fn assert_close(got: &[f64], want: &[f64], what: &str) {
-    for (i, (g, w)) in got.iter().zip(want).enumerate() {
-        assert!((g - w).abs() < 1e-8 * (1.0 + w.abs()), "{what}, player {i}: {g} for {w}");
-    }
-}
-
 #[test]
 fn leverage_shap_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 20), (8, 60), (9, 101), (16, 200), (65, 400), (130, 900)] {
@@ -59,12 +47,7 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing] {
                 let law = SizeLaw::leverage(players).unwrap();
-                let sample = match draws {
-                    Draws::Bernoulli => Bernoulli { law, pairing }.sample(budget - 2, 3),
-                    Draws::Growing => Growing { law, pairing }.sample(budget - 2, 3),
-                    _ => FixedCounts { law, pairing }.sample(budget - 2, 3),
-                }
-                .unwrap();
+                let sample = sample(draws, law, pairing, budget - 2, 3);
                 let weight = |k: usize| {
                     let size = sample.coalitions().sizes()[k] as usize;
                     let rows = sample.strata()[size].expected;
@@ -78,7 +61,7 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
                     ..LeverageShap::default()
                 };
                 let got = estimator.estimate(&game, budget, 3).unwrap();
-                assert_close(&got.values, &want, estimator.name());
+                assert_close(&got.values, &want, 1e-8, estimator.name());
             }
         }
     }
@@ -91,11 +74,11 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             let law = SizeLaw::kernel(players).unwrap();
             // Repetitions kept: every draw is a row.
-            let sample = WithReplacement { law, pairing }.sample(budget - 2, 8).unwrap();
+            let sample = sample(Draws::WithReplacement, law, pairing, budget - 2, 8);
             let want = constrained(&sample, |_| 1.0, &game);
             let estimator = KernelShap { pairing, full_budget: FullBudget::Sample };
             let got = estimator.estimate(&game, budget, 8).unwrap();
-            assert_close(&got.values, &want, estimator.name());
+            assert_close(&got.values, &want, 1e-8, estimator.name());
         }
     }
 }
@@ -105,5 +88,5 @@ fn permutation_shap_of_a_game_of_pairs_is_exact() {
     // A permutation and its reverse give every pair of players both orders: games of order two are met exactly.
     let game = SumOfUnanimity::random(30, 200, 2, 4);
     let got = apportion_estimators::PermutationShap::default().estimate(&game, 60, 0).unwrap();
-    assert_close(&got.values, &game.shapley(), "permutation");
+    assert_close(&got.values, &game.shapley(), 1e-8, "permutation");
 }

@@ -3,27 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SamplerError, SizeLaw,
-    WithReplacement, choose, most_rows,
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement, choose,
+    most_rows,
 };
 use proptest::prelude::*;
 
 const PAIRINGS: [Pairing; 2] = [Pairing::Unpaired, Pairing::Paired];
 
 fn without_replacement(law: &SizeLaw, pairing: Pairing) -> [Box<dyn Sampler>; 4] {
-    let [growing, growing_bernoulli] = growing(law, pairing);
-    [
-        Box::new(Bernoulli { law: law.clone(), pairing }),
-        Box::new(FixedCounts { law: law.clone(), pairing }),
-        growing,
-        growing_bernoulli,
-    ]
+    let [bernoulli, fixed] = in_order(law, pairing, Order::Fixed);
+    let [growing_bernoulli, growing] = in_order(law, pairing, Order::Nested);
+    [bernoulli, fixed, growing, growing_bernoulli]
 }
 
-fn growing(law: &SizeLaw, pairing: Pairing) -> [Box<dyn Sampler>; 2] {
+fn in_order(law: &SizeLaw, pairing: Pairing, order: Order) -> [Box<dyn Sampler>; 2] {
     [
-        Box::new(Growing { law: law.clone(), pairing }),
-        Box::new(GrowingBernoulli { law: law.clone(), pairing }),
+        Box::new(Bernoulli { law: law.clone(), pairing, order }),
+        Box::new(FixedCounts { law: law.clone(), pairing, order }),
     ]
 }
 
@@ -96,7 +92,7 @@ proptest! {
     fn growing_samples_hold_those_of_smaller_budgets(
         players in players(), few in 0usize..1500, more in 0usize..1500, kind in 0usize..4, paired: bool, seed: u64,
     ) {
-        for sampler in growing(&law(kind, players), PAIRINGS[usize::from(paired)]) {
+        for sampler in in_order(&law(kind, players), PAIRINGS[usize::from(paired)], Order::Nested) {
             let (small, large) = (sampler.sample(few, seed).unwrap(), sampler.sample(few + more, seed).unwrap());
             let large: BTreeSet<_> = large.coalitions().iter().map(|row| row.words()).collect();
             prop_assert!(small.coalitions().iter().all(|row| large.contains(row.words())));
@@ -190,8 +186,9 @@ fn fixed_counts_spend_the_budget_at_any_number_of_players() {
                     let law = law(kind, players);
                     let rows =
                         |sampler: &dyn Sampler| sampler.sample(evaluations, 4).unwrap().coalitions().len();
-                    assert_eq!(rows(&FixedCounts { law: law.clone(), pairing }), wanted);
-                    assert_eq!(rows(&Growing { law, pairing }), wanted);
+                    for order in [Order::Fixed, Order::Nested] {
+                        assert_eq!(rows(&FixedCounts { law: law.clone(), pairing, order }), wanted);
+                    }
                 }
             }
         }
@@ -204,7 +201,8 @@ fn one_size_does_not_change_what_another_draws() {
     let rows_of_size_3 = |other: usize| {
         let mut weights = [0.0; 21];
         (weights[3], weights[other]) = (1.0, 1.0);
-        let sampler = FixedCounts { law: SizeLaw::custom(&weights).unwrap(), pairing: Pairing::Unpaired };
+        let law = SizeLaw::custom(&weights).unwrap();
+        let sampler = FixedCounts { law, pairing: Pairing::Unpaired, order: Order::Fixed };
         let sample = sampler.sample(20, 5).unwrap();
         sample
             .coalitions()

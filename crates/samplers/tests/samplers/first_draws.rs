@@ -2,9 +2,7 @@
 //!
 //! Stored results name their seed: if these change, every one of them stops being reproducible, and the change log must say so.
 
-use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
-};
+use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
 
 fn first(sample: &Sample, rows: usize) -> Vec<String> {
     sample.coalitions().iter().take(rows).map(|row| row.to_string()).collect()
@@ -19,9 +17,9 @@ fn fingerprint(sample: &Sample) -> u64 {
 #[test]
 fn first_rows_are_fixed() {
     let (law, pairing) = (SizeLaw::leverage(8).unwrap(), Pairing::Paired);
-    let bernoulli = Bernoulli { law: law.clone(), pairing }.sample(80, 42).unwrap();
+    let bernoulli = Bernoulli { law: law.clone(), pairing, order: Order::Fixed }.sample(80, 42).unwrap();
     assert_eq!(first(&bernoulli, 80)[16..19], ["{0, 1} of 8", "{2, 3, 4, 5, 6, 7} of 8", "{0, 3} of 8"]);
-    let fixed = FixedCounts { law: law.clone(), pairing }.sample(80, 42).unwrap();
+    let fixed = FixedCounts { law: law.clone(), pairing, order: Order::Fixed }.sample(80, 42).unwrap();
     assert_eq!(first(&fixed, 80)[16..19], ["{0, 3} of 8", "{1, 2, 4, 5, 6, 7} of 8", "{1, 2} of 8"]);
     let with_replacement = WithReplacement { law, pairing: Pairing::Unpaired }.sample(80, 42).unwrap();
     assert_eq!(
@@ -39,8 +37,8 @@ fn whole_samples_are_fixed() {
         {
             let law = law.unwrap();
             let samplers: [Box<dyn Sampler>; 3] = [
-                Box::new(Bernoulli { law: law.clone(), pairing }),
-                Box::new(FixedCounts { law: law.clone(), pairing }),
+                Box::new(Bernoulli { law: law.clone(), pairing, order: Order::Fixed }),
+                Box::new(FixedCounts { law: law.clone(), pairing, order: Order::Fixed }),
                 Box::new(WithReplacement { law, pairing }),
             ];
             fingerprints
@@ -75,8 +73,9 @@ fn whole_growing_samples_are_fixed() {
     let mut fingerprints = Vec::new();
     for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
         let (law, pairing) = (SizeLaw::leverage(players).unwrap(), Pairing::Paired);
-        let growing = Growing { law: law.clone(), pairing }.sample(evaluations, 42).unwrap();
-        let bernoulli = GrowingBernoulli { law, pairing }.sample(evaluations, 42).unwrap();
+        let growing =
+            FixedCounts { law: law.clone(), pairing, order: Order::Nested }.sample(evaluations, 42).unwrap();
+        let bernoulli = Bernoulli { law, pairing, order: Order::Nested }.sample(evaluations, 42).unwrap();
         fingerprints.extend([fingerprint(&growing), fingerprint(&bernoulli)]);
     }
     let wanted = [

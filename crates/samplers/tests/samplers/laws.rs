@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use apportion_games::Coalitions;
-use apportion_samplers::{
-    Bernoulli, FixedCounts, Growing, GrowingBernoulli, Pairing, Sample, Sampler, SizeLaw, WithReplacement,
-};
+use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
 
 const RUNS: u64 = 6000;
 const PAIRINGS: [Pairing; 2] = [Pairing::Unpaired, Pairing::Paired];
@@ -75,12 +73,9 @@ fn strata_agree(sample: &Sample, law: &SizeLaw, probabilities: &[f64]) {
 
 #[test]
 fn bernoulli_units_enter_with_their_probability_and_independently() {
-    enters_independently(|law, pairing| Box::new(Bernoulli { law, pairing }));
-}
-
-#[test]
-fn growing_bernoulli_units_enter_with_their_probability_and_independently() {
-    enters_independently(|law, pairing| Box::new(GrowingBernoulli { law, pairing }));
+    for order in [Order::Fixed, Order::Nested] {
+        enters_independently(|law, pairing| Box::new(Bernoulli { law, pairing, order }));
+    }
 }
 
 #[test]
@@ -91,7 +86,7 @@ fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
         for law in laws(players) {
             let is_drawn = |pairing: Pairing, mask: u64| draw_probability(&law, pairing, mask) > 0.0;
             for pairing in PAIRINGS {
-                let sampler = Growing { law: law.clone(), pairing };
+                let sampler = FixedCounts { law: law.clone(), pairing, order: Order::Nested };
                 let truth: f64 = (0..1 << players).filter(|&mask| is_drawn(pairing, mask)).map(value).sum();
                 for evaluations in budgets {
                     let estimate = |seed: u64| -> f64 {
@@ -169,7 +164,7 @@ fn fixed_counts_use_every_evaluation_and_keep_the_inclusion_probabilities() {
     for (players, evaluations) in [(2, 1), (4, 5), (5, 11), (6, 20), (7, 60)] {
         for law in laws(players) {
             for pairing in PAIRINGS {
-                let sampler = FixedCounts { law: law.clone(), pairing };
+                let sampler = FixedCounts { law: law.clone(), pairing, order: Order::Fixed };
                 let wanted = if pairing == Pairing::Paired { evaluations / 2 * 2 } else { evaluations };
                 let probabilities = inclusion_probabilities(&law, pairing, wanted as f64);
                 let total = probabilities.iter().sum::<f64>().round() as usize;
@@ -257,7 +252,8 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
 #[test]
 fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_its_law() {
     // 101 players, 600 rows: 6 pairs of each size on average, of C(101, s) that need up to 98 bits: Poisson(6) but for size 1 and 2.
-    let sampler = Bernoulli { law: SizeLaw::leverage(101).unwrap(), pairing: Pairing::Paired };
+    let sampler =
+        Bernoulli { law: SizeLaw::leverage(101).unwrap(), pairing: Pairing::Paired, order: Order::Fixed };
     let (mut sum, mut squares, mut draws) = (0.0, 0.0, 0.0);
     for seed in 0..400 {
         let sample = sampler.sample(600, seed).unwrap();

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use apportion::estimators::{
-    ConnectedRegression, KernelShap, LeverageShap, Lime, OnGraph, OptimizedMonteCarlo, Orders,
+    ConnectedRegression, KernelShap, LeverageShap, OnGraph, OptimizedMonteCarlo, Orders,
 };
 use apportion::games::Graph;
 use apportion::media::{Outputs, Saliency, Score};
@@ -10,6 +10,7 @@ use apportion::values::GraphValue;
 use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
+use super::lime::Lime;
 use super::squares::{self, Worth};
 use super::subject::{Sample, Shown, predict};
 use crate::reproduce::figure::{Style, looks};

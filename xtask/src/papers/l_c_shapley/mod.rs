@@ -24,6 +24,7 @@ mod data;
 mod evaluations;
 mod gallery;
 mod highlights;
+mod lime;
 mod masking;
 mod method;
 mod models;

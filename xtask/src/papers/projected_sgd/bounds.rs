@@ -16,8 +16,7 @@
 
 use anyhow::Result;
 use apportion::estimators::{
-    FullBudget, GradientBounds, GradientLaw, IterateSet, OptimizedMonteCarlo, Orders, ProjectedGradient,
-    StepRule, StepSize,
+    FullBudget, GradientLaw, IterateSet, OptimizedMonteCarlo, Orders, ProjectedGradient,
 };
 use apportion::games::{Purpose, TabulatedGame, stream};
 use apportion::values::enumerate;
@@ -26,6 +25,7 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::task::{PairGame, Pairs, Task};
+use super::theory::{GradientBounds, StepRule};
 use crate::comparison::squared_distance;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
@@ -99,12 +99,7 @@ impl Kind {
     fn estimator(self, known: &Known) -> Box<dyn Estimator> {
         let published = match self {
             Self::Inverse => ProjectedGradient::inverse(),
-            Self::SquareRoot => {
-                let StepSize::SquareRoot(step) = known.bounds.square_root_step() else {
-                    unreachable!("a step as 1/√t");
-                };
-                ProjectedGradient::square_root(step)
-            }
+            Self::SquareRoot => ProjectedGradient::square_root(known.bounds.square_root_step()),
             Self::Constant(which) => {
                 ProjectedGradient::constant(CONSTANTS[which] / known.bounds.strong_convexity())
             }
@@ -160,7 +155,7 @@ impl Known {
         let norm = ROOM * square(&truth).sqrt();
         let mean = truth.iter().sum::<f64>() / players as f64;
         let start = truth.iter().map(|value| (value - mean).powi(2)).sum();
-        let bounds = GradientBounds::new(players, norm, value, GradientLaw::Importance)?;
+        let bounds = GradientBounds { players, norm, value, law: GradientLaw::Importance };
         Ok(Self { game, truth, norm, value, start, bounds })
     }
 
@@ -578,10 +573,7 @@ fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
     for ((players, of_size), gradient) in PLAYERS.into_iter().zip(games).zip(gradients) {
         let mean = |of: &dyn Fn(&Known) -> f64| mean_of(&of_size.iter().map(of).collect::<Vec<f64>>());
         let norm = |law: GradientLaw| {
-            mean(&|known| {
-                GradientBounds::new(players, known.norm, known.value, law)
-                    .map_or(f64::NAN, |bounds| bounds.gradient_norm() / known.norm)
-            })
+            mean(&|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
         };
         table.push(vec![
             Entry::from(players),

@@ -23,6 +23,7 @@ mod recidivism;
 mod runs;
 mod steps;
 mod task;
+mod theory;
 mod truth;
 mod waterfall;
 

@@ -1,7 +1,7 @@
 //! The cells: the errors of one method on one pair at all budgets, computed once and kept.
 
 use anyhow::{Context, Result};
-use apportion::estimators::EstimatorError;
+use apportion::estimators::{EstimatorError, GradientError};
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
@@ -186,7 +186,7 @@ fn errors(cell: &ErrorsCell<'_>) -> Result<Errors> {
                 found.errors.push(Some(squared_distance(&explanation.values, &cell.truth.values)));
                 found.evaluations.push(explanation.evaluations);
             }
-            Err(EstimatorError::Diverged { .. }) => {
+            Err(EstimatorError::Gradient(GradientError::Diverged { .. })) => {
                 found.errors.push(None);
                 found.evaluations.push(0);
             }

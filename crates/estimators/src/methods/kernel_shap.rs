@@ -1,0 +1,97 @@
+//! Kernel SHAP: coalitions drawn with replacement by the Shapley kernel.
+//!
+//! # Source
+//!
+//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, NeurIPS 2017; with pairs: Covert and Lee, *Improving
+//! KernelSHAP*, AISTATS 2021. As the Leverage SHAP paper compares them: `P(|S| = s) ∝ 1/(s(n−s))`, rows unweighted after sampling,
+//! the constraint `Σφ = v(N) − v(∅)` kept.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+
+use crate::error::EstimatorError;
+use crate::report::Explanation;
+use crate::run::{Estimator, at_most_all};
+use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
+
+/// Kernel SHAP, plain (Lundberg and Lee, 2017) or paired (Covert and Lee, 2021).
+///
+/// ```text
+/// φ̃ = argmin_{Σx = v(N) − v(∅)} Σ_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²,   P(|z_k| = s) ∝ 1 / (s (n−s))
+/// ```
+///
+/// over coalitions `z_k` drawn with replacement. Those that are drawn repeatedly are evaluated once and weigh as often as they were
+/// drawn.
+///
+/// Standard errors are ours: from what the regression has of each draw (with pairs: each pair). None where it does not determine
+/// the values, or cannot do without some coalition. At m = 20n intervals of 95 % held the truth in 94.7 to 94.9 % of the cases in smooth games,
+/// in 96.6 to 97.0 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
+///
+/// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct KernelShap {
+    /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] by default, as first published.
+    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    pub pairing: Pairing,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+impl Default for KernelShap {
+    fn default() -> Self {
+        Self { pairing: Pairing::Unpaired, full_budget: FullBudget::default() }
+    }
+}
+
+impl KernelShap {
+    /// Kernel SHAP with paired sampling.
+    pub fn paired() -> Self {
+        Self { pairing: Pairing::Paired, ..Self::default() }
+    }
+}
+
+impl Estimator for KernelShap {
+    fn name(&self) -> &'static str {
+        match self.pairing {
+            Pairing::Unpaired => "kernel-shap",
+            Pairing::Paired => "kernel-shap-paired",
+        }
+    }
+
+    /// `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all(players.max(4), players)
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
+        }
+        let players = game.players();
+        let sampler = WithReplacement { law: SizeLaw::kernel(players)?, pairing: self.pairing };
+        let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
+        explain(self.name(), game, &sample, StandardErrors::Estimated, seed)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(*self)
+    }
+}
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::KernelShap;
+    use crate::registry::specs;
+
+    specs! {
+        KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
+            |_| Some(Box::new(KernelShap::default()));
+        KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
+            |_| Some(Box::new(KernelShap::paired()));
+    }
+}

@@ -1,0 +1,338 @@
+//! Monte Carlo, player by player: the mean of a player's marginal contributions to coalitions of its own.
+//!
+//! # Notation
+//!
+//! `n` players, `m` evaluations, `M` coalitions that some player joins.
+//!
+//! # Source
+//!
+//! Bachrach, Markakis, Resnick, Procaccia, Rosenschein and Saberi, *Approximating power indices: theoretical and empirical analysis*,
+//! 2010, for Banzhaf; the baseline "MC" of the Kernel Banzhaf paper, whose appendix B says how samples are divided among the players.
+//! Its code gives each player ⌊m/n⌋ coalitions and so takes about 2m evaluations: [`Accounting::Subsets`].
+
+use std::collections::HashMap;
+
+use apportion_games::{Coalitions, Game};
+use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion_values::{Semivalue, SolutionConcept};
+
+use crate::error::EstimatorError;
+use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
+use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::support::{FullBudget, exact_if_affordable};
+
+/// What a budget of `m` counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Accounting {
+    /// Evaluations of the game, v(∅) and v(N) included: ⌊(m − 2)/2⌋ coalitions are joined by a player. The default.
+    #[default]
+    Evaluations,
+    /// Coalitions that a player joins, ⌊m/n⌋ for each: up to `2m + 2` evaluations. What the code of the Kernel Banzhaf paper does, for
+    /// reproductions.
+    Subsets,
+}
+
+/// The mean of each player's marginal contributions to coalitions drawn for that player alone, for every semivalue.
+///
+/// ```text
+/// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],   |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform of its size among the others
+/// ```
+///
+/// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn, one player after the other:
+/// `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A coalition that comes again (small ones often do) is evaluated once, so
+/// that fewer evaluations than the budget may be used, all of them distinct.
+///
+/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all contributions of a player agree
+/// (those to the empty coalition do), and yet others are possible: one more of the size that is usual among all players is counted.
+///
+/// ```text
+/// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
+/// ```
+///
+/// The errors of players are independent; the smallest `k_i − 1` are the degrees of freedom.
+/// There are none where some `k_i < 4`. In our measurements (a random game of 30 players, tree models of 60 and 101 features; six values;
+/// m = 10n to 40n) ±1.96 of them cover the truth in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
+///
+/// Nothing is shared among players: other methods need far fewer evaluations. Takes `O(T + m n)` time, `T` being the time of `m`
+/// evaluations, and the memory of `2m` coalitions.
+///
+/// ```
+/// use apportion_estimators::{Estimator, MonteCarlo};
+/// use apportion_games::{ClosedForm, SumOfUnanimity};
+/// use apportion_values::{Semivalue, SolutionConcept};
+///
+/// let game = SumOfUnanimity::random(10, 30, 3, 1);
+/// let explanation = MonteCarlo::new(Semivalue::Banzhaf).estimate(&game, 1000, 7)?;
+/// let errors = explanation.std_errors.as_ref().unwrap();
+/// for ((got, error), want) in explanation.values.iter().zip(errors).zip(game.banzhaf()) {
+///     assert!((got - want).abs() <= 4.0 * error);
+/// }
+/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct MonteCarlo {
+    /// Which value is estimated.
+    pub value: Semivalue,
+    /// What the budget counts; [`Accounting::Evaluations`] by default.
+    pub accounting: Accounting,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+impl MonteCarlo {
+    /// The estimator of `value` with the defaults.
+    pub fn new(value: Semivalue) -> Self {
+        Self { value, accounting: Accounting::default(), full_budget: FullBudget::default() }
+    }
+
+    /// The number of coalitions that some player joins.
+    fn subsets(&self, players: usize, budget: usize) -> usize {
+        match self.accounting {
+            Accounting::Evaluations => (budget - 2) / 2,
+            Accounting::Subsets => budget / players * players,
+        }
+    }
+}
+
+/// Contributions per player below which there are no standard errors: as many as a budget of 10n gives everyone.
+const FEWEST_CONTRIBUTIONS: usize = 4;
+
+impl Estimator for MonteCarlo {
+    fn name(&self) -> &'static str {
+        match self.accounting {
+            Accounting::Evaluations => "monte-carlo",
+            Accounting::Subsets => "monte-carlo-authors",
+        }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
+    }
+
+    /// `2n + 2`, one contribution of each player, or `n` where the budget counts subsets; at most `2^n`.
+    fn minimum_budget(&self, players: usize) -> usize {
+        match self.accounting {
+            Accounting::Evaluations => at_most_all(2 * players + 2, players),
+            Accounting::Subsets => at_most_all(players.max(2), players),
+        }
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
+        }
+        let (players, outputs) = (game.players(), game.outputs());
+        let others = WithReplacement {
+            law: SizeLaw::custom(&self.value.size_law(players))?,
+            pairing: Pairing::Unpaired,
+        }
+        .sample(self.subsets(players, budget), seed)?
+        .into_coalitions();
+        let (distinct, rows) = merge_duplicates(&with_and_without(&others));
+
+        let mut evaluations = Evaluations::begin(game)?;
+        // v − v(∅) of ∅, of N, and of all others.
+        let mut gains = vec![0.0; outputs];
+        gains.extend(evaluations.total());
+        gains.extend(evaluations.gains(&distinct.slice(2..distinct.len()))?);
+        let gain = |row: u32, output: usize| gains[row as usize * outputs + output];
+
+        let pairs = rows[2..].as_chunks::<2>().0;
+        let mut values = vec![0.0; players * outputs];
+        let (mut squares, mut influences) = (values.clone(), Influences::none(values.len()));
+        let mut shares = values.clone();
+        for player in 0..players {
+            let own = || pairs.iter().skip(player).step_by(players);
+            for output in 0..outputs {
+                let contributions =
+                    || own().map(|&[before, after]| gain(after, output) - gain(before, output));
+                let mean = contributions().sum::<f64>() / own().len() as f64;
+                let (at, share) = (player * outputs + output, (own().len() as f64).recip());
+                let power = |power: i32| contributions().map(|x| (x - mean).powi(power)).sum::<f64>();
+                (values[at], squares[at], shares[at]) = (mean, power(2), share);
+                influences.squares[at] = share.powi(2) * squares[at];
+                influences.fourths[at] = share.powi(4) * power(4);
+            }
+        }
+        let fewest = pairs.len() / players;
+        let std_errors =
+            (fewest >= FEWEST_CONTRIBUTIONS).then(|| standard_errors(&squares, pairs.len(), players));
+        let error_law = std_errors.as_ref().map(|errors| ErrorLaw {
+            bounded_draws: Some(BoundedDraws { draws: fewest, span: 2.0 }),
+            one_draw: influences.one_draw(&values, &shares, outputs),
+            ..ErrorLaw::of_independent_values(errors, outputs, fewest as f64 - 1.0)
+        });
+        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
+}
+
+impl ErrorLaw {
+    /// That of values whose errors are independent, given their standard errors, n × k: `ν = (Σ_i V_i)² / Σ_i V_i²`.
+    pub(crate) fn of_independent_values(std_errors: &[f64], outputs: usize, degrees_of_freedom: f64) -> Self {
+        let directions = |output: usize| {
+            let variances = std_errors.iter().skip(output).step_by(outputs).map(|error| error * error);
+            let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
+            if squares > 0.0 { sum * sum / squares } else { 1.0 }
+        };
+        Self { degrees_of_freedom, directions: (0..outputs).map(directions).collect(), ..Self::default() }
+    }
+}
+
+/// ∅ and N; then for each coalition of others S_j, which player `i = j mod n` joins, S_j and S_j ∪ i.
+///
+/// `others` holds coalitions of n − 1 players: those before `i` keep their number, those from `i` on are one further.
+fn with_and_without(others: &Coalitions) -> Coalitions {
+    let players = others.players() + 1;
+    let mut rows = Coalitions::with_capacity(players, 2 * others.len() + 2);
+    rows.push_empty();
+    rows.push_full();
+    let mut words = vec![0; rows.words_per_row()];
+    for (index, coalition) in others.iter().enumerate() {
+        let player = index % players;
+        make_room(coalition.words(), player, &mut words);
+        rows.push_words(&words);
+        words[player / 64] |= 1 << (player % 64);
+        rows.push_words(&words);
+    }
+    rows
+}
+
+/// Writes `words` with a zero put in before bit `at`.
+fn make_room(words: &[u64], at: usize, out: &mut [u64]) {
+    let below = (1 << (at % 64)) - 1;
+    let mut carry = 0;
+    for (index, out) in out.iter_mut().enumerate() {
+        let word = words.get(index).copied().unwrap_or(0);
+        *out = match index.cmp(&(at / 64)) {
+            std::cmp::Ordering::Less => word,
+            std::cmp::Ordering::Equal => word & below | (word & !below) << 1,
+            std::cmp::Ordering::Greater => word << 1 | carry,
+        };
+        carry = word >> 63;
+    }
+}
+
+/// The different rows in the order in which they first come, and for each row which of them it is.
+fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
+    let mut distinct = Coalitions::with_capacity(rows.players(), rows.len());
+    let mut met: HashMap<&[u64], u32> = HashMap::with_capacity(rows.len());
+    let positions = rows
+        .iter()
+        .map(|row| {
+            *met.entry(row.words()).or_insert_with(|| {
+                distinct.push(row);
+                distinct.len() as u32 - 1
+            })
+        })
+        .collect();
+    (distinct, positions)
+}
+
+/// From each player's sum of squared deviations, n × k, of `subsets` contributions in all.
+fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> {
+    let outputs = squares.len() / players;
+    let error = |(index, squares): (usize, &f64)| {
+        let player = index / outputs;
+        let count = (subsets / players + usize::from(player < subsets % players)) as f64;
+        (squares / ((count - 1.0) * count)).sqrt()
+    };
+    squares.iter().enumerate().map(error).collect()
+}
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{Accounting, MonteCarlo};
+    use crate::registry::{semivalue, specs};
+
+    specs! {
+        MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
+            |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
+        MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
+            "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+            |value| Some(Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(semivalue(value)?) }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{ClosedForm, SumOfUnanimity};
+
+    #[test]
+    fn the_player_is_absent_and_all_others_keep_their_order() {
+        for players in [2, 3, 63, 64, 65, 66, 128, 129, 200] {
+            let mut others = Coalitions::new(players - 1);
+            for _ in 0..players {
+                others.push_members((0..players - 1).filter(|player| player % 3 != 1));
+            }
+            let rows = with_and_without(&others);
+            assert_eq!(rows.len(), 2 * players + 2);
+            for player in 0..players {
+                let (before, after) = (rows.row(2 + 2 * player), rows.row(3 + 2 * player));
+                let number = |other: usize| if other < player { other } else { other + 1 };
+                let wanted = others.row(player).members().map(number);
+                assert!(before.members().eq(wanted), "{player} of {players}");
+                assert!(!before.contains(player) && after.contains(player));
+                assert_eq!(after.size(), before.size() + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn contributions_are_divided_as_evenly_as_they_can_be() {
+        let estimator = MonteCarlo::new(Semivalue::Shapley);
+        assert_eq!([22, 23, 24, 30, 31].map(|budget| estimator.subsets(10, budget)), [10, 10, 11, 14, 14]);
+        let authors = MonteCarlo { accounting: Accounting::Subsets, ..estimator };
+        assert_eq!([10, 19, 20, 31].map(|budget| authors.subsets(10, budget)), [10, 10, 20, 30]);
+        assert_eq!([10, 20].map(|players| authors.minimum_budget(players)), [10, 20]);
+    }
+
+    #[test]
+    fn a_budget_that_counts_subsets_takes_about_twice_as_many_evaluations() {
+        let game = SumOfUnanimity::random(60, 100, 3, 1);
+        let evaluations = |accounting| {
+            let estimator = MonteCarlo { accounting, ..MonteCarlo::new(Semivalue::Banzhaf) };
+            estimator.estimate(&game, 605, 1).unwrap().evaluations
+        };
+        assert_eq!(evaluations(Accounting::Evaluations), 604);
+        assert_eq!(evaluations(Accounting::Subsets), 1202);
+    }
+
+    #[test]
+    fn too_few_contributions_have_no_standard_errors() {
+        let game = SumOfUnanimity::random(12, 60, 3, 1);
+        let errors = |budget| {
+            MonteCarlo::new(Semivalue::Shapley).estimate(&game, budget, 1).unwrap().std_errors.is_some()
+        };
+        assert_eq!([26, 97, 98, 120].map(errors), [false, false, true, true]);
+    }
+
+    #[test]
+    fn repeated_coalitions_are_asked_for_once() {
+        // Beta-Shapley(40, 1) mostly joins the empty coalition: 299 contributions, and hardly more coalitions than 40 single players.
+        let game = SumOfUnanimity::random(40, 60, 3, 1);
+        let value = Semivalue::beta_shapley(4000.0, 1.0).unwrap();
+        let got = MonteCarlo::new(value).estimate(&game, 600, 1).unwrap();
+        assert!(got.evaluations < 80, "{}", got.evaluations);
+        assert_eq!(got.distinct_coalitions, got.evaluations);
+    }
+
+    #[test]
+    fn the_mean_of_many_contributions_is_the_banzhaf_value() {
+        let game = SumOfUnanimity::random(70, 200, 3, 4);
+        let got = MonteCarlo::new(Semivalue::Banzhaf).estimate(&game, 70 * 400, 3).unwrap();
+        for ((value, error), want) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.banzhaf()) {
+            assert!((value - want).abs() <= 4.0 * error + 1e-12, "{value} ± {error} for {want}");
+        }
+    }
+}

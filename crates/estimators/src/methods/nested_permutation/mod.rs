@@ -1,0 +1,361 @@
+//! Nested permutations: groups join one after the other, the members of each one after the other, all in one scenario.
+//!
+//! # Notation
+//!
+//! `n` players in `m` groups S_1 … S_m. A nested order σ is a random order of the groups with a random order of the members inside each;
+//! b is a scenario of the game, drawn by its weight `w_b`; there are B of them. `D` draws.
+//!
+//! # Source
+//!
+//! Owen, *Values of games with a priori unions*, 1977, whose value is the mean over these orders. Kotsiopoulos et al., *Approximation of group
+//! explainers with coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023, section 4.1, draws
+//! such an order for each player; here all players share it.
+
+mod chain;
+mod growing;
+mod walk;
+
+use apportion_games::{Coalitions, Game, Partition, QuotientGame};
+use apportion_values::{Semivalue, SolutionConcept};
+
+use self::growing::Grown;
+use self::walk::{MOST_DRAWS, Path, Walk, rows_between};
+use crate::error::EstimatorError;
+use crate::report::Explanation;
+use crate::run::{Estimator, units};
+use crate::support::FullBudget;
+use crate::support::product_draws::{
+    Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages,
+    exact_within, explanation,
+};
+
+/// The mean of all players' marginal contributions along random nested orders, each walked from ∅ to N in one scenario that is drawn with it.
+///
+/// ```text
+/// φ̂_i = (1/D) Σ_d Δ_i^(d),     Δ_i = v_b(those up to i in σ) − v_b(those before i in σ)
+/// ```
+///
+/// Antithetic (the default) σ is walked in its reverse too, groups and members from the last to the first, in the same scenario, and a draw
+/// is the mean of both. Scenario evaluations of one draw, for all players at once:
+///
+/// | value | [`plain`](Self::plain) | antithetic |
+/// |---|---|---|
+/// | Owen | n + 1 | 2n |
+/// | Shapley, everyone in one group | n + 1 | 2n |
+/// | quotient Shapley, groups being the players | m + 1 | 2m |
+/// | two-step Shapley: the groups, and each group of several alone from ∅ | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
+///
+/// and two fewer where the game has one scenario, whose v(∅) and v(N) are known. Other values have no such orders and are refused:
+/// [`ProductSpace`](crate::ProductSpace) draws for them.
+///
+/// **What sharing changes.** Every player's Δ has the law that independent draws give it, so the mean is the same; but n + 1 evaluations serve
+/// all players, where independent draws take 2n. The players' errors are correlated: in each draw a group's members add up to what
+/// the group gets in the quotient game, and all players to v_b(N) − v_b(∅). Differences of players should not be judged as if
+/// their errors were independent.
+///
+/// **Scenarios in strata.** The weights of the scenarios, laid end to end, are cut into `L = min(B, ⌊D/2⌋)` equal parts, and each part gets as
+/// many draws as the others (or one more, the means of the parts being averaged). So scenarios keep their weights and estimates their
+/// means, while what differs between scenarios adds next to nothing to the variance: with 2B draws or more and equal weights nothing at all,
+/// and all players add up to v(N) − v(∅) but for rounding. Most of the variance of marginal games is of this kind, so that antithetic
+/// orders, which reduce the rest, are worth their evaluations.
+///
+/// The [growing](Estimator::growing) twin takes the parts in turn, L = B of them whatever D: with 2B draws or more that is the same, with fewer
+/// standard errors are rather too large.
+///
+/// **Measured** from 2B draws on (a budget of 4n + 2), the squared error of all players' Owen values at equal evaluations, over that of
+/// independent draws, was 0.06 (plain 0.17) in experiment 2a of the paper with 100 background rows, for single players 0.02 to 0.28; and
+/// 0.04 (0.18) for a tree model of the diabetes data with four groups and 50 rows, for single players 0.03 to 0.16. Scenarios drawn without
+/// strata would leave 0.77 (0.58) in experiment 2a: with fewer draws the advantage is between these.
+///
+/// **Budget** as of [`ProductSpace`](crate::ProductSpace): M evaluations of the game pay `(M − 2) B` evaluations in one of B scenarios beside v(∅)
+/// and v(N). Exact where enumeration costs no more, unless [`keep_sampling`](Self::keep_sampling) says otherwise.
+///
+/// **Standard errors** are `sqrt(Σ_l s_l²/D_l) / L`, s_l² the sample variance of a player's Δ over the D_l draws of part l, which antithetic are
+/// pairs; none where `D − L < 4`, which takes five draws of a game of one scenario and up to seven of others.
+/// ±1.96 of them covered the truth in 92 to 94 % of the cases with 1.5 to 2.7 draws for each of 30 scenarios, in 94 to 95 % with 20.
+///
+/// Takes O(T + D n ⌈n/64⌉) time, T being the time of the game's answers, and memory of some thousand coalitions, or one draw, for each
+/// thread.
+///
+/// ```
+/// use apportion_estimators::{Estimator, NestedPermutation};
+/// use apportion_games::{Background, MarginalGame, Partition};
+/// use apportion_values::SolutionConcept;
+///
+/// let model = |row: &[f64]| row[0] * row[1] + row[2];
+/// let background = Background::rows((0..300).map(|i| f64::from(i % 7)).collect::<Vec<_>>(), 3)?;
+/// let game = MarginalGame::new(&model, &[2.0, 5.0, 1.0], &background)?;
+/// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
+///
+/// let truth = SolutionConcept::owen().enumerate(&game, Some(&partition))?;
+/// // 400 scenario evaluations beside v(∅) and v(N): 66 pairs of 6.
+/// let explanation = NestedPermutation::grouped(SolutionConcept::owen(), partition)?.estimate(&game, 6, 3)?;
+/// assert_eq!((explanation.evaluations, explanation.diagnostics.permutations), (6, Some(132)));
+/// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
+///     assert!((got - want).abs() <= 4.0 * error);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct NestedPermutation {
+    value: SolutionConcept,
+    #[serde(serialize_with = "crate::run::settings::any_groups")]
+    partition: Option<Partition>,
+    antithetic: bool,
+    full_budget: FullBudget,
+    grows: bool,
+}
+
+impl NestedPermutation {
+    /// The estimator of the Shapley value, antithetic.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::OtherValue`] for a value that is no mean over orders, [`EstimatorError::Value`] for one that needs a partition.
+    pub fn new(value: impl Into<SolutionConcept>) -> Result<Self, EstimatorError> {
+        Self::build(value.into(), None)
+    }
+
+    /// The estimator of the Owen, quotient Shapley or two-step Shapley value of players in the groups of `partition`, antithetic.
+    ///
+    /// The Shapley value does not look at the partition.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::OtherValue`] for a value that is no mean over orders.
+    pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Result<Self, EstimatorError> {
+        Self::build(value.into(), Some(partition))
+    }
+
+    fn build(value: SolutionConcept, partition: Option<Partition>) -> Result<Self, EstimatorError> {
+        let is_shapley = |value: &Semivalue| value.simplified() == Semivalue::Shapley;
+        let has_orders = match &value {
+            SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => is_shapley(value),
+            SolutionConcept::Coalitional(value) => is_shapley(&value.between) && is_shapley(&value.within),
+            SolutionConcept::TwoStepShapley => true,
+            _ => false,
+        };
+        let full_budget = FullBudget::Enumerate;
+        let estimator = Self { value, partition, antithetic: true, full_budget, grows: false };
+        if !has_orders {
+            return Err(EstimatorError::OtherValue {
+                method: estimator.name(),
+                estimates: "the Shapley, Owen, quotient Shapley and two-step Shapley values, which are means over orders",
+                value: Box::new(estimator.value),
+                instead: "product-space",
+            });
+        }
+        let players = estimator.partition().map_or(1, Partition::players);
+        estimator.value.check(players, estimator.partition())?;
+        Ok(estimator)
+    }
+
+    /// The same, every order walked once and not in reverse.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        Self { antithetic: false, ..self }
+    }
+
+    /// The same, sampling also where the budget would pay for exact values.
+    #[must_use]
+    pub fn keep_sampling(self) -> Self {
+        Self { full_budget: FullBudget::Sample, ..self }
+    }
+
+    /// The partition that it was given.
+    pub fn partition(&self) -> Option<&Partition> {
+        self.partition.as_ref()
+    }
+
+    /// Estimates for all players (groups for quotient values) from `draws` orders, of which antithetic each is walked twice; nothing else is
+    /// asked, but for v(∅) and v(N) once in a game of one scenario. Results have the same bits on any number of threads.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Draws`] for no draws, [`EstimatorError::Value`] for a game that the partition does not fit, and whatever the game
+    /// reports.
+    pub fn estimate_draws(
+        &self,
+        game: &dyn Game,
+        draws: usize,
+        seed: u64,
+    ) -> Result<PlayerEstimates, EstimatorError> {
+        self.check(game)?;
+        check_draws(draws)?;
+        if game.scenarios() > 1 {
+            return Ok(self.walk(game, draws, seed, None)?.0.into());
+        }
+        let mut ends = Coalitions::with_capacity(game.players(), 2);
+        ends.push_empty();
+        ends.push_full();
+        let mut empty = vec![0.0; 2 * game.outputs()];
+        game.values(&ends, &mut empty)?;
+        let full = empty.split_off(game.outputs());
+        let (mut estimates, _) = self.walk(game, draws, seed, Some((empty, full)))?;
+        estimates.scenario_evaluations += 2;
+        Ok(estimates.into())
+    }
+
+    /// Walks `draws` orders, the ends of which are known where the game has one scenario. With the degrees of freedom of the errors.
+    fn walk(
+        &self,
+        game: &dyn Game,
+        draws: usize,
+        seed: u64,
+        ends: Option<(Vec<f64>, Vec<f64>)>,
+    ) -> Result<(Estimates, f64), EstimatorError> {
+        let (partition, path) = self.structure(game.players());
+        let scenarios = game.scenarios();
+        // In one scenario draws are added one by one anyway.
+        let grows = self.grows && scenarios > 1;
+        let strata = if grows {
+            Strata { count: scenarios, draws: scenarios }
+        } else {
+            Strata::of_scenarios(scenarios, draws)
+        };
+        let average = |game: &dyn Game| {
+            let walk = Walk::new(game, &partition, path, self.antithetic, strata, seed, ends)?;
+            let (rows, width) = (walk.rows_per_draw(0), game.players() * game.outputs());
+            let scenario_evaluations = rows * draws;
+            if grows {
+                let Grown { values, std_errors, influences, degrees_of_freedom } =
+                    growing::average(game, &walk, scenarios, draws, width, seed)?;
+                let shares = vec![(draws as f64).recip(); values.len()];
+                let one_draw = influences.one_draw(&values, &shares, game.outputs());
+                let estimates = Estimates { values, std_errors, one_draw, scenario_evaluations };
+                return Ok((estimates, degrees_of_freedom));
+            }
+            let block = (BLOCK_ROWS / rows.max(1)).max(1);
+            let plan = Plan { units: 1, strata, block, width, weights: None };
+            let estimates = Finished::all(averages(game, &walk, plan)?, game.outputs(), scenario_evaluations);
+            Ok((estimates, (draws - strata.count) as f64))
+        };
+        match (&self.value, &self.partition) {
+            (SolutionConcept::Quotient(_), Some(groups)) => average(&QuotientGame::new(game, groups)?),
+            _ => average(game),
+        }
+    }
+
+    /// The groups whose orders are drawn, and how these are walked: of the Shapley value all players are in one group.
+    fn structure(&self, players: usize) -> (Partition, Path) {
+        match (&self.value, &self.partition) {
+            (SolutionConcept::Coalitional(_), Some(partition)) => (partition.clone(), Path::Players),
+            // One group alone has nothing beyond its worth.
+            (SolutionConcept::TwoStepShapley, Some(partition)) if partition.len() > 1 => {
+                (partition.clone(), Path::TwoStep)
+            }
+            (SolutionConcept::Quotient(_), Some(partition)) => {
+                (Partition::whole(partition.len()), Path::Players)
+            }
+            _ => (Partition::whole(players), Path::Players),
+        }
+    }
+
+    /// Refuses games without players and those that the partition does not fit.
+    fn check(&self, game: &dyn Game) -> Result<(), EstimatorError> {
+        if game.players() == 0 {
+            return Err(EstimatorError::NoPlayers);
+        }
+        self.value.check(game.players(), self.partition())?;
+        Ok(())
+    }
+
+    /// Scenario evaluations of one draw in a game of `players` and `scenarios`.
+    fn rows_per_draw(&self, players: usize, scenarios: usize) -> usize {
+        let (partition, path) = self.structure(players);
+        rows_between(&partition, path, self.antithetic) + if scenarios > 1 { 2 } else { 0 }
+    }
+}
+
+fn check_draws(draws: usize) -> Result<(), EstimatorError> {
+    if (1..=MOST_DRAWS).contains(&draws) {
+        return Ok(());
+    }
+    Err(EstimatorError::Draws { given: draws, least: 1, most: MOST_DRAWS })
+}
+
+/// Coalitions of a block of draws, each block with a random stream of its own; a draw of more is a block.
+const BLOCK_ROWS: usize = 1 << 11;
+
+impl Estimator for NestedPermutation {
+    fn name(&self) -> &'static str {
+        if self.antithetic { "nested-permutation" } else { "nested-permutation-plain" }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone()
+    }
+
+    /// v(∅), v(N) and one draw in a game of one scenario, or what exact values take where that is less; at most what is needed, as a draw costs
+    /// less in a game of more scenarios.
+    fn minimum_budget(&self, players: usize) -> usize {
+        let least = self.rows_per_draw(players, 1).saturating_add(2);
+        if self.full_budget == FullBudget::Sample || self.value.check(players, self.partition()).is_err() {
+            return least;
+        }
+        self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        self.check(game)?;
+        let rows = self.rows_per_draw(game.players(), game.scenarios());
+        // Where v(∅) and v(N) are all there is, nothing is left to draw.
+        if (self.full_budget == FullBudget::Enumerate || rows == 0)
+            && let Some(exact) = exact_within(self, self.partition(), game, budget)?
+        {
+            return Ok(exact);
+        }
+        let draws = affordable_draws(self, game, budget, rows, 1)?;
+        check_draws(draws)?;
+        let orders = if self.antithetic { 2 * draws } else { draws };
+        let mut degrees_of_freedom = 1.0;
+        let mut explanation = explanation(self, game, seed, |known| {
+            let ends = (game.scenarios() == 1).then(|| (known.empty.clone(), known.full.clone()));
+            let (estimates, degrees) = self.walk(game, draws, seed, ends)?;
+            degrees_of_freedom = degrees;
+            Ok(estimates)
+        })?;
+        explanation.diagnostics.permutations = Some(orders);
+        // How the errors of players go together is not known here.
+        if let Some(law) = &mut explanation.diagnostics.error_law {
+            (law.degrees_of_freedom, law.is_paired) = (degrees_of_freedom, self.antithetic);
+        }
+        Ok(explanation)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value, self.partition(), players)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(Self { grows: true, ..self.clone() })
+    }
+}
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::NestedPermutation;
+    use crate::registry::specs;
+    use apportion_values::Value;
+
+    fn of(value: &Value) -> Option<NestedPermutation> {
+        let made = match value.groups() {
+            Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),
+            None => NestedPermutation::new(value.concept()),
+        };
+        made.ok()
+    }
+
+    specs! {
+        NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
+            "orders of the groups and of the members in each, walked both ways against one background row",
+            |value| Some(Box::new(of(value)?));
+        NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
+            |value| Some(Box::new(of(value)?.plain()));
+    }
+}

@@ -1,0 +1,206 @@
+//! Values on a graph from each distinct coalition once: exact at any budget that suffices.
+
+use std::sync::Arc;
+
+use apportion_games::{Game, Graph};
+use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionConcept, ValueError};
+
+use super::connected::Plan;
+use super::{local, myerson};
+use crate::error::EstimatorError;
+use crate::report::Explanation;
+use crate::run::Estimator;
+
+const NAME: &str = "on-graph";
+
+/// Exact values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
+///
+/// [`GraphForm`] has the definitions. Each distinct coalition is evaluated once, whichever players need it, in batches; v(∅) and v(N) always
+/// are. How many, on a line of d players (d > 2k + 1) and on a grid of 28 × 28 with four neighbours:
+///
+/// | value | line | grid, k = 1 | grid, k = 2 |
+/// |---|---|---|---|
+/// | C-Shapley | `(2k + 1) d − k(2k + 1) + 2` | 10 154 | 712 181 |
+/// | the same as printed, k ≤ 2 | d = 1000: 3997, 8980 | 16 552 | 1 174 409 |
+/// | the same with others present | d = 1000, k = 2: 9981 | | 806 156 |
+/// | Myerson | `d(d + 1)/2 + 1` | too many | too many |
+///
+/// # Orders
+///
+/// Order 0 and orders beyond the diameter are legal: [`GraphValue`] says what they are. Where neighbourhoods are whole components, C-Shapley
+/// values of true boundaries are computed as the Myerson values that they are. Graphs need not be connected.
+///
+/// # Time
+///
+/// Beside the game: C-Shapley of order 2 on the grid of 28 × 28 takes 0.2 s on two cores of an Intel Xeon (Sapphire Rapids) that others used
+/// too, and 30 MB; for a line of 1000 players 2 ms, at k = 20 0.1 s.
+///
+/// ```
+/// use apportion_estimators::OnGraph;
+/// use apportion_games::{Graph, SumOfUnanimity};
+/// use apportion_values::GraphValue;
+///
+/// // The first and the third word are worth 1 together, and stand two apart.
+/// let game = SumOfUnanimity::unanimity(5, [0, 2])?;
+/// let values = |order| OnGraph::new(Graph::line(5), GraphValue::c_shapley(order)).values(&game);
+/// // Three words are connected with the middle one, which shares.
+/// let near = values(2)?;
+/// assert!((near.values[0] - 1.0 / 3.0).abs() < 1e-12);
+/// assert_eq!(near.evaluations, 16);
+/// // The first does not see as far as the third.
+/// assert_eq!(values(1)?.values[0], 0.0);
+/// # Ok::<(), apportion_estimators::EstimatorError>(())
+/// ```
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct OnGraph {
+    #[serde(serialize_with = "crate::run::settings::neighbours")]
+    graph: Arc<Graph>,
+    #[serde(serialize_with = "crate::run::settings::name")]
+    value: GraphValue,
+    most_coalitions: usize,
+}
+
+impl OnGraph {
+    /// This value of the players that are the nodes of `graph`.
+    pub fn new(graph: impl Into<Arc<Graph>>, value: GraphValue) -> Self {
+        Self { graph: graph.into(), value, most_coalitions: 1 << 24 }
+    }
+
+    /// The same with another limit on the distinct coalitions, and so on time and memory; the default is 2^24.
+    ///
+    /// For C-Shapley values neighbourhoods that differ each keep a list of their coalitions. Where these lists are longer together than
+    /// four times the limit, and than 2^24, the limit counts as exceeded.
+    pub fn most_coalitions(self, limit: usize) -> Self {
+        Self { most_coalitions: limit, ..self }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// How many distinct coalitions it evaluates, v(∅) and v(N) included.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError`] for a graph without players, weights by size of other players, and more coalitions than the limit.
+    pub fn coalitions(&self) -> Result<usize, EstimatorError> {
+        Ok(self.task(self.graph.nodes())?.1)
+    }
+
+    /// The values of `game`.
+    ///
+    /// # Errors
+    ///
+    /// As [`coalitions`](Self::coalitions), before anything is evaluated; for a graph of other players than the game's; and whatever the
+    /// game reports.
+    pub fn values(&self, game: &dyn Game) -> Result<Explanation, EstimatorError> {
+        let (task, _) = self.task(game.players())?;
+        self.run(&task, game)
+    }
+
+    /// What there is to do, and how many coalitions it takes.
+    fn task(&self, players: usize) -> Result<(Task<'_>, usize), EstimatorError> {
+        self.value.check(players, &self.graph)?;
+        if players == 0 {
+            return Err(EstimatorError::NoPlayers);
+        }
+        let limit = self.most_coalitions;
+        match self.value.form {
+            GraphForm::Local { order, outside } => {
+                let count = local::count(&self.graph, order, limit)?;
+                Ok((Task::Local(order, outside), count))
+            }
+            GraphForm::Connected { order, coefficients, outside } => {
+                if self.is_myerson(order, coefficients, outside) {
+                    return Ok((Task::Myerson, myerson::count(&self.graph, limit)?));
+                }
+                let plan = Plan::new(&self.graph, &self.value, order, coefficients, outside, limit)?;
+                let count = plan.coalitions();
+                Ok((Task::Connected(plan), count))
+            }
+            GraphForm::Myerson => Ok((Task::Myerson, myerson::count(&self.graph, limit)?)),
+            _ => Err(EstimatorError::OtherValue {
+                method: NAME,
+                estimates: "L-Shapley, C-Shapley and Myerson values",
+                value: Box::new(self.value.clone().into()),
+                instead: "the definition on up to 25 players",
+            }),
+        }
+    }
+
+    /// Whether the C-Shapley value is the Myerson value: neighbourhoods are whole components, and nobody outside of them is present.
+    fn is_myerson(&self, order: usize, coefficients: Coefficients, outside: Outside) -> bool {
+        let graph = &self.graph;
+        let is_whole = |node: usize| {
+            let size = graph.neighbourhood(node, order).len();
+            match outside {
+                Outside::Absent => size == graph.neighbourhood(node, order.saturating_add(1)).len(),
+                Outside::Present => size == graph.nodes(),
+            }
+        };
+        matches!(coefficients, Coefficients::Neighbourhood | Coefficients::Graph)
+            && (0..graph.nodes()).all(is_whole)
+    }
+
+    fn run(&self, task: &Task<'_>, game: &dyn Game) -> Result<Explanation, EstimatorError> {
+        let semivalue = &self.value.semivalue;
+        let found = match task {
+            Task::Local(order, outside) => {
+                local::local(game, &self.graph, semivalue, *order, *outside, self.most_coalitions)?
+            }
+            Task::Connected(plan) => plan.values(game)?,
+            Task::Myerson => myerson::myerson(game, &self.graph, semivalue)?,
+        };
+        if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
+            let (player, output) = (at / game.outputs(), at % game.outputs());
+            return Err(ValueError::Overflow { player, output }.into());
+        }
+        let asked = (found.evaluations, game.rows_per_coalition());
+        Ok(Explanation::exact(NAME, self.value.clone().into(), found.values, (found.base, found.full), asked))
+    }
+}
+
+/// What there is to do for a value.
+enum Task<'a> {
+    Local(usize, Outside),
+    Connected(Plan<'a>),
+    Myerson,
+}
+
+impl Estimator for OnGraph {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
+    }
+
+    /// [`coalitions`](OnGraph::coalitions), whatever the players; their number where that cannot be said.
+    fn minimum_budget(&self, players: usize) -> usize {
+        self.coalitions().unwrap_or(players)
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        _seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        let (task, least) = self.task(game.players())?;
+        if budget < least {
+            return Err(EstimatorError::Budget {
+                method: NAME,
+                given: budget,
+                least,
+                players: game.players(),
+            });
+        }
+        self.run(&task, game)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,168 @@
+//! What one draw for a player asks the game, and the marginal contribution that comes of it: Algorithms 1, 3 and 4.
+
+use std::ops::Range;
+
+use apportion_games::{Coalition, Partition, Purpose, stream, words_for};
+use apportion_samplers::{Discrete, JoinedCoalitions};
+use apportion_values::{CoalitionalValue, LinearValue, Semivalue};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::EstimatorError;
+use crate::support::product_draws::{Asked, ProductDraws, Scenarios};
+
+/// By what law players join coalitions.
+pub(crate) enum Laws<'a> {
+    /// `Q_A ∪ T`, by a law between groups and one within: Algorithm 3. Algorithm 1 for a semivalue, with all players in one group.
+    Coalitional(JoinedCoalitions<'a>),
+    /// Algorithm 4: T among the fellow members alone, and Q_A with the whole group.
+    TwoStep(JoinedCoalitions<'a>, &'a Partition),
+    /// Any law for each player, of those that are asked for: Algorithm 1 for linear values.
+    Linear(&'a LinearValue, Vec<Discrete>),
+}
+
+impl<'a> Laws<'a> {
+    /// Those of a semivalue of players who are all in one group.
+    pub(crate) fn semivalue(value: &Semivalue, whole: &'a Partition) -> Result<Self, EstimatorError> {
+        Ok(Self::Coalitional(JoinedCoalitions::new(whole, &[1.0], |players| value.size_law(players))?))
+    }
+
+    /// Those of a coalitional value.
+    pub(crate) fn coalitional(
+        value: &CoalitionalValue,
+        partition: &'a Partition,
+    ) -> Result<Self, EstimatorError> {
+        Ok(Self::Coalitional(joined(value, partition)?))
+    }
+
+    /// Those of the two-step Shapley value.
+    pub(crate) fn two_step(partition: &'a Partition) -> Result<Self, EstimatorError> {
+        Ok(Self::TwoStep(joined(&CoalitionalValue::owen(), partition)?, partition))
+    }
+
+    /// Those of a linear value for `players`.
+    pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self, EstimatorError> {
+        let law = |&player: &usize| Discrete::new(value.law(player).probabilities());
+        Ok(Self::Linear(value, players.iter().map(law).collect::<Result<_, _>>()?))
+    }
+}
+
+fn joined<'a>(
+    value: &CoalitionalValue,
+    partition: &'a Partition,
+) -> Result<JoinedCoalitions<'a>, EstimatorError> {
+    let between = value.between.size_law(partition.len());
+    Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_law(members))?)
+}
+
+/// Scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`, `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario;
+/// for a player alone in its group Algorithm 2's two.
+pub(crate) fn two_step_rows(partition: &Partition, player: usize) -> usize {
+    if is_alone(partition, player) { 2 } else { 6 }
+}
+
+fn is_alone(partition: &Partition, player: usize) -> bool {
+    partition.group(partition.group_of(player)).len() == 1
+}
+
+/// Independent draws for each of some players.
+pub(crate) struct Contributions<'a> {
+    pub(crate) laws: Laws<'a>,
+    pub(crate) scenarios: Scenarios,
+    pub(crate) players: &'a [usize],
+    /// Players of the game, and outputs.
+    pub(crate) game_players: usize,
+    pub(crate) outputs: usize,
+    pub(crate) seed: u64,
+}
+
+/// Bits that the number of a block takes in that of a stream; the rest is the player's.
+pub(crate) const BLOCK_BITS: u32 = 28;
+
+impl ProductDraws for Contributions<'_> {
+    type Drawn = ();
+
+    fn rows_per_draw(&self, unit: usize) -> usize {
+        match &self.laws {
+            Laws::TwoStep(_, partition) => two_step_rows(partition, self.players[unit]),
+            Laws::Coalitional(_) | Laws::Linear(..) => 2,
+        }
+    }
+
+    fn stream(&self, unit: usize, block: usize) -> ChaCha8Rng {
+        let unit = (self.players[unit] as u64) << BLOCK_BITS | block as u64;
+        stream(self.seed, Purpose::ProductSpace, unit)
+    }
+
+    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) {
+        let player = self.players[unit];
+        let mut words = vec![0; words_for(self.game_players)];
+        match &self.laws {
+            Laws::Coalitional(law) => {
+                for draw in draws {
+                    words.fill(0);
+                    law.draw_union(player, rng, &mut words);
+                    law.draw_members(player, rng, &mut words);
+                    push_joined(asked, &mut words, player);
+                    asked.all_in(self.scenarios.of(draw, rng));
+                }
+            }
+            Laws::Linear(value, tables) => {
+                let coalitions = value.law(player).coalitions();
+                for draw in draws {
+                    words.copy_from_slice(coalitions.row(tables[unit].draw(rng)).words());
+                    push_joined(asked, &mut words, player);
+                    asked.all_in(self.scenarios.of(draw, rng));
+                }
+            }
+            Laws::TwoStep(law, partition) => {
+                let members = partition.group(partition.group_of(player));
+                let group = Coalition::from_members(self.game_players, members.iter().copied());
+                let empty = vec![0; words.len()];
+                for draw in draws {
+                    words.fill(0);
+                    if members.len() > 1 {
+                        law.draw_members(player, rng, &mut words);
+                        push_joined(asked, &mut words, player);
+                        words.fill(0);
+                    }
+                    law.draw_union(player, rng, &mut words);
+                    asked.push(&words);
+                    words.iter_mut().zip(group.view().words()).for_each(|(word, group)| *word |= group);
+                    asked.push(&words);
+                    if members.len() > 1 {
+                        asked.push(group.view().words());
+                        asked.push(&empty);
+                    }
+                    asked.all_in(self.scenarios.of(draw, rng));
+                }
+            }
+        }
+    }
+
+    fn samples(&self, unit: usize, (): (), values: &[f64]) -> Vec<f64> {
+        let share = match &self.laws {
+            Laws::TwoStep(_, partition) => {
+                1.0 / partition.group(partition.group_of(self.players[unit])).len() as f64
+            }
+            Laws::Coalitional(_) | Laws::Linear(..) => 1.0,
+        };
+        // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of what the group gets beyond its worth.
+        let signs = [-1.0, 1.0, -share, share, -share, share];
+        let rows = self.rows_per_draw(unit);
+        let mut samples = Vec::with_capacity(values.len() / rows);
+        for draw in values.chunks_exact(rows * self.outputs) {
+            for output in 0..self.outputs {
+                let answers = draw.iter().skip(output).step_by(self.outputs);
+                samples.push(answers.zip(signs).map(|(value, sign)| sign * value).sum());
+            }
+        }
+        samples
+    }
+}
+
+/// Asks for the coalition of `words`, and for it with `player`.
+fn push_joined(asked: &mut Asked, words: &mut [u64], player: usize) {
+    asked.push(words);
+    words[player / 64] |= 1 << (player % 64);
+    asked.push(words);
+}

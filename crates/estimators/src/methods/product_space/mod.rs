@@ -1,0 +1,405 @@
+//! Monte Carlo on the product space of coalitions, groups and scenarios.
+//!
+//! # Notation
+//!
+//! `n` players, in `m` groups S_1 … S_m where the value asks for them, player i in S_j; `Q_A` the union of the groups in A. The game is the
+//! mean of `v_b` over B scenarios of weight `w_b`: of a marginal game the background's rows. `K̃` draws for each player.
+//!
+//! # Source
+//!
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
+//! sampling on the product space of coalitions and features*, 2023: Algorithms 1 to 4 and Theorems 3.1 to 3.3.
+
+mod contributions;
+
+use apportion_games::{Game, Partition, QuotientGame};
+use apportion_samplers::SamplerError;
+use apportion_values::{SolutionConcept, ValueError};
+
+use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
+use crate::error::EstimatorError;
+use crate::report::{BoundedDraws, ErrorLaw, Explanation};
+use crate::run::{Estimator, units};
+use crate::support::FullBudget;
+use crate::support::product_draws::{
+    Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Scenarios, Strata, affordable_draws, averages,
+    exact_within, explanation,
+};
+
+/// The mean of each player's marginal contributions to coalitions that are drawn for that player alone, each in one scenario of the game
+/// that is drawn with it.
+///
+/// ```text
+/// ĝ_i = (1/K̃) Σ_k Δ_i^(k),     Δ_i = v_b(S ∪ i) − v_b(S),     S ~ P_i,  b ~ w
+/// ```
+///
+/// One draw asks for two coalitions in one scenario, which of a marginal game is two predictions, however large its background. For every
+/// [`SolutionConcept`]:
+///
+/// | value | algorithm | the coalition S | scenario evaluations of a draw for all players |
+/// |---|---|---|---|
+/// | semivalue | 1 | a size by the value's law, then any of that size | 2n |
+/// | linear | 1 | by the user's law P_i | 2n |
+/// | quotient | 2 | as a semivalue's, groups being the players | 2m |
+/// | coalitional | 3 | `Q_A ∪ T`, A by the law between groups, T by that within | 2n |
+/// | two-step Shapley | 4 | T, and for the quotient game A; see below | 2 for a player alone in its group, 6 for others |
+///
+/// For Shapley laws these are the players (or groups, or members) before i in a random order.
+///
+/// Unbiased for the game's value, whatever the laws; nothing is shared among players, whose estimates are independent and do not add up to
+/// anything exactly. [`NestedPermutation`](crate::NestedPermutation) shares everything, where a value has orders.
+///
+/// **Two-step Shapley values** put three contributions in one scenario together (Algorithm 4):
+///
+/// ```text
+/// Δ_i = v_b(T ∪ i) − v_b(T) + [v_b(Q_A ∪ S_j) − v_b(Q_A) − (v_b(S_j) − v_b(∅))] / |S_j|,     T ⊆ S_j∖i,  A ⊆ M∖j
+/// ```
+///
+/// The paper prints v_b(S_j) for games with v(∅) = 0; v_b(∅) is taken off it here, as otherwise a group's members would not sum to what the
+/// group gets. T and A are independent, but share the scenario.
+///
+/// **Modes.** By default (*empirical marginal*) scenarios are drawn by their weights and K̃ is what the budget pays. In the
+/// [`true_marginal`](Self::true_marginal) mode every scenario is taken once, with a fresh coalition: K = B, whatever the budget, and
+/// `ĝ_i = Σ_b w_b Δ_i^(b)`. That is an estimate, unbiased too, of the value that the game has under the law of which the background is a
+/// sample, and its standard errors cover the draw of the background. A game of one scenario is refused.
+///
+/// **Budget.** M evaluations of the game: v(∅) and v(N) are two, and the other M − 2 pay `(M − 2) B` evaluations in one scenario.
+/// `evaluations` are what was used, rounded up, `model_rows` the rows; `distinct_coalitions` are not counted and given as the evaluations,
+/// or as all coalitions where these are fewer. The estimate is exact where enumeration costs no more than the budget, unless
+/// [`keep_sampling`](Self::keep_sampling) says otherwise; in the true marginal mode it never is.
+///
+/// **Standard errors** are `sqrt(s²/K̃)` with s² the sample variance of a player's contributions (Theorems 3.1 to 3.3); none of fewer than
+/// five draws, and of some ten too small rather than too large (Student's t with K̃ − 1 degrees of freedom is their law): ±1.96 of them covered the truth in 90 % of the cases. Where scenarios of the true marginal mode have weights see there.
+///
+/// Takes O(T + K̃ n²) time at most, T being the time of the game's answers, and memory of some thousand coalitions for each thread.
+///
+/// ```
+/// use apportion_estimators::{Estimator, ProductSpace};
+/// use apportion_games::{Background, MarginalGame, Partition};
+/// use apportion_values::SolutionConcept;
+///
+/// let model = |row: &[f64]| row[0] * row[1] + row[2];
+/// let background = Background::rows((0..300).map(|i| f64::from(i % 7)).collect::<Vec<_>>(), 3)?;
+/// let game = MarginalGame::new(&model, &[2.0, 5.0, 1.0], &background)?;
+/// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
+///
+/// let truth = SolutionConcept::owen().enumerate(&game, Some(&partition))?;
+/// // 7 evaluations of 100 rows: 500 scenario evaluations beside v(∅) and v(N), 83 draws of 6.
+/// let explanation = ProductSpace::grouped(SolutionConcept::owen(), partition).estimate(&game, 7, 3)?;
+/// assert_eq!((explanation.evaluations, explanation.model_rows), (7, 698));
+/// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
+///     assert!((got - want).abs() <= 4.0 * error);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ProductSpace {
+    value: SolutionConcept,
+    #[serde(serialize_with = "crate::run::settings::any_groups")]
+    partition: Option<Partition>,
+    mode: Mode,
+    full_budget: FullBudget,
+}
+
+/// Which game is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+enum Mode {
+    EmpiricalMarginal,
+    TrueMarginal,
+}
+
+impl ProductSpace {
+    /// The estimator of a value of players: a semivalue or a linear value, by Algorithm 1.
+    ///
+    /// Values of players in groups need a partition: [`grouped`](Self::grouped). Without one, estimates are refused.
+    pub fn new(value: impl Into<SolutionConcept>) -> Self {
+        Self {
+            value: value.into(),
+            partition: None,
+            mode: Mode::EmpiricalMarginal,
+            full_budget: FullBudget::Enumerate,
+        }
+    }
+
+    /// The estimator of a value of players in the groups of `partition`: quotient, coalitional and two-step, by Algorithms 2, 3 and 4.
+    ///
+    /// Values without groups do not look at the partition.
+    pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Self {
+        Self { partition: Some(partition), ..Self::new(value) }
+    }
+
+    /// The same in the true marginal mode: the scenarios are walked once, each with a fresh coalition, and v is taken to be the mean of the
+    /// law of which they are a sample.
+    ///
+    /// With weights of sum 1 and `W_p = Σ_b w_b^p` the standard error is the root of `W_2 Σ_b w_b² (Δ^(b) − ĝ)² / (W_2 − 2 W_3 + W_2²)`,
+    /// the sample variance over B where weights are equal; there is none where `1 / W_2` is below 5.
+    #[must_use]
+    pub fn true_marginal(self) -> Self {
+        Self { mode: Mode::TrueMarginal, ..self }
+    }
+
+    /// The same, sampling also where the budget would pay for exact values.
+    #[must_use]
+    pub fn keep_sampling(self) -> Self {
+        Self { full_budget: FullBudget::Sample, ..self }
+    }
+
+    /// The partition that it was given.
+    pub fn partition(&self) -> Option<&Partition> {
+        self.partition.as_ref()
+    }
+
+    /// Estimates for `players` alone (groups for quotient values) from `draws` draws each, K̃; nothing else is asked, nor is v(∅) or v(N).
+    ///
+    /// What a player gets does not depend on the others asked for, and is what [`Estimator::estimate`] gives it for as many draws. A draw
+    /// takes 2 evaluations in one scenario, 6 for two-step Shapley values of players who are not alone in their group. Results have
+    /// the same bits on any number of threads.
+    ///
+    /// ```
+    /// use apportion_estimators::ProductSpace;
+    /// use apportion_games::{Background, MarginalGame};
+    /// use apportion_values::Semivalue;
+    ///
+    /// let model = |row: &[f64]| row[0] * row[1];
+    /// let background = Background::rows([0.0, 1.0, 2.0, 3.0], 2)?;
+    /// let game = MarginalGame::new(&model, &[4.0, 5.0], &background)?;
+    /// let second = ProductSpace::new(Semivalue::Shapley).estimate_players(&game, &[1], 2000, 0)?;
+    /// assert_eq!(second.scenario_evaluations, 4000);
+    /// // φ_2 = 1/2 [(v({2}) − v(∅)) + (v({1, 2}) − v({1}))] = 1/2 [(5 − 3) + (20 − 8)] = 7
+    /// assert!((second.values[0] - 7.0).abs() < 4.0 * second.std_errors.unwrap()[0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Value`] for a value that the game or the partition does not fit, [`EstimatorError::UnknownPlayer`],
+    /// [`EstimatorError::Draws`] for no draws, or, in the true marginal mode, for other than one for each scenario; and whatever the game
+    /// reports.
+    pub fn estimate_players(
+        &self,
+        game: &dyn Game,
+        players: &[usize],
+        draws: usize,
+        seed: u64,
+    ) -> Result<PlayerEstimates, EstimatorError> {
+        Ok(self.of_players(game, players, draws, seed)?.into())
+    }
+
+    /// As [`estimate_players`](Self::estimate_players), what was not seen apart.
+    fn of_players(
+        &self,
+        game: &dyn Game,
+        players: &[usize],
+        draws: usize,
+        seed: u64,
+    ) -> Result<Estimates, EstimatorError> {
+        let count = self.check(game)?;
+        if let Some(&player) = players.iter().find(|&&player| player >= count) {
+            return Err(EstimatorError::UnknownPlayer { player, players: count });
+        }
+        let (least, most) = match self.mode {
+            Mode::EmpiricalMarginal => (1, MOST_DRAWS),
+            Mode::TrueMarginal => (game.scenarios(), game.scenarios()),
+        };
+        if !(least..=most).contains(&draws) {
+            return Err(EstimatorError::Draws { given: draws, least, most });
+        }
+        match (&self.value, &self.partition) {
+            (SolutionConcept::Quotient(semivalue), Some(partition)) => {
+                let quotient = QuotientGame::new(game, partition)?;
+                let whole = Partition::whole(partition.len());
+                self.sample(&quotient, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
+            }
+            (SolutionConcept::Coalitional(value), Some(partition)) => {
+                self.sample(game, Laws::coalitional(value, partition)?, players, draws, seed)
+            }
+            (SolutionConcept::TwoStepShapley, Some(partition)) => {
+                self.sample(game, Laws::two_step(partition)?, players, draws, seed)
+            }
+            (SolutionConcept::Semivalue(semivalue), _) => {
+                let whole = Partition::whole(game.players());
+                self.sample(game, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
+            }
+            (SolutionConcept::Linear(value), _) => {
+                self.sample(game, Laws::linear(value, players)?, players, draws, seed)
+            }
+            _ => Err(ValueError::NoPartition { value: Box::new(self.value.clone()) }.into()),
+        }
+    }
+
+    /// Draws for `players` of a game whose players they are.
+    fn sample(
+        &self,
+        game: &dyn Game,
+        laws: Laws<'_>,
+        players: &[usize],
+        draws: usize,
+        seed: u64,
+    ) -> Result<Estimates, EstimatorError> {
+        let (scenarios, weights) = match self.mode {
+            Mode::EmpiricalMarginal => (Scenarios::drawn(game)?, None),
+            Mode::TrueMarginal => (Scenarios::Walked, game.scenario_weights()),
+        };
+        let (game_players, width) = (game.players(), game.outputs());
+        let contributions = Contributions { laws, scenarios, players, game_players, outputs: width, seed };
+        let rows: usize = (0..players.len()).map(|unit| contributions.rows_per_draw(unit)).sum();
+        let plan = Plan { units: players.len(), strata: Strata::one(draws), block: BLOCK, width, weights };
+        Ok(Finished::all(averages(game, &contributions, plan)?, width, rows * draws))
+    }
+
+    /// Refuses games without players, and values that do not fit the game; the number of values otherwise.
+    fn check(&self, game: &dyn Game) -> Result<usize, EstimatorError> {
+        if game.players() == 0 {
+            return Err(EstimatorError::NoPlayers);
+        }
+        let values = self.value.check(game.players(), self.partition.as_ref())?;
+        // The number of a stream has room for a million players.
+        if values > MOST_PLAYERS {
+            return Err(SamplerError::Players { given: values, most: MOST_PLAYERS }.into());
+        }
+        Ok(values)
+    }
+
+    /// The law of the errors, which are independent among players, of means of so many draws.
+    fn error_law(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorLaw {
+        let weights = match self.mode {
+            Mode::TrueMarginal => game.scenario_weights(),
+            Mode::EmpiricalMarginal => None,
+        };
+        let effective = weights.map_or(draws as f64, |weights| {
+            let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+            weights.iter().sum::<f64>().powi(2) / squares
+        });
+        // The range of the game bounds its scenarios where it has one only.
+        let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
+        let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
+        ErrorLaw {
+            bounded_draws,
+            ..ErrorLaw::of_independent_values(std_errors, game.outputs(), effective - 1.0)
+        }
+    }
+
+    /// Length of the interval of a draw, in ranges of the game: a marginal contribution and, of two-step Shapley values, the difference of two
+    /// over the size of the group, which is 2 at least.
+    fn span(&self) -> f64 {
+        let smallest = |partition: &Partition| {
+            let sizes = partition.groups().iter().map(Vec::len).filter(|&size| size > 1);
+            sizes.min().map_or(2.0, |size| 2.0 + 4.0 / size as f64)
+        };
+        match (&self.value, &self.partition) {
+            (SolutionConcept::TwoStepShapley, Some(partition)) => smallest(partition),
+            _ => 2.0,
+        }
+    }
+
+    /// Whether a budget that pays for exact values gets them.
+    fn may_enumerate(&self) -> bool {
+        self.mode == Mode::EmpiricalMarginal && self.full_budget == FullBudget::Enumerate
+    }
+
+    /// Scenario evaluations of one draw for everyone.
+    fn rows_per_draw(&self, players: usize) -> usize {
+        match (&self.value, &self.partition) {
+            (SolutionConcept::Quotient(_), Some(partition)) => 2 * partition.len(),
+            (SolutionConcept::TwoStepShapley, Some(partition)) => {
+                (0..partition.players()).map(|player| two_step_rows(partition, player)).sum()
+            }
+            _ => 2 * players,
+        }
+    }
+}
+
+/// Draws of a block, each block with a random stream of its own.
+const BLOCK: usize = 1024;
+
+/// The most draws for one player, and the most players: what the numbers of streams have room for.
+const MOST_DRAWS: usize = BLOCK << BLOCK_BITS;
+const MOST_PLAYERS: usize = 1 << (48 - BLOCK_BITS);
+
+impl Estimator for ProductSpace {
+    fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::EmpiricalMarginal => "product-space",
+            Mode::TrueMarginal => "product-space-true-marginal",
+        }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone()
+    }
+
+    /// v(∅), v(N) and one draw for everyone in a game of one scenario, or what exact values take where that is less; at most what is needed,
+    /// as a draw costs less in a game of more scenarios.
+    fn minimum_budget(&self, players: usize) -> usize {
+        let least = self.rows_per_draw(players).saturating_add(2);
+        if !self.may_enumerate() || self.value.check(players, self.partition()).is_err() {
+            return least;
+        }
+        self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        let count = self.check(game)?;
+        if self.may_enumerate()
+            && let Some(exact) = exact_within(self, self.partition(), game, budget)?
+        {
+            return Ok(exact);
+        }
+        if self.mode == Mode::TrueMarginal && game.scenarios() == 1 {
+            return Err(EstimatorError::OneScenario { method: self.name(), instead: "product-space" });
+        }
+        let rows = self.rows_per_draw(game.players());
+        let draws = match self.mode {
+            Mode::EmpiricalMarginal => affordable_draws(self, game, budget, rows, 1)?,
+            Mode::TrueMarginal => {
+                affordable_draws(self, game, budget, rows, game.scenarios())?;
+                game.scenarios()
+            }
+        };
+        let everyone: Vec<usize> = (0..count).collect();
+        let mut explanation =
+            explanation(self, game, seed, |_| self.of_players(game, &everyone, draws, seed))?;
+        if let (Some(law), Some(errors)) = (&mut explanation.diagnostics.error_law, &explanation.std_errors) {
+            let one_draw = std::mem::take(&mut law.one_draw);
+            *law = ErrorLaw { one_draw, ..self.error_law(game, errors, draws) };
+        }
+        Ok(explanation)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value, self.partition(), players)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::ProductSpace;
+    use crate::registry::specs;
+    use apportion_values::Value;
+
+    fn of(value: &Value) -> Option<ProductSpace> {
+        match value.groups() {
+            _ if value.graph().is_some() => None,
+            Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
+            None => Some(ProductSpace::new(value.concept())),
+        }
+    }
+
+    specs! {
+        PRODUCT_SPACE = "product-space" drawing_scenarios:
+            "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+            |value| Some(Box::new(of(value)?));
+        PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
+            "the same, each background row used once: of the law that the background is a sample of",
+            |value| Some(Box::new(of(value)?.true_marginal()));
+    }
+}

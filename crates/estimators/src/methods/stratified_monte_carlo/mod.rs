@@ -1,0 +1,316 @@
+//! Stratified Monte Carlo: contributions by player and by size of the coalition joined.
+//!
+//! # Notation
+//!
+//! `n` players, `m` evaluations. The stratum (i, l) is the contributions of player i to the C(n−1, l) coalitions of l others; `μ_il` is their
+//! mean, `σ_il` their standard deviation, `c_il` the number of draws.
+//!
+//! # Source
+//!
+//! Castro, Gómez, Molina and Tejada, *Improving polynomial estimation of the Shapley value by stratified random sampling with optimum
+//! allocation*, 2017; Maleki, Tran-Thanh, Hines, Rahwan and Rogers, *Bounding the estimation error of sampling-based Shapley value
+//! approximation*, 2013, stratified by size. Grah and Thouvenot, 2020, name it as what running variances are good for.
+
+mod sample;
+mod strata;
+
+use apportion_games::{Coalitions, Game, Partition};
+use apportion_values::{Semivalue, SolutionConcept};
+
+pub use self::sample::Allocation;
+use self::sample::{Known, Sample};
+use self::strata::{Sizes, Strata};
+use crate::error::EstimatorError;
+use crate::report::{Diagnostics, ErrorLaw, Explanation, Influences, RunningMoments};
+use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::support::{FullBudget, exact_if_affordable};
+
+/// Contributions drawn for each player and each size of the coalition joined, for every semivalue.
+///
+/// ```text
+/// φ̃_i = Σ_l P(l) μ̃_il,     μ̃_il = the mean of v(S ∪ i) − v(S) over the draws S of l others
+/// ```
+///
+/// P(l) is the value's law of sizes ([`Semivalue::size_law`]), 1/n for Shapley. What contributions differ by from size to size adds nothing
+/// to the variance. Nothing is shared among players but the coalitions of one player and of all but one, which are evaluated once, at the
+/// beginning: with these the strata of sizes 0 and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two. Strata
+/// of no more than 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement, until they are known.
+///
+/// **Allocation.** [`Neyman`](Allocation::Neyman): four equal draws from each stratum, then as many evaluations for allocated draws as for equal
+/// ones, then both doubled, and so on. Of the two halves of a stratum's draws each is allocated by the variances of the other half, so that
+/// the estimate and its variance have no bias, although the numbers of draws depend on the draws: `μ̃_il` is then the mean of the means of both
+/// halves. Draws for a budget are among those for a larger one.
+///
+/// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, the sum of both halves' over four where allocated, with `1 − c/C(n−1, l)` as a
+/// factor without replacement; none where a stratum has one draw and more coalitions. Contributions that are
+/// the same in all draws of a stratum have no variance, though rare others may exist. Degrees of freedom are Welch and Satterthwaite's for the
+/// player that has the fewest; errors of players are independent.
+///
+/// **When it helps.** Against [`MonteCarlo`](crate::MonteCarlo), which draws sizes at random, always: 0.05 to 0.83 of its squared error. Against orders
+/// that all players share, only where contributions depend on the size of the coalition above all. Mean squared errors at equal evaluations,
+/// over those of antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo), for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the
+/// workspace's benches):
+///
+/// | game | equal | Neyman | `MonteCarlo` |
+/// |---|---|---|---|
+/// | weighted voting, the quota being half | 0.6 to 0.9 | 0.4 to 0.8 | 0.9 to 1.2 |
+/// | an airport with quadratic costs | 0.4 to 1.0 | 0.1 to 1.0 | 2.2 to 6.2 |
+/// | interactions of up to 8 players | 0.8 to 1.6 | 0.9 to 1.6 | 2.3 to 3.7 |
+/// | interactions of up to 3 players | 1.8 to 5.1 | 1.8 to 5.1 | 5.4 to 10.3 |
+/// | interactions among a third of the players | 1.8 to 4.4 | 1.0 to 4.7 | 4.5 to 8.2 |
+///
+/// The allocation matters from about 8n² on; it is worth up to three times the evaluations of an equal one at 128n², and costs at most a half
+/// more where there is nothing to gain. Below, the four equal draws are all there is.
+///
+/// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley, below which there is no unbiased estimate.
+/// Takes `O(E + m (n + ln n))` time, E being the time of `m` evaluations, and memory for `O(n² k)` numbers.
+///
+/// ```
+/// use apportion_estimators::{Estimator, StratifiedMonteCarlo};
+/// use apportion_games::{Airport, ClosedForm};
+/// use apportion_values::Semivalue;
+///
+/// let game = Airport::new((1..=12).map(f64::from).collect::<Vec<_>>())?;
+/// let explanation = StratifiedMonteCarlo::new(Semivalue::Shapley).estimate(&game, 2000, 7)?;
+/// let errors = explanation.std_errors.as_ref().unwrap();
+/// for ((got, error), want) in explanation.values.iter().zip(errors).zip(game.shapley()) {
+///     assert!((got - want).abs() <= 4.0 * error + 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct StratifiedMonteCarlo {
+    /// Which value is estimated.
+    pub value: Semivalue,
+    /// How many draws a stratum gets; [`Allocation::Neyman`] by default.
+    pub allocation: Allocation,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default. Four players and fewer are enumerated anyway.
+    pub full_budget: FullBudget,
+}
+
+impl StratifiedMonteCarlo {
+    /// The estimator of `value` with the defaults.
+    pub fn new(value: Semivalue) -> Self {
+        Self { value, allocation: Allocation::default(), full_budget: FullBudget::default() }
+    }
+}
+
+/// The most evaluations: what the numbers of draws have room for.
+const MOST_DRAWS: usize = 1 << 40;
+
+/// Players that are enumerated whatever is asked for: with four, drawing from every stratum takes more evaluations than there are coalitions.
+const ALWAYS_ENUMERATED: usize = 4;
+
+impl Estimator for StratifiedMonteCarlo {
+    fn name(&self) -> &'static str {
+        match self.allocation {
+            Allocation::Equal => "stratified-equal",
+            Allocation::Neyman => "stratified",
+        }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
+    }
+
+    /// One draw from every stratum that has weight: `2 (n − 1)²` for Shapley; at most `2^n`.
+    fn minimum_budget(&self, players: usize) -> usize {
+        // Weights by size may be for fewer players, which is said when they are asked for.
+        let fits = players > 0 && self.value.check_players(players).is_ok();
+        let least = if fits { Sizes::new(self.value.size_law(players)).least() } else { 2 };
+        at_most_all(least, players)
+    }
+
+    fn estimate_seen(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Explanation, EstimatorError> {
+        let players = game.players();
+        let full_budget = if players <= ALWAYS_ENUMERATED { FullBudget::Enumerate } else { self.full_budget };
+        if let Some(explanation) = exact_if_affordable(self, game, budget, full_budget)? {
+            return Ok(explanation);
+        }
+        if budget / 2 > MOST_DRAWS {
+            return Err(EstimatorError::Draws { given: budget / 2, least: 1, most: MOST_DRAWS });
+        }
+        let sizes = Sizes::new(self.value.size_law(players));
+        let mut evaluations = Evaluations::begin(game)?;
+        let known = known(&mut evaluations, &sizes)?;
+        let whole = Partition::whole(players);
+        let strata = Strata::new(sizes, &whole, seed)?;
+        let sample = Sample::draw(game, &strata, &known, self.allocation, budget - evaluations.count)?;
+        evaluations.count += sample.count;
+        let Estimates { values, std_errors, error_law, is_exact } =
+            estimates(&strata, &sample, &known, &evaluations);
+        let distinct_coalitions = at_most_all(evaluations.count, players);
+        let diagnostics = Diagnostics { exact: is_exact, error_law, ..Diagnostics::default() };
+        let explanation = evaluations.explain(self, values, std_errors, seed, diagnostics);
+        Ok(Explanation { distinct_coalitions, ..explanation })
+    }
+
+    /// Its own answer: draws for a budget are among those for a larger one.
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
+}
+
+/// Evaluates the players alone and all but each, where they are part of some contribution; zeros where not.
+fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known, EstimatorError> {
+    let (players, outputs) = (sizes.players, evaluations.game.outputs());
+    let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>, EstimatorError> {
+        let mut values = vec![0.0; players * outputs];
+        if is_needed {
+            let mut batch = Coalitions::with_capacity(players, players);
+            for player in 0..players {
+                batch.push_members((0..players).filter(|&other| (other == player) != are_others));
+            }
+            evaluations.game.values(&batch, &mut values)?;
+            evaluations.count += players;
+        }
+        Ok(values)
+    };
+    let alone = ask(sizes.needs_singles(), false)?;
+    let all_others = if players == 2 {
+        [&alone[outputs..], &alone[..outputs]].concat()
+    } else {
+        ask(sizes.needs_all_but_one(), true)?
+    };
+    Ok(Known { alone, all_others })
+}
+
+struct Estimates {
+    values: Vec<f64>,
+    std_errors: Option<Vec<f64>>,
+    error_law: Option<ErrorLaw>,
+    is_exact: bool,
+}
+
+/// A mean of independent draws: what it is of, and the factor on the variance of it.
+struct Part<'s> {
+    moments: &'s RunningMoments,
+    /// Of the mean in the value.
+    weight: f64,
+    /// The share of the stratum's coalitions that is not drawn.
+    open: f64,
+}
+
+/// The values, and what is known of their errors.
+fn estimates(
+    strata: &Strata<'_>,
+    sample: &Sample<'_, '_>,
+    known: &Known,
+    ends: &Evaluations<'_>,
+) -> Estimates {
+    let (players, outputs) = (strata.sizes.players, ends.empty.len());
+    let law = &strata.sizes.law;
+    let mut values = vec![0.0; players * outputs];
+    for (at, value) in values.iter_mut().enumerate() {
+        let output = at % outputs;
+        let last = ends.full[output] - known.all_others[at];
+        let first = known.alone[at] - ends.empty[output];
+        *value = law[0] * first + law[players - 1] * last;
+    }
+    // Squared standard errors, and the sum of their squares over their degrees of freedom.
+    let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
+    let (mut influences, mut shares) = (Influences::none(players * outputs), vec![0.0; players * outputs]);
+    let (mut has_errors, mut is_exact) = (true, true);
+    for (stratum, sides) in sample.sides.iter().enumerate() {
+        let weight = strata.weight(stratum);
+        let drawn = sides[0].all.count() as f64;
+        let open = strata.population(stratum).map_or(1.0, |all| 1.0 - drawn / f64::from(all));
+        is_exact &= open <= 0.0;
+        let mut together = sides[0].all.clone();
+        together.merge(&sides[1].all);
+        let [first, second] = sides;
+        // Numbers of draws that do not depend on the draws: all of these are one sample.
+        let parts = if sample.is_adaptive && second.all.count() > 0 {
+            vec![(&first.all, 0.5), (&second.all, 0.5)]
+        } else {
+            vec![(&together, 1.0)]
+        };
+        for (moments, share) in parts {
+            let part = Part { moments, weight: weight * share, open };
+            let own = strata.player(stratum) * outputs..(strata.player(stratum) + 1) * outputs;
+            has_errors &=
+                part.add(&mut values[own.clone()], &mut variances[own.clone()], &mut spreads[own.clone()]);
+            let (share, seen) = (part.share(), part.moments.influences());
+            for (at, (square, fourth)) in own.zip(seen.squares.into_iter().zip(seen.fourths)) {
+                // What a stratum leaves to chance is its share of the variance.
+                influences.squares[at] += part.weight.powi(2) * open.max(0.0) * square;
+                influences.fourths[at] += (part.weight.powi(2) * open.max(0.0)).powi(2) * fourth;
+                shares[at] = share.max(shares[at]);
+            }
+        }
+    }
+    let error_law = || ErrorLaw {
+        degrees_of_freedom: variances
+            .iter()
+            .zip(&spreads)
+            .filter(|(_, spread)| **spread > 0.0)
+            .map(|(variance, spread)| variance * variance / spread)
+            .reduce(f64::min)
+            .unwrap_or(f64::MAX),
+        directions: (0..outputs).map(|output| directions(&variances[output..], outputs)).collect(),
+        one_draw: influences.one_draw(&values, &shares, outputs),
+        // Players alone, and all but one, are known.
+        border_left: Some(0.0),
+        ..ErrorLaw::default()
+    };
+    Estimates {
+        error_law: (has_errors && !is_exact).then(error_law),
+        std_errors: has_errors.then(|| variances.iter().map(|variance| variance.sqrt()).collect()),
+        values,
+        is_exact,
+    }
+}
+
+impl Part<'_> {
+    /// The share of the value that a draw decides; 0 where nothing is left to chance.
+    fn share(&self) -> f64 {
+        if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
+    }
+
+    /// Adds it to a player's values, and its variances to theirs. Whether it has any: one draw has none, unless nothing else is in the
+    /// stratum.
+    fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {
+        let count = self.moments.count() as f64;
+        values.iter_mut().zip(self.moments.mean()).for_each(|(value, mean)| *value += self.weight * mean);
+        if self.open <= 0.0 {
+            return true;
+        }
+        for ((sum, spread), variance) in variances.iter_mut().zip(spreads).zip(self.moments.variances()) {
+            let own = self.weight * self.weight * self.open * variance / count;
+            *sum += own;
+            *spread += own * own / (count - 1.0);
+        }
+        self.moments.count() > 1
+    }
+}
+
+/// (Σ V)² / Σ V² of independent errors with variances V, every `outputs`-th from the first.
+fn directions(variances: &[f64], outputs: usize) -> f64 {
+    let own = || variances.iter().step_by(outputs);
+    let squares: f64 = own().map(|variance| variance * variance).sum();
+    if squares > 0.0 { own().sum::<f64>().powi(2) / squares } else { 1.0 }
+}
+
+/// The methods that it is, by name.
+pub(crate) mod methods {
+    use super::{Allocation, StratifiedMonteCarlo};
+    use crate::registry::{semivalue, specs};
+
+    specs! {
+        STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+            |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
+        STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
+            |value| {
+                let allocation = Allocation::Equal;
+                Some(Box::new(StratifiedMonteCarlo {
+                    allocation,
+                    ..StratifiedMonteCarlo::new(semivalue(value)?)
+                }))
+            };
+    }
+}

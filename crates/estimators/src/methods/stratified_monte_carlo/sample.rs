@@ -1,0 +1,340 @@
+//! Draws from the strata: equally, and by Neyman's allocation.
+//!
+//! # Without bias
+//!
+//! Where the numbers of draws depend on the draws, the mean of all of them is biased: a stratum whose few first contributions agree by
+//! chance is looked at no more. Here every stratum has two sides, independent halves of its draws, and how often one side draws depends on the
+//! other side alone: on the variances of its *equal* draws, the number of which depends on nothing but the budget. So the number of draws on a
+//! side is independent of what is drawn there, the mean of the side has no bias, nor has its variance, and neither has the mean of both
+//! sides.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use apportion_games::{Coalitions, Game};
+use serde::{Deserialize, Serialize};
+
+use super::strata::Strata;
+use crate::error::EstimatorError;
+use crate::report::RunningMoments;
+
+/// How many draws a stratum gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Allocation {
+    /// As many as every other.
+    Equal,
+    /// Half of the evaluations as equal draws, and half in proportion to `P(l) σ_il`, as the draws so far tell it. The default.
+    #[default]
+    Neyman,
+}
+
+/// Worths that are known before any draw: k numbers each, for a player those of the player alone and of all others.
+pub(crate) struct Known {
+    pub(crate) alone: Vec<f64>,
+    pub(crate) all_others: Vec<f64>,
+}
+
+/// Draws of a stratum on one side.
+#[derive(Debug, Clone)]
+pub(crate) struct Side {
+    /// All of them.
+    pub(crate) all: RunningMoments,
+    /// Those that are made whatever was drawn.
+    equal: RunningMoments,
+    /// The number of the next.
+    next: usize,
+}
+
+/// What was drawn so far.
+pub(crate) struct Sample<'a, 'p> {
+    game: &'a dyn Game,
+    strata: &'a Strata<'p>,
+    known: &'a Known,
+    /// The two sides of each stratum, stratum by stratum; equal allocation and small strata have the first only.
+    pub(crate) sides: Vec<[Side; 2]>,
+    /// Whether numbers of draws depend on draws.
+    pub(crate) is_adaptive: bool,
+    /// Evaluations so far.
+    pub(crate) count: usize,
+}
+
+/// One draw to be made.
+#[derive(Clone, Copy)]
+struct Draw {
+    stratum: usize,
+    side: usize,
+    is_equal: bool,
+}
+
+/// Equal draws from a stratum before the first that are allocated: two on each side, by which the variance can be told.
+const FIRST_LEVEL: usize = 4;
+
+/// Draws that are evaluated at once.
+const BATCH: usize = 1 << 12;
+
+impl<'a, 'p> Sample<'a, 'p> {
+    /// Draws until `budget` evaluations are spent or there is nothing left to draw.
+    pub(crate) fn draw(
+        game: &'a dyn Game,
+        strata: &'a Strata<'p>,
+        known: &'a Known,
+        allocation: Allocation,
+        budget: usize,
+    ) -> Result<Self, EstimatorError> {
+        let none = RunningMoments::new(game.outputs());
+        let side = Side { all: none.clone(), equal: none, next: 0 };
+        let sides = vec![[side.clone(), side]; strata.len()];
+        let mut sample = Self { game, strata, known, sides, is_adaptive: false, count: 0 };
+        let mut level = 0;
+        loop {
+            let next = match allocation {
+                Allocation::Equal => level + 1,
+                Allocation::Neyman => (2 * level).max(FIRST_LEVEL),
+            };
+            let mut equal = 0;
+            for level in level..next {
+                let (spent, is_whole) = sample.draw_equally(level, allocation, budget)?;
+                equal += spent;
+                if !is_whole {
+                    return Ok(sample);
+                }
+            }
+            level = next;
+            // Only draws on strata that are never exhausted count, so that rounds do not depend on how small the others are.
+            if equal == 0 && sample.is_exhausted() {
+                return Ok(sample);
+            }
+            if allocation == Allocation::Neyman && !sample.draw_by_variance(equal, budget)? {
+                return Ok(sample);
+            }
+        }
+    }
+
+    /// Whether all strata are drawn whole.
+    fn is_exhausted(&self) -> bool {
+        (0..self.sides.len()).all(|stratum| self.is_whole(stratum))
+    }
+
+    /// Whether all coalitions of a stratum are drawn.
+    pub(crate) fn is_whole(&self, stratum: usize) -> bool {
+        let drawn = self.sides[stratum][0].next;
+        self.strata.population(stratum).is_some_and(|all| drawn >= all as usize)
+    }
+
+    /// One draw from every stratum. What those that are drawn with replacement cost, and whether the budget sufficed.
+    fn draw_equally(
+        &mut self,
+        level: usize,
+        allocation: Allocation,
+        budget: usize,
+    ) -> Result<(usize, bool), EstimatorError> {
+        let (mut spent, mut left) = (0, budget - self.count);
+        let mut draws = Vec::with_capacity(BATCH);
+        for stratum in 0..self.sides.len() {
+            if self.is_whole(stratum) {
+                continue;
+            }
+            let cost = self.strata.cost(stratum);
+            if cost > left {
+                self.make(&draws)?;
+                return Ok((spent, false));
+            }
+            left -= cost;
+            let is_small = self.strata.population(stratum).is_some();
+            spent += if is_small { 0 } else { cost };
+            let side = if is_small || allocation == Allocation::Equal { 0 } else { level % 2 };
+            draws.push(Draw { stratum, side, is_equal: true });
+            if draws.len() == BATCH {
+                self.make(&draws)?;
+                draws.clear();
+            }
+        }
+        self.make(&draws)?;
+        Ok((spent, true))
+    }
+
+    /// Spends `spend` evaluations where they lessen the variances most, on both sides in turn. Whether the budget sufficed.
+    fn draw_by_variance(&mut self, spend: usize, budget: usize) -> Result<bool, EstimatorError> {
+        // All of these cost two.
+        let (wanted, affordable) = (spend / 2, (budget - self.count) / 2);
+        let mut left = wanted.min(affordable);
+        if left == 0 {
+            return Ok(wanted <= affordable);
+        }
+        self.is_adaptive = true;
+        let mut queues = [self.queue(0), self.queue(1)];
+        let mut turn = 0;
+        while left > 0 {
+            let mut draws = Vec::with_capacity(left.min(BATCH));
+            for _ in 0..left.min(BATCH) {
+                if let Some(stratum) = queues[turn].next() {
+                    draws.push(Draw { stratum, side: turn, is_equal: false });
+                }
+                turn = 1 - turn;
+            }
+            self.make(&draws)?;
+            left -= left.min(BATCH);
+        }
+        Ok(wanted <= affordable)
+    }
+
+    /// The strata in the order in which `side` draws from them, by the variances on the other side.
+    ///
+    /// A variance counts one more deviation of the size that is usual among all players for this size of coalition: with few draws it may be
+    /// zero by chance.
+    fn queue(&self, side: usize) -> Queue {
+        let players = self.strata.sizes.players;
+        let mut entries = Vec::with_capacity(self.sides.len());
+        for (at, of_size) in self.sides.chunks_exact(players).enumerate() {
+            if self.strata.population(at * players).is_some() {
+                continue;
+            }
+            let squares: Vec<f64> =
+                of_size.iter().map(|sides| sides[1 - side].equal.squares().iter().sum()).collect();
+            let equal = of_size[0][1 - side].equal.count() as f64;
+            let usual = squares.iter().sum::<f64>() / (equal - 1.0) / players as f64;
+            for (player, squares) in squares.iter().enumerate() {
+                let stratum = at * players + player;
+                let weight = self.strata.weight(stratum);
+                let gain = weight * weight * (squares + usual) / equal;
+                entries.push(Entry::new(stratum, gain, of_size[player][side].all.count()));
+            }
+        }
+        Queue(BinaryHeap::from(entries))
+    }
+
+    /// Evaluates draws, and adds them to their strata.
+    fn make(&mut self, draws: &[Draw]) -> Result<(), EstimatorError> {
+        let (players, outputs) = (self.strata.sizes.players, self.game.outputs());
+        let mut others = Coalitions::with_capacity(players, draws.len());
+        for draw in draws {
+            let side = &mut self.sides[draw.stratum][draw.side];
+            self.strata.push(draw.stratum, draw.side, side.next, &mut others);
+            side.next += 1;
+        }
+        let mut asked = Coalitions::with_capacity(players, 2 * draws.len());
+        let mut with = vec![0; asked.words_per_row()];
+        for (draw, row) in draws.iter().zip(others.iter()) {
+            let (player, size) = (self.strata.player(draw.stratum), self.strata.size(draw.stratum));
+            if self.strata.sizes.is_asked(size) {
+                asked.push(row);
+            }
+            if self.strata.sizes.is_asked(size + 1) {
+                with.copy_from_slice(row.words());
+                with[player / 64] |= 1 << (player % 64);
+                asked.push_words(&with);
+            }
+        }
+        let mut values = vec![0.0; asked.len() * outputs];
+        self.game.values(&asked, &mut values)?;
+        self.count += asked.len();
+        let mut answers = values.chunks_exact(outputs);
+        let mut contribution = vec![0.0; outputs];
+        for (draw, row) in draws.iter().zip(others.iter()) {
+            let (player, size) = (self.strata.player(draw.stratum), self.strata.size(draw.stratum));
+            let alone = |of: usize| &self.known.alone[of * outputs..(of + 1) * outputs];
+            let all_others = |of: usize| &self.known.all_others[of * outputs..(of + 1) * outputs];
+            let before = if self.strata.sizes.is_asked(size) {
+                answers.next().unwrap_or_default()
+            } else {
+                // One player: of three or more the only size below 2.
+                alone(row.members().next().unwrap_or(player))
+            };
+            let after = if self.strata.sizes.is_asked(size + 1) {
+                answers.next().unwrap_or_default()
+            } else {
+                let absent = (0..players).find(|&other| other != player && !row.contains(other));
+                all_others(absent.unwrap_or(player))
+            };
+            for ((x, after), before) in contribution.iter_mut().zip(after).zip(before) {
+                *x = after - before;
+            }
+            let side = &mut self.sides[draw.stratum][draw.side];
+            side.all.add(&contribution);
+            if draw.is_equal {
+                side.equal.add(&contribution);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Strata, the one first whose next draw lessens the variance of the estimates most: `P² σ² / (c (c + 1))` with c draws made.
+///
+/// Taking them one by one gives the exact whole-numbered Neyman allocation (Wright, *The equivalence of Neyman optimum allocation for sampling
+/// and equal proportions for apportioning the U.S. House of Representatives*, 2012), which for more draws is never less anywhere.
+struct Queue(BinaryHeap<Entry>);
+
+#[derive(Clone, Copy)]
+struct Entry {
+    gain: f64,
+    stratum: usize,
+    drawn: usize,
+}
+
+impl Entry {
+    fn new(stratum: usize, gain: f64, drawn: usize) -> Self {
+        Self { gain, stratum, drawn }
+    }
+
+    /// What comes first: the priority, and among equal ones fewer draws.
+    fn key(&self) -> (f64, Reverse<usize>, Reverse<usize>) {
+        let drawn = self.drawn as f64;
+        (self.gain / (drawn * (drawn + 1.0)), Reverse(self.drawn), Reverse(self.stratum))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let (own, others) = (self.key(), other.key());
+        own.0.total_cmp(&others.0).then((own.1, own.2).cmp(&(others.1, others.2)))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
+
+impl Queue {
+    /// The stratum of the next draw; none where there are no strata.
+    fn next(&mut self) -> Option<usize> {
+        let mut first = self.0.peek_mut()?;
+        first.drawn += 1;
+        Some(first.stratum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_in_proportion_to_the_deviations() {
+        let deviations = [1.0, 2.0, 5.0, 0.0];
+        let entries = deviations.iter().enumerate().map(|(at, d)| Entry::new(at, d * d, 1)).collect();
+        let mut queue = Queue(entries);
+        let mut counts = [1; 4];
+        (0..796).for_each(|_| counts[queue.next().unwrap()] += 1);
+        for (count, deviation) in counts.iter().zip(deviations) {
+            assert!((f64::from(*count) - (100.0 * deviation).max(1.0)).abs() <= 1.0, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn without_any_variance_draws_are_equal() {
+        let mut queue = Queue((0..5).map(|stratum| Entry::new(stratum, 0.0, 3)).collect());
+        let mut counts = [0; 5];
+        (0..20).for_each(|_| counts[queue.next().unwrap()] += 1);
+        assert_eq!(counts, [4; 5]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Games in units of their own, in which squares neither overflow nor vanish.
+//!
+//! Variances are squares, and what is made of variances are fourth powers. Those of values near 1e154 overflow, those of values below 1e-160
+//! are zero. So an estimator sees each output times a power of two that brings it near 1, and its answer is brought back. Powers of two
+//! change no digit: ordinary games, whose power is 1, keep every bit.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use apportion_games::{Coalitions, Game, GameError};
+
+use super::explanation::Explanation;
+use crate::error::EstimatorError;
+
+/// The largest value of an output that is taken as it is, and the inverse of the least: its fourth power is a number, summed up, too.
+const FAR: f64 = 1e60;
+
+/// The answer of `estimate` on `game` in units in which squares are numbers, in the units of the game.
+///
+/// The unit of an output is that of the first batch in which it is not all zero; where it is a later batch that is far from it, everything is
+/// estimated again.
+pub(crate) fn in_own_units(
+    game: &dyn Game,
+    estimate: impl Fn(&dyn Game) -> Result<Explanation, EstimatorError>,
+) -> Result<Explanation, EstimatorError> {
+    let many = many_in_own_units(game, |game| Ok(vec![estimate(game)?]))?;
+    many.into_iter().next().ok_or(EstimatorError::NoPlayers)
+}
+
+/// [`in_own_units`] of several answers on one game.
+pub(crate) fn many_in_own_units(
+    game: &dyn Game,
+    estimate: impl Fn(&dyn Game) -> Result<Vec<Explanation>, EstimatorError>,
+) -> Result<Vec<Explanation>, EstimatorError> {
+    let scaled = Scaled::new(game);
+    let first = estimate(&scaled);
+    let (answers, inverses) = if scaled.is_far() {
+        let again = scaled.rescaled();
+        (estimate(&again)?, again.inverses())
+    } else {
+        (first?, scaled.inverses())
+    };
+    answers.into_iter().map(|answer| finite(answer.times(&inverses))).collect()
+}
+
+/// Refuses values beyond all numbers.
+fn finite(answer: Explanation) -> Result<Explanation, EstimatorError> {
+    let outputs = answer.outputs().max(1);
+    match answer.values.iter().position(|value| !value.is_finite()) {
+        None => Ok(answer),
+        Some(at) => Err(EstimatorError::NotFinite {
+            method: answer.method,
+            player: at / outputs,
+            output: at % outputs,
+            value: answer.values[at],
+        }),
+    }
+}
+
+/// A power of two by which a number of this size is near 1; 1 where it is not far from it, or zero.
+pub(crate) fn unit(size: f64) -> f64 {
+    if size == 0.0 || (FAR.recip()..=FAR).contains(&size) {
+        return 1.0;
+    }
+    // The exponent of the largest number is 1024, and 2^-1024 has no inverse.
+    2f64.powi(-(size.log2().floor() as i32).clamp(-1021, 1021))
+}
+
+/// A game whose outputs are multiplied by powers of two.
+struct Scaled<'g> {
+    game: &'g dyn Game,
+    /// Of each output, once it is known.
+    units: Vec<OnceLock<f64>>,
+    /// The bits of the largest value of each output in the units of the game, without its sign: they are ordered as the numbers are.
+    largest: Vec<AtomicU64>,
+}
+
+impl<'g> Scaled<'g> {
+    fn new(game: &'g dyn Game) -> Self {
+        let outputs = game.outputs();
+        let largest = (0..outputs).map(|_| AtomicU64::new(0)).collect();
+        Self { game, units: vec![OnceLock::new(); outputs], largest }
+    }
+
+    /// The largest value of an output so far.
+    fn largest(&self, output: usize) -> f64 {
+        f64::from_bits(self.largest[output].load(Ordering::Relaxed))
+    }
+
+    /// The unit of an output; 1 where it was all zero.
+    fn unit(&self, output: usize) -> f64 {
+        self.units[output].get().copied().unwrap_or(1.0)
+    }
+
+    /// Whether some output was far larger than its unit can bear.
+    fn is_far(&self) -> bool {
+        (0..self.units.len()).any(|output| self.largest(output) * self.unit(output) > FAR)
+    }
+
+    /// The same game in units of the largest values that it has.
+    fn rescaled(&self) -> Self {
+        let units = (0..self.units.len()).map(|output| OnceLock::from(unit(self.largest(output)))).collect();
+        Self { units, ..Self::new(self.game) }
+    }
+
+    fn inverses(&self) -> Vec<f64> {
+        (0..self.units.len()).map(|output| self.unit(output).recip()).collect()
+    }
+
+    /// Notes the sizes of values and multiplies them by the units.
+    fn scale(&self, values: &mut [f64]) {
+        let outputs = self.units.len();
+        for (output, (slot, largest)) in self.units.iter().zip(&self.largest).enumerate() {
+            let own = || values.iter().skip(output).step_by(outputs);
+            let size = own().fold(0.0, |most: f64, value| most.max(value.abs()));
+            if size == 0.0 {
+                continue;
+            }
+            largest.fetch_max(size.to_bits(), Ordering::Relaxed);
+            let unit = *slot.get_or_init(|| unit(size));
+            if unit != 1.0 {
+                values.iter_mut().skip(output).step_by(outputs).for_each(|value| *value *= unit);
+            }
+        }
+    }
+}
+
+impl Game for Scaled<'_> {
+    fn players(&self) -> usize {
+        self.game.players()
+    }
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition()
+    }
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+    /// Where all of it is in ordinary units.
+    fn table(&self) -> Option<&[f64]> {
+        let table = self.game.table()?;
+        let is_ordinary = |value: &f64| unit(value.abs()) == 1.0;
+        let is_in_units =
+            table.iter().all(is_ordinary) && self.units.iter().all(|slot| *slot.get_or_init(|| 1.0) == 1.0);
+        is_in_units.then_some(table)
+    }
+    fn scenarios(&self) -> usize {
+        self.game.scenarios()
+    }
+    fn scenario_weights(&self) -> Option<&[f64]> {
+        self.game.scenario_weights()
+    }
+    fn values_in_scenarios(
+        &self,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        self.game.values_in_scenarios(batch, scenarios, out)?;
+        self.scale(out);
+        Ok(())
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        self.game.values(batch, out)?;
+        self.scale(out);
+        Ok(())
+    }
+}
+
+impl Explanation {
+    /// The explanation of the game whose outputs are those of this one times `factors`.
+    pub(crate) fn times(mut self, factors: &[f64]) -> Self {
+        if factors.iter().all(|&factor| factor == 1.0) {
+            return self;
+        }
+        let multiply = |numbers: &mut [f64]| {
+            numbers.iter_mut().zip(factors.iter().cycle()).for_each(|(number, factor)| *number *= factor);
+        };
+        multiply(&mut self.values);
+        multiply(&mut self.base);
+        multiply(&mut self.prediction);
+        self.std_errors.iter_mut().for_each(|errors| multiply(errors));
+        self.diagnostics.error_law.iter_mut().for_each(|law| multiply(&mut law.one_draw));
+        // Errors that are beyond all numbers are not known.
+        self.std_errors = self.std_errors.filter(|errors| errors.iter().all(|error| error.is_finite()));
+        self.diagnostics.residual_sum_of_squares =
+            self.diagnostics.residual_sum_of_squares.take().and_then(|sums| {
+                let squares: Vec<f64> =
+                    sums.iter().zip(factors).map(|(sum, factor)| sum * factor * factor).collect();
+                squares.iter().all(|square| square.is_finite()).then_some(squares)
+            });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_bring_every_size_near_one() {
+        for size in [5e-324, 1e-310, 1e-300, 1e-61, 1e61, 1e200, f64::MAX] {
+            let near = size * unit(size);
+            assert!((1e-20..16.0).contains(&near), "{size}: {near}");
+            assert!(unit(size).recip().is_finite() && unit(size).recip() > 0.0);
+        }
+        assert_eq!([0.0, 1e-59, 1.0, 1e59].map(unit), [1.0; 4]);
+    }
+}

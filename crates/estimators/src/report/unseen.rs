@@ -1,0 +1,250 @@
+//! What a sample has not seen: the part of an error that its spread cannot show.
+//!
+//! # Notation
+//!
+//! `φ̃` the estimate of one output for n players, `V_i` the squared standard errors that the spread of the sample gives, f their degrees of
+//! freedom. A draw's *influence* on a value is what the value would lose of it: the deviation of a mean of T draws over T.
+//!
+//! # Why
+//!
+//! Standard errors know of what the sample met. What is rare and large, such as the swing of a small voter, may be missing in all of it.
+//! Then the value is wrong and its spread is zero. So every estimate is given one more draw, of a size that such draws have:
+//!
+//! ```text
+//! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
+//! regressions:      V_i + ‖φ̃‖² / (n (6f)²)
+//!
+//! R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,     e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
+//! ```
+//!
+//! - For methods whose values are means of draws of their own, `c_ti` are the influences. `R_i` is the size of the influences that make
+//!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that it is next to nothing. Of a swing that is
+//!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
+//!   for anybody, that is the size of the values themselves over T.
+//! - A quarter of a draw of the size of the values is counted for means, a sixth for regressions, whose draws tell of all values. A regression in which nothing varied counts a whole draw of
+//!   the size of the largest value, `max_j |φ̃_j| / f`, for each value.
+//!
+//! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
+//! zero, the estimate has no standard errors.
+
+use super::explanation::Explanation;
+
+/// Shares of the norm of the values below which standard errors are rounding errors.
+const ROUNDING: f64 = 1e-10;
+
+/// Squares and fourth powers of the influences of draws, summed for each value: n × k, row-major.
+#[derive(Debug, Clone)]
+pub(crate) struct Influences {
+    pub(crate) squares: Vec<f64>,
+    pub(crate) fourths: Vec<f64>,
+}
+
+impl Influences {
+    /// Those of no draws on so many values.
+    pub(crate) fn none(values: usize) -> Self {
+        Self { squares: vec![0.0; values], fourths: vec![0.0; values] }
+    }
+
+    /// Those of means of `draws` draws, from the sums of the squares and fourth powers of their deviations.
+    pub(crate) fn of_means(squares: &[f64], fourths: &[f64], draws: f64) -> Self {
+        let part = draws.recip().powi(2);
+        Self {
+            squares: squares.iter().map(|sum| sum * part).collect(),
+            fourths: fourths.iter().map(|sum| sum * part * part).collect(),
+        }
+    }
+
+    /// Adds those of further draws on the same values.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let add =
+            |sums: &mut [f64], more: &[f64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        add(&mut self.squares, &other.squares);
+        add(&mut self.fourths, &other.fourths);
+    }
+
+    /// Appends those on further values.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.squares.extend(other.squares);
+        self.fourths.extend(other.fourths);
+    }
+
+    /// Those on the values times `factor`.
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        self.squares.iter_mut().for_each(|square| *square *= factor.powi(2));
+        self.fourths.iter_mut().for_each(|fourth| *fourth *= factor.powi(4));
+        self
+    }
+
+    /// `u_i` for each value. `shares[i]` is the share of value i that one draw decides, 1/T in a mean of T; 0 where the value is exact.
+    pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
+        let usual: Vec<f64> =
+            (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
+        let mean_square = |output: usize| {
+            let own = values.iter().skip(output).step_by(outputs);
+            own.clone().map(|value| value * value).sum::<f64>() / own.count() as f64
+        };
+        let mean_squares: Vec<f64> = (0..outputs).map(mean_square).collect();
+        (0..values.len())
+            .map(|at| match shares[at] {
+                0.0 => 0.0,
+                share => {
+                    let size = squared_size(self.squares[at], self.fourths[at], usual[at % outputs]);
+                    (0.5 * size + mean_squares[at % outputs] * (share / 4.0).powi(2)).sqrt()
+                }
+            })
+            .collect()
+    }
+
+    /// R² of one output.
+    fn usual(&self, values: &[f64], shares: &[f64], output: usize, outputs: usize) -> f64 {
+        let of_output =
+            |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
+        let (squares, fourths) = (of_output(&self.squares), of_output(&self.fourths));
+        // What a draw of the size of a value would have for its influence.
+        let whole: Vec<f64> =
+            of_output(values).iter().zip(of_output(shares)).map(|(x, share)| (x * share).powi(2)).collect();
+        let (varied, size) = (squares.iter().sum::<f64>(), whole.iter().sum::<f64>());
+        if varied > ROUNDING * ROUNDING * size {
+            fourths.iter().sum::<f64>() / varied
+        } else if size > 0.0 {
+            whole.iter().map(|square| square * square).sum::<f64>() / size
+        } else {
+            0.0
+        }
+    }
+}
+
+/// `R_i² + R² exp(−e_i²)`. What is rounding beside the usual size is nothing.
+fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
+    if fourths <= 0.0 || squares <= ROUNDING * ROUNDING * usual {
+        return usual;
+    }
+    let draws = squares * squares / fourths;
+    fourths / squares + usual * (-draws * draws).exp()
+}
+
+/// What is added to the variances of a regression, n × k, of so many degrees of freedom; and whether nothing varied in some output.
+pub(crate) fn of_regression(
+    values: &[f64],
+    variances: &[f64],
+    degrees: f64,
+    outputs: usize,
+) -> (Vec<f64>, bool) {
+    let mut added = vec![0.0; values.len()];
+    let mut has_not_varied = false;
+    for output in 0..outputs {
+        let own = || (output..values.len()).step_by(outputs);
+        let square: f64 = own().map(|at| values[at].powi(2)).sum();
+        let largest = own().map(|at| values[at].powi(2)).fold(0.0, f64::max);
+        let varied_not = varied_not(own().map(|at| variances[at]).sum(), square);
+        let part = square / (own().count() as f64 * (6.0 * degrees).powi(2));
+        let whole = if varied_not { largest / degrees.powi(2) } else { 0.0 };
+        own().for_each(|at| added[at] = part + whole);
+        has_not_varied |= varied_not;
+    }
+    (added, has_not_varied)
+}
+
+/// Whether variances are rounding errors of values of this square.
+fn varied_not(trace: f64, square: f64) -> bool {
+    trace <= ROUNDING * ROUNDING * square
+}
+
+impl Explanation {
+    /// What is to be added to the squared standard errors, which there are, n × k, and whether nothing varied in some output.
+    ///
+    /// A law that has its own [`one_draw`](crate::ErrorLaw::one_draw) says all there is to add; other methods are regressions.
+    pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
+        let outputs = self.outputs();
+        let squares =
+            |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|number| number * number).collect() };
+        let variances = squares(self.std_errors.as_deref().unwrap_or_default());
+        match &self.diagnostics.error_law {
+            Some(law) if !law.one_draw.is_empty() => {
+                let sum = |numbers: &[f64], output: usize| -> f64 {
+                    numbers.iter().skip(output).step_by(outputs).sum()
+                };
+                let values = squares(&self.values);
+                let is_still = |output: usize| varied_not(sum(&variances, output), sum(&values, output));
+                (squares(&law.one_draw), (0..outputs).any(is_still))
+            }
+            law => {
+                let degrees = law.as_ref().map_or(1.0, |law| law.degrees_of_freedom);
+                of_regression(&self.values, &variances, degrees, outputs)
+            }
+        }
+    }
+
+    /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    pub(crate) fn with_unseen(mut self) -> Self {
+        if self.diagnostics.exact || self.std_errors.is_none() {
+            return self;
+        }
+        let (unseen, nothing_varied) = self.unseen();
+        self.diagnostics.nothing_varied |= nothing_varied;
+        let errors: Vec<f64> = self.std_errors.take().unwrap_or_default();
+        let errors: Vec<f64> =
+            errors.iter().zip(&unseen).map(|(error, unseen)| error.hypot(unseen.sqrt())).collect();
+        // Values that are known among others may have no error. Where nothing has any there was nothing to tell one from.
+        let outputs = self.outputs();
+        let has_scale = |output: usize| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0);
+        if (0..outputs).all(has_scale) && errors.iter().all(|error| error.is_finite()) {
+            self.std_errors = Some(errors);
+        } else {
+            self.diagnostics.error_law = None;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `u` of means of the draws in each row.
+    fn one_draw(values: &[&[f64]]) -> Vec<f64> {
+        let draws = values[0].len() as f64;
+        let means: Vec<f64> = values.iter().map(|own| own.iter().sum::<f64>() / draws).collect();
+        let powers = |power: i32| -> Vec<f64> {
+            values
+                .iter()
+                .zip(&means)
+                .map(|(own, mean)| own.iter().map(|x| (x - mean).powi(power)).sum())
+                .collect()
+        };
+        let influences = Influences::of_means(&powers(2), &powers(4), draws);
+        influences.one_draw(&means, &vec![draws.recip(); means.len()], 1)
+    }
+
+    #[test]
+    fn a_swing_that_was_not_met_has_the_size_of_those_that_were() {
+        // The first player swings once in ten draws, the second never.
+        let mut swings = [0.0; 10];
+        swings[3] = 1.0;
+        let got = one_draw(&[&swings, &[0.0; 10]]);
+        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, over the square of the draws.
+        let square = (0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9 / 100.0;
+        // And a quarter of a draw of the size of the values, 0.1 and 0.
+        let quarter = 0.1f64.powi(2) / 2.0 / 40.0f64.powi(2);
+        assert!((got[1] - (0.5 * square + quarter).sqrt()).abs() < 1e-15, "{got:?}");
+        assert!(got[0] > got[1], "its own, and a share of the usual one");
+    }
+
+    #[test]
+    fn values_that_varied_often_go_by_their_own_size() {
+        let small: Vec<f64> = (0..40).map(|at| 1e-3 * (f64::from(at % 4) - 1.5)).collect();
+        let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4) - 1.5).collect();
+        let got = one_draw(&[&small, &large]);
+        assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
+        // Little beside the standard error.
+        let error = (small.iter().map(|x| x.powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
+        assert!(got[0] < 0.15 * error, "{} {error}", got[0]);
+    }
+
+    #[test]
+    fn where_nothing_varied_the_values_are_the_scale() {
+        let got = one_draw(&[&[2.0; 8], &[0.0; 8]]);
+        let wanted = (0.5 * (2.0f64 / 8.0).powi(2) + 2.0 / 32.0f64.powi(2)).sqrt();
+        assert!(got.iter().all(|got| (got - wanted).abs() < 1e-15), "{got:?}");
+    }
+}

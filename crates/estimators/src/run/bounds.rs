@@ -1,0 +1,349 @@
+//! Bounds of the error of an explanation, from its standard errors and what is known of their law.
+//!
+//! # Notation
+//!
+//! δ is the probability of being wrong, `V_i` squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f degrees of freedom, ν directions
+//! (see [`ErrorLaw`](crate::ErrorLaw)).
+//!
+//! ```text
+//! asymptotic:            |φ̃_i − φ_i| ≤ t_f(1 − δ/2) √V_i,      ‖φ̃ − φ‖² ≤ F_{ν,f}(1 − δ) tr Σ̂
+//! empirical Bernstein:   |φ̃_i − φ_i| ≤ √(2 V_i ln(4/δ)) + 7 R ln(4/δ) / (3 (T − 1))
+//! ```
+//!
+//! the second for means of T draws that lie in an interval of length R (Maurer and Pontil, COLT 2009, theorem 4, on both sides).
+//!
+//! # What was not seen
+//!
+//! Standard errors have it in them ([`crate::report::unseen`]), and bounds with them. What a sample tells nothing of is an event that all of it missed.
+//! An event that T coalitions missed has a share of `p = ln(1/δ) / T` of them or less, except with probability δ. Where each player is present
+//! with the probability q, one that asks for `k = log(1/p) / log(1/q)` players to be there has that share, and makes, by its size A,
+//!
+//! ```text
+//! |φ_i| ≤ (A/q) p for each of them,      ‖φ‖ ≤ (A/q) p √k
+//! ```
+//!
+//! and as much with 1 − q where they are not to be there. Banzhaf's law has q = ½; for others than weighted Banzhaf values that is taken, too.
+//! T is the budget of the sample less its ends and as many as there are values, or f if that is larger. What one look missed all before it have
+//! missed, so that δ is not shared among looks. Two signs tell how large A may be:
+//!
+//! - Where nothing varied in the sample, the bound is said to rest on that. The values must add up, as those of an additive game do, and
+//!   `A = ‖φ̃‖`, which is twice what an additive game varies over coalitions.
+//! - What the values of all players miss of what all players together get, `A = |v(N) − v(∅) − Σφ̃_i|`, may be one event, unless the sample has
+//!   varied as much: of a regression `tr V ≈ n σ²/(T q(1 − q))`, and of T draws as large as σ about `e = T σ²/A²` were of the size A. So it counts
+//!   times `exp(−e)`. Values that share v(N) − v(∅) miss nothing.
+
+use apportion_values::{Semivalue, SolutionConcept};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use super::until::{Measure, Scale, Until};
+use crate::report::{BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, student, unit};
+
+/// The share of v(N) − v(∅) by which the values of an additive game may miss it.
+const ADDITIVE: f64 = 1e-6;
+
+/// What a look at an explanation finds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) guarantee: Guarantee,
+    /// Of each output; none without standard errors.
+    pub(crate) errors: Option<Vec<f64>>,
+    /// Of each output, in its units.
+    pub(crate) tolerances: Vec<f64>,
+    /// Of each value by itself; none without standard errors.
+    pub(crate) half_widths: Option<Vec<f64>>,
+}
+
+impl Bounds {
+    /// What `explanation` of a sample of so many evaluations tells with the probability `1 − wrong`.
+    pub(crate) fn of(explanation: &Explanation, sample: usize, until: &Until, wrong: f64) -> Self {
+        // Squares are taken in units in which they are numbers.
+        let outputs = explanation.outputs();
+        let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
+        let units: Vec<f64> = (0..outputs).map(|output| unit(size(output))).collect();
+        let own = Self::in_units(&explanation.clone().times(&units), sample, until, wrong, &units);
+        let back = |numbers: Vec<f64>| -> Vec<f64> {
+            numbers.iter().zip(units.iter().cycle()).map(|(number, unit)| number / unit).collect()
+        };
+        Self {
+            errors: own.errors.map(back),
+            tolerances: back(own.tolerances),
+            half_widths: own.half_widths.map(back),
+            ..own
+        }
+    }
+
+    /// As [`of`](Self::of), an absolute tolerance being one of `until` times the unit of the output.
+    fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
+        let outputs = explanation.outputs();
+        let variances = variances(explanation);
+        let tolerances = units.iter().enumerate();
+        let tolerances = tolerances
+            .map(|(output, unit)| tolerance(explanation, variances.as_deref(), until, output, *unit))
+            .collect();
+        let Some(variances) = variances else {
+            return Self { guarantee: Guarantee::Unknown, errors: None, tolerances, half_widths: None };
+        };
+        if explanation.diagnostics.exact && variances.iter().all(|&variance| variance == 0.0) {
+            let half_widths = Some(vec![0.0; variances.len()]);
+            return Self {
+                guarantee: Guarantee::Exact,
+                errors: Some(vec![0.0; outputs]),
+                tolerances,
+                half_widths,
+            };
+        }
+        let law = explanation.diagnostics.error_law.as_ref();
+        let bounded = until
+            .range
+            .zip(law.and_then(|law| law.bounded_draws))
+            // The range of the game in the units of the output where it is largest.
+            .map(|(range, draws)| (range * units.iter().copied().fold(0.0, f64::max), draws));
+        let guarantee = match bounded {
+            Some(_) => Guarantee::EmpiricalBernstein,
+            None if explanation.diagnostics.nothing_varied => Guarantee::NothingVaried,
+            None => Guarantee::Asymptotic,
+        };
+        let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
+        let half_width = |variance: f64, wrong: f64| match bounded {
+            Some((range, draws)) => bernstein(variance, range, draws, wrong),
+            None => student(degrees, wrong) * variance.sqrt(),
+        };
+        let players = explanation.players() as f64;
+        let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
+        let looked_at = sample.saturating_sub(explanation.players() + 2);
+        let missed = |output: usize| match guarantee {
+            Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
+            Guarantee::NothingVaried => {
+                let draws = degrees.max(looked_at as f64);
+                missed(explanation, norm(&explanation.output(output)), draws, until)
+            }
+            Guarantee::Asymptotic => {
+                let draws = degrees.max(looked_at as f64);
+                let size = left_by_the_sample(explanation, &variances, draws, output);
+                missed(explanation, size, draws, until)
+            }
+            _ => 0.0,
+        };
+        let error = |output: usize| match (until.measure, bounded) {
+            (Measure::EveryPlayer, _) => of_output(output)
+                .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
+                .fold(0.0, f64::max),
+            (Measure::Euclidean, Some(_)) => of_output(output)
+                .map(|variance| half_width(variance, wrong / (players * outputs as f64)).powi(2))
+                .sum::<f64>()
+                .sqrt(),
+            (Measure::Euclidean, None) => {
+                let directions = directions(explanation, &variances, output);
+                let trace = trace(explanation, &variances, degrees, output);
+                (fisher(directions, degrees, wrong / outputs as f64) * trace).sqrt()
+            }
+        };
+        // Without degrees of freedom there is no bound.
+        let if_finite =
+            |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
+        let errors = if_finite((0..outputs).map(|output| error(output).max(missed(output))).collect());
+        let half_widths = if_finite(variances.iter().map(|&variance| half_width(variance, wrong)).collect());
+        Self { guarantee, errors, tolerances, half_widths }
+    }
+
+    /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without bounds.
+    ///
+    /// A tolerance of zero, a share of nothing, is reached by exact values alone.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
+        Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
+    }
+}
+
+impl Bounds {
+    /// Why a run ends that was not certified: `otherwise`, unless the tolerance is a share of nothing.
+    pub(crate) fn if_scaled(&self, otherwise: StopRule) -> StopRule {
+        if self.tolerances.contains(&0.0) { StopRule::NoScale } else { otherwise }
+    }
+}
+
+/// Factor by which the evaluations have to grow until the accuracy is reached, the variances falling in proportion and the degrees of
+/// freedom rising; `None` where there is nothing to tell from.
+pub(crate) fn growth_needed(
+    explanation: &Explanation,
+    sample: usize,
+    until: &Until,
+    wrong: f64,
+) -> Option<f64> {
+    let mut grown = explanation.clone();
+    let (errors, law) = (explanation.std_errors.clone()?, explanation.diagnostics.error_law.clone());
+    let mut growth = 1.0;
+    // Bounds fall with the root of the evaluations, but where nothing varied about in proportion to them: this power finds either.
+    let power = if explanation.diagnostics.nothing_varied { 4.0 / 3.0 } else { 2.0 };
+    // The factor at which the bound for that factor is the tolerance: found by repeating, as the quantiles hardly change.
+    for _ in 0..8 {
+        grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
+        if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
+            grown.degrees_of_freedom = law.degrees_of_freedom * growth;
+            grown.one_draw = law.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
+            grown.bounded_draws = law
+                .bounded_draws
+                .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
+        }
+        let sample = (sample as f64 * growth).round() as usize;
+        let ratio = Bounds::of(&grown, sample, until, wrong).ratio()?;
+        if !ratio.is_finite() {
+            return None;
+        }
+        growth = (growth * ratio.powf(power)).clamp(1.0, 1e9);
+    }
+    Some(growth)
+}
+
+/// Squared standard errors.
+fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
+    let errors = explanation.std_errors.as_ref()?;
+    errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
+}
+
+/// Whether the values divide v(N) − v(∅), as those of an additive game do. If not, something was missed.
+fn adds_up(explanation: &Explanation, output: usize) -> bool {
+    let total = explanation.prediction[output] - explanation.base[output];
+    gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
+}
+
+/// `|v(N) − v(∅) − Σφ̃_i|`.
+fn gap(explanation: &Explanation, output: usize) -> f64 {
+    let total = explanation.prediction[output] - explanation.base[output];
+    (explanation.output(output).iter().sum::<f64>() - total).abs()
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// The size of an event that would explain what the values miss of v(N) − v(∅), by how little the sample has varied beside it.
+fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, output: usize) -> f64 {
+    if adds_up(explanation, output) {
+        return 0.0;
+    }
+    let gap = gap(explanation, output);
+    let own = variances.iter().skip(output).step_by(explanation.outputs());
+    let trace: f64 = own.sum();
+    let q = presence(&explanation.value);
+    let seen = trace * draws * draws * q * (1.0 - q) / (explanation.players() as f64 * gap * gap);
+    gap * (-seen).exp()
+}
+
+/// The probability with which a player is there: of weighted Banzhaf values theirs, a half for all others.
+fn presence(value: &SolutionConcept) -> f64 {
+    match value {
+        SolutionConcept::Semivalue(Semivalue::WeightedBanzhaf(presence)) => presence.p(),
+        _ => 0.5,
+    }
+}
+
+/// What an event of so large a `size` may be worth that so many coalitions have missed, except with the probability that `until` allows.
+fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until) -> f64 {
+    let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
+    let log = wrong.recip().ln();
+    let share = log / coalitions;
+    let presence = presence(&explanation.value);
+    let of_members = |q: f64| match until.measure {
+        _ if share >= q => f64::INFINITY,
+        Measure::EveryPlayer => size * share / q,
+        Measure::Euclidean => size * share / q * (share.ln() / q.ln()).sqrt(),
+    };
+    if size == 0.0 { 0.0 } else { of_members(presence).max(of_members(1.0 - presence)) }
+}
+
+/// `E ‖φ̃ − φ‖²` of one output.
+///
+/// The standard error of each value has one more draw in it, as any of them may have missed a swing. Where values are means of independent
+/// draws, all of them together did not: what the values vary in sum is seen without bias. So the norm counts one more draw once, that of the
+/// value where it is largest, or a quarter of one of the size of all values; but where nothing varied, those of all.
+fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
+    let of_output = |numbers: &[f64]| {
+        numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
+    };
+    let own = of_output(variances);
+    let law = explanation.diagnostics.error_law.as_ref().filter(|law| law.bounded_draws.is_some());
+    match law.map(|law| of_output(&law.one_draw)) {
+        Some(one_draw) if !one_draw.is_empty() && !explanation.diagnostics.nothing_varied => {
+            let seen: f64 = own.iter().zip(&one_draw).map(|(all, size)| (all - size * size).max(0.0)).sum();
+            let largest = one_draw.iter().map(|size| size * size).fold(0.0, f64::max);
+            let square: f64 = of_output(&explanation.values).iter().map(|value| value * value).sum();
+            seen + largest.max(square / (4.0 * degrees).powi(2))
+        }
+        _ => own.iter().sum(),
+    }
+}
+
+/// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.
+fn tolerance(
+    explanation: &Explanation,
+    variances: Option<&[f64]>,
+    until: &Until,
+    output: usize,
+    unit: f64,
+) -> f64 {
+    let values = explanation.output(output);
+    let scale = match until.scale {
+        Scale::Absolute => unit,
+        Scale::Norm => {
+            let of_errors: f64 =
+                variances.map_or(0.0, |all| all.iter().skip(output).step_by(explanation.outputs()).sum());
+            (values.iter().map(|value| value * value).sum::<f64>() - of_errors).max(0.0).sqrt()
+        }
+        Scale::Range => {
+            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            (most - least).max(0.0)
+        }
+    };
+    until.tolerance * scale
+}
+
+/// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what
+/// independent errors would have, as values that share a sum have errors that go against each other, two by two in the extreme.
+fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
+    let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
+    let (sum, squares) =
+        (of_output().sum::<f64>(), of_output().map(|variance| variance * variance).sum::<f64>());
+    let independent = if squares > 0.0 { sum * sum / squares } else { 1.0 };
+    let known = explanation.diagnostics.error_law.as_ref().and_then(|law| law.directions.get(output));
+    known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
+}
+
+/// The quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite where there are no degrees of freedom.
+fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
+    FisherSnedecor::new(directions, degrees.min(MOST_DEGREES))
+        .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - wrong))
+}
+
+fn bernstein(variance: f64, range: f64, BoundedDraws { draws, span }: BoundedDraws, wrong: f64) -> f64 {
+    if draws < 2 {
+        return f64::INFINITY;
+    }
+    let log = (4.0 / wrong).ln();
+    (2.0 * variance * log).sqrt() + 7.0 * span * range * log / (3.0 * (draws - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (degrees, wanted) in [(1.0, 12.7062), (5.0, 2.5706), (30.0, 2.0423), (1e9, 1.95996)] {
+            assert!(
+                (student(degrees, 0.05) - wanted).abs() < 1e-3,
+                "t with {degrees}: {}",
+                student(degrees, 0.05)
+            );
+        }
+        for (nu, f, wanted) in
+            [(1.0, 5.0, 6.6079), (9.0, 20.0, 2.3928), (4.0, 4.0, 6.3882), (10.0, 1e9, 1.8307)]
+        {
+            let got = fisher(nu, f, 0.05);
+            assert!((got / wanted - 1.0).abs() < 2e-3, "F with {nu} and {f}: {got}");
+        }
+        assert!(fisher(37.3, 2.2, 1e-4).is_finite());
+        assert_eq!(student(0.0, 0.05), f64::INFINITY);
+    }
+}

@@ -1,0 +1,154 @@
+//! A run, stored: what it was about and what it has evaluated.
+
+use apportion_games::{Coalitions, Game};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::error::RunError;
+use super::estimator::Estimator;
+use super::memory::{Memory, Stored};
+use crate::error::EstimatorError;
+
+/// Version of the form in which runs are stored.
+const FORM: u32 = 2;
+
+/// Remembered coalitions that are evaluated again when a run is resumed, to see that the game is the same.
+const PROBES: usize = 5;
+
+/// A stored [`Anytime`](crate::Anytime) run, for serde: what was estimated and how, and every evaluation so far.
+///
+/// Resumed anywhere with the same method, game and seed it goes on to the same bytes. It is refused where one of them is another, where it
+/// was written by another version of this crate, and where it was cut off or changed. In JSON up to 20 characters
+/// for every 64 players, and some 20 for each value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    form: u32,
+    version: String,
+    method: String,
+    /// All options of the method.
+    settings: Value,
+    seed: u64,
+    players: usize,
+    outputs: usize,
+    scenarios: usize,
+    stored: Stored,
+    /// SHA-256 of all the rest, in hexadecimal digits.
+    digest: String,
+}
+
+impl Checkpoint {
+    pub(crate) fn new(estimator: &dyn Estimator, game: &dyn Game, seed: u64, memory: &Memory) -> Self {
+        let mut checkpoint = Self {
+            form: FORM,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            method: estimator.name().to_owned(),
+            settings: estimator.settings(),
+            seed,
+            players: game.players(),
+            outputs: game.outputs(),
+            scenarios: game.scenarios(),
+            stored: memory.stored().clone(),
+            digest: String::new(),
+        };
+        checkpoint.digest = checkpoint.digest_of_the_rest();
+        checkpoint
+    }
+
+    /// Evaluations stored; a coalition in one of B scenarios counts as the B-th part of one. Rounded up.
+    pub fn evaluations(&self) -> usize {
+        let rows = self.stored.values.len() / self.outputs.max(1);
+        let in_scenarios = self.stored.scenarios.iter().filter(|&&scenario| scenario != u32::MAX).count();
+        rows - in_scenarios + in_scenarios.div_ceil(self.scenarios.max(1))
+    }
+
+    /// Scenarios of its game: of a conditional game the draws, by which it differs from the same game with more of them.
+    pub fn scenarios(&self) -> usize {
+        self.scenarios
+    }
+
+    /// What it holds, if it is a checkpoint of this run.
+    pub(crate) fn open(
+        &self,
+        estimator: &dyn Estimator,
+        game: &dyn Game,
+        seed: u64,
+    ) -> Result<Memory, EstimatorError> {
+        let differs = |what: &'static str, stored: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
+            let (stored, wanted) = (stored.to_string(), wanted.to_string());
+            if stored == wanted {
+                return Ok(());
+            }
+            Err(RunError::OtherCheckpoint { what, stored, wanted })
+        };
+        differs("form", &self.form, &FORM)?;
+        if self.digest != self.digest_of_the_rest() {
+            return Err(RunError::SpoiledCheckpoint.into());
+        }
+        differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
+        differs("method", &self.method, &estimator.name())?;
+        differs("settings of the method", &self.settings, &estimator.settings())?;
+        differs("seed", &self.seed, &seed)?;
+        differs("number of players", &self.players, &game.players())?;
+        differs("number of outputs", &self.outputs, &game.outputs())?;
+        differs("number of scenarios", &self.scenarios, &game.scenarios())?;
+        let memory =
+            Memory::restore(self.players, self.outputs, &self.stored).ok_or(RunError::SpoiledCheckpoint)?;
+        self.probe(game)?;
+        Ok(memory)
+    }
+
+    /// Evaluates some of the coalitions again: the empty and the full one, which come first, and others to the last.
+    fn probe(&self, game: &dyn Game) -> Result<(), EstimatorError> {
+        let rows = self.stored.values.len() / self.outputs;
+        let width = self.stored.coalitions.len().checked_div(rows).unwrap_or(0);
+        let mut probes: Vec<usize> = (0..PROBES.min(rows))
+            .map(|probe| if probe < 2 { probe } else { (rows - 1) * (probe - 1) / (PROBES - 2) })
+            .collect();
+        probes.dedup();
+        for row in probes {
+            let mut batch = Coalitions::new(self.players);
+            batch.push_words(&self.stored.coalitions[row * width..(row + 1) * width]);
+            let mut values = vec![0.0; self.outputs];
+            match self.stored.scenarios.get(row) {
+                Some(&scenario) if scenario != u32::MAX => {
+                    if scenario as usize >= self.scenarios {
+                        return Err(RunError::SpoiledCheckpoint.into());
+                    }
+                    game.values_in_scenarios(&batch, &[scenario as usize], &mut values)?;
+                }
+                _ => game.values(&batch, &mut values)?,
+            }
+            let stored = &self.stored.values[row * self.outputs..(row + 1) * self.outputs];
+            if let Some((stored, wanted)) =
+                stored.iter().zip(&values).find(|(stored, value)| stored.to_bits() != value.to_bits())
+            {
+                return Err(RunError::OtherCheckpoint {
+                    what: "game (model, explicand or background)",
+                    stored: format!("v({}) = {stored}", batch.row(0).to_coalition()),
+                    wanted: wanted.to_string(),
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn digest_of_the_rest(&self) -> String {
+        let mut digest = Sha256::new();
+        for text in [&self.version, &self.method, &self.settings.to_string()] {
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
+        }
+        let Stored { coalitions, scenarios, values } = &self.stored;
+        let numbers =
+            [self.form.into(), self.seed, self.players as u64, self.outputs as u64, self.scenarios as u64];
+        let lengths = [coalitions.len() as u64, scenarios.len() as u64, values.len() as u64];
+        let bits = values.iter().map(|value| value.to_bits());
+        let all = numbers.into_iter().chain(lengths).chain(coalitions.iter().copied());
+        for number in all.chain(scenarios.iter().map(|&scenario| scenario.into())).chain(bits) {
+            digest.update(number.to_le_bytes());
+        }
+        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

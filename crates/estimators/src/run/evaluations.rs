@@ -1,0 +1,127 @@
+//! Asking the game, and keeping the books of what was asked.
+
+use apportion_games::{Coalitions, Game};
+
+use super::estimator::Estimator;
+use crate::error::EstimatorError;
+use crate::report::{Diagnostics, Explanation};
+
+/// A game with its two trivial values known, and a count of what it was asked.
+pub(crate) struct Evaluations<'g> {
+    pub(crate) game: &'g dyn Game,
+    /// v(∅), k numbers.
+    pub(crate) empty: Vec<f64>,
+    /// v(N), k numbers.
+    pub(crate) full: Vec<f64>,
+    /// Evaluations so far.
+    pub(crate) count: usize,
+}
+
+impl<'g> Evaluations<'g> {
+    /// Evaluates the empty and the full coalition.
+    pub(crate) fn begin(game: &'g dyn Game) -> Result<Self, EstimatorError> {
+        let mut batch = Coalitions::with_capacity(game.players(), 2);
+        batch.push_empty();
+        batch.push_full();
+        let mut empty = vec![0.0; 2 * game.outputs()];
+        game.values(&batch, &mut empty)?;
+        let full = empty.split_off(game.outputs());
+        Ok(Self { game, empty, full, count: 2 })
+    }
+
+    /// v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, repeated or not.
+    pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+        let mut values = vec![0.0; batch.len() * self.game.outputs()];
+        self.game.values(batch, &mut values)?;
+        for row in values.chunks_exact_mut(self.game.outputs()) {
+            for (value, empty) in row.iter_mut().zip(&self.empty) {
+                *value -= empty;
+            }
+        }
+        self.count += batch.len();
+        Ok(values)
+    }
+
+    /// v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not asked again; every other row counts as an
+    /// evaluation.
+    pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+        let (players, outputs) = (batch.players(), self.game.outputs());
+        let mut asked = Coalitions::with_capacity(players, batch.len());
+        let is_known = |size: u32| size == 0 || size as usize == players;
+        batch
+            .iter()
+            .zip(batch.sizes())
+            .filter(|(_, size)| !is_known(**size))
+            .for_each(|(row, _)| asked.push(row));
+        let mut answers = vec![0.0; asked.len() * outputs];
+        self.game.values(&asked, &mut answers)?;
+        self.count += asked.len();
+        let mut answers = answers.chunks_exact(outputs);
+        let mut values = Vec::with_capacity(batch.len() * outputs);
+        for &size in batch.sizes() {
+            let known = if size == 0 { &self.empty } else { &self.full };
+            values.extend(if is_known(size) { known } else { answers.next().unwrap_or(known) });
+        }
+        Ok(values)
+    }
+
+    /// v(N) − v(∅), k numbers.
+    pub(crate) fn total(&self) -> Vec<f64> {
+        self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
+    }
+
+    /// What `estimator` answers after these evaluations, all of which were of different coalitions.
+    pub(crate) fn explain(
+        self,
+        estimator: &dyn Estimator,
+        values: Vec<f64>,
+        std_errors: Option<Vec<f64>>,
+        seed: u64,
+        diagnostics: Diagnostics,
+    ) -> Explanation {
+        Explanation {
+            value: estimator.value(),
+            method: estimator.name().to_owned(),
+            values,
+            std_errors,
+            evaluations: self.count,
+            distinct_coalitions: self.count,
+            model_rows: self.model_rows(),
+            seed: Some(seed),
+            diagnostics,
+            certificate: None,
+            base: self.empty,
+            prediction: self.full,
+        }
+    }
+
+    /// Rows that the model predicted so far.
+    pub(crate) fn model_rows(&self) -> usize {
+        self.count * self.game.rows_per_coalition()
+    }
+}
+
+/// Refuses a game without players, and a budget below the least that `estimator` can use.
+pub(crate) fn check_budget(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+) -> Result<(), EstimatorError> {
+    let players = game.players();
+    if players == 0 {
+        return Err(EstimatorError::NoPlayers);
+    }
+    let least = estimator.minimum_budget(players);
+    if budget < least {
+        return Err(EstimatorError::Budget { method: estimator.name(), given: budget, least, players });
+    }
+    Ok(())
+}
+
+/// `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
+pub(crate) fn at_most_all(wanted: usize, players: usize) -> usize {
+    1usize
+        .checked_shl(players as u32)
+        .filter(|_| players < usize::BITS as usize)
+        .map_or(wanted, |all| wanted.min(all))
+}

@@ -1,0 +1,139 @@
+//! An accuracy, asked for instead of a budget.
+
+use super::error::RunError;
+use crate::error::EstimatorError;
+
+/// What the error is measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scale {
+    /// The tolerance is in units of the output.
+    Absolute,
+    /// It is a share of ‖φ‖, the Euclidean norm of the values of one output. The default.
+    #[default]
+    Norm,
+    /// It is a share of `max φ − min φ`.
+    Range,
+}
+
+/// How the error of many values is one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Measure {
+    /// ‖φ̃ − φ‖, the Euclidean norm (ℓ2). The default.
+    #[default]
+    Euclidean,
+    /// `max_i |φ̃_i − φ_i|`: every player is within the tolerance, all of them together with the confidence asked for.
+    EveryPlayer,
+}
+
+/// Runs until the error is small enough, or the budget is used up.
+///
+/// ```
+/// use apportion_estimators::Until;
+///
+/// // ‖φ̃ − φ‖ ≤ 0.01 ‖φ‖ with confidence 0.95, from 100 000 evaluations at most.
+/// let until = Until { budget: Some(100_000), ..Until::relative(0.01) };
+/// assert_eq!(until.confidence, 0.95);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Until {
+    /// The error that is tolerated, positive.
+    pub tolerance: f64,
+    /// What it is measured against.
+    pub scale: Scale,
+    /// How the error of all players is one number. With several outputs each has to be within the tolerance.
+    pub measure: Measure,
+    /// The probability with which the error is to be within the tolerance where the run stops for it; between 0 and 1, 0.95 by default.
+    pub confidence: f64,
+    /// The most evaluations, v(∅) and v(N) included; by default 1000 n, 100 000 at least, and all `2^n` at most.
+    pub budget: Option<usize>,
+    /// The most looks at the error, 32 by default. The probability of being wrong is shared among them.
+    pub looks: usize,
+    /// The largest value of the game less its least, where it is known: 1 where the model is a probability. Methods whose values are means
+    /// of independent draws then give bounds that hold for every number of draws, empirical Bernstein bounds, instead of asymptotic ones.
+    pub range: Option<f64>,
+}
+
+/// Looks by default.
+const LOOKS: usize = 32;
+
+impl Until {
+    /// A Euclidean error of at most `tolerance` times the norm of the values.
+    pub fn relative(tolerance: f64) -> Self {
+        Self {
+            tolerance,
+            scale: Scale::default(),
+            measure: Measure::default(),
+            confidence: 0.95,
+            budget: None,
+            looks: LOOKS,
+            range: None,
+        }
+    }
+
+    /// A Euclidean error of at most `tolerance`, in units of the output.
+    pub fn absolute(tolerance: f64) -> Self {
+        Self { scale: Scale::Absolute, ..Self::relative(tolerance) }
+    }
+
+    /// Refuses numbers that mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside (0, 1), or no looks.
+    pub fn check(&self) -> Result<(), EstimatorError> {
+        let is_positive = |number: f64| number.is_finite() && number > 0.0;
+        let refused = |what, given, wanted| Err(RunError::Until { what, given, wanted }.into());
+        if !is_positive(self.tolerance) {
+            return refused("a tolerance of", self.tolerance, "a positive number");
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return refused("a confidence of", self.confidence, "a number above 0 and below 1, such as 0.95");
+        }
+        if let Some(range) = self.range.filter(|&range| !is_positive(range)) {
+            return refused(
+                "a range of",
+                range,
+                "a positive number, the largest value of the game less its least",
+            );
+        }
+        if self.looks == 0 {
+            return refused("looks numbering", 0.0, "1 or more");
+        }
+        Ok(())
+    }
+
+    /// The most evaluations for a game of `players`.
+    pub fn most_evaluations(&self, players: usize) -> usize {
+        let all = 1usize.checked_shl(players as u32).filter(|_| players < 30).unwrap_or(usize::MAX);
+        self.budget.unwrap_or_else(|| players.saturating_mul(1000).max(100_000).min(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_mean_nothing_are_refused() {
+        let good = Until::relative(0.1);
+        assert!(good.check().is_ok());
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Until { tolerance: bad, ..good }.check().is_err());
+            assert!(Until { range: Some(bad), ..good }.check().is_err());
+        }
+        for bad in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
+            let message = Until { confidence: bad, ..good }.check().unwrap_err().to_string();
+            assert!(message.contains("confidence") && message.contains("0.95"), "{message}");
+        }
+        assert!(Until { looks: 0, ..good }.check().is_err());
+    }
+
+    #[test]
+    fn no_more_than_all_coalitions_are_evaluated_unless_asked_for() {
+        let until = Until::relative(0.1);
+        assert_eq!(until.most_evaluations(10), 1024);
+        assert_eq!(until.most_evaluations(20), 100_000);
+        assert_eq!(until.most_evaluations(1000), 1_000_000);
+        assert_eq!(Until { budget: Some(7), ..until }.most_evaluations(10), 7);
+    }
+}

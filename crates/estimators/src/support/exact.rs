@@ -1,0 +1,129 @@
+//! Exact values by enumeration of all `2^n` coalitions.
+
+use apportion_games::{Cached, Counted, Game, Partition};
+use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, SolutionConcept, enumerate_many};
+
+use crate::error::EstimatorError;
+use crate::report::{Explanation, in_own_units};
+use crate::run::{Estimator, check_budget};
+use crate::support::FullBudget;
+
+/// What all sampling estimators begin with: refuses a budget that is too small, and answers exactly where that takes no more than the
+/// budget and `full_budget` does not ask to go on sampling, or where there is one player only.
+pub(crate) fn exact_if_affordable(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+    full_budget: FullBudget,
+) -> Result<Option<Explanation>, EstimatorError> {
+    let value = estimator.value();
+    let values = value.semivalue().map_or(&[][..], std::slice::from_ref);
+    let exact = exact_many_if_affordable(estimator, values, game, budget, full_budget)?;
+    Ok(exact.map(|mut explanations| explanations.swap_remove(0)))
+}
+
+/// [`exact_if_affordable`] for several values in one pass, instead of the estimator's own.
+pub(crate) fn exact_many_if_affordable(
+    estimator: &dyn Estimator,
+    values: &[Semivalue],
+    game: &dyn Game,
+    budget: usize,
+    full_budget: FullBudget,
+) -> Result<Option<Vec<Explanation>>, EstimatorError> {
+    check_budget(estimator, game, budget)?;
+    let players = game.players();
+    values.iter().try_for_each(|value| value.check_players(players))?;
+    let affordable = players <= MOST_PLAYERS && budget >= 1 << players;
+    if players == 1 || affordable && full_budget == FullBudget::Enumerate {
+        return exact_as(estimator.name(), game, values).map(Some);
+    }
+    Ok(None)
+}
+
+/// The exact `value` of `game`, from all `2^n` coalitions in one pass (see [`apportion_values::enumerate`]).
+///
+/// # Errors
+///
+/// [`EstimatorError::Value`] for no players or more than 25, and whatever the game reports.
+pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
+    in_own_units(game, |game| Ok(exact_as("exact", game, std::slice::from_ref(&value))?.swap_remove(0)))
+}
+
+/// The exact values of any solution concept by enumeration, of players in the groups of `partition` where it is one of groups (see
+/// [`SolutionConcept::enumerate`], which says how many coalitions that takes).
+///
+/// # Errors
+///
+/// As [`SolutionConcept::enumerate`].
+pub fn exact_in_groups(
+    game: &dyn Game,
+    value: &SolutionConcept,
+    partition: Option<&Partition>,
+) -> Result<Explanation, EstimatorError> {
+    if let Some(semivalue) = value.semivalue() {
+        return exact(game, semivalue.clone());
+    }
+    in_own_units(game, |game| enumerated(game, value, partition))
+}
+
+/// As [`exact_in_groups`], of values that are no semivalues.
+fn enumerated(
+    game: &dyn Game,
+    value: &SolutionConcept,
+    partition: Option<&Partition>,
+) -> Result<Explanation, EstimatorError> {
+    let counted = Counted::new(game);
+    let coalitions = value.coalitions(game.players(), partition);
+    let exact = match coalitions {
+        Some(all) if value.needs_partition() && all <= MOST_REMEMBERED => {
+            value.enumerate(&Cached::new(&counted), partition)?
+        }
+        _ => value.enumerate(&counted, partition)?,
+    };
+    // No more than memory holds, as they were all made.
+    let evaluations = counted.evaluations() as usize;
+    // Linear values ask for each coalition once.
+    let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
+    let (ends, asked) = ((exact.base, exact.full), (evaluations, game.rows_per_coalition()));
+    let explanation = Explanation::exact("exact", value.clone(), exact.values, ends, asked);
+    Ok(Explanation { distinct_coalitions: distinct, ..explanation })
+}
+
+/// Coalitions that are remembered at most, as groups have unions in common: some hundred bytes each.
+pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
+
+/// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
+fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>, EstimatorError> {
+    let enumerations = enumerate_many(game, values)?;
+    let coalitions = 1usize << game.players();
+    let explanation = |(found, value): (Enumeration, &Semivalue)| {
+        let ends = (found.base().to_vec(), found.full().to_vec());
+        let asked = (coalitions, game.rows_per_coalition());
+        Explanation::exact(method, value.clone().into(), found.values().to_vec(), ends, asked)
+    };
+    Ok(enumerations.into_iter().zip(values).map(explanation).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::SumOfUnanimity;
+    use apportion_values::LinearValue;
+
+    #[test]
+    fn distinct_coalitions_are_those_that_a_memory_would_hold() {
+        let game = SumOfUnanimity::random(7, 20, 3, 1);
+        let partition = Partition::new(7, vec![vec![0, 3], vec![1], vec![2, 4, 5, 6]]).unwrap();
+        let linear = LinearValue::weighted_shapley(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();
+        let concepts = ["shapley", "owen", "banzhaf-owen", "two-step", "quotient-banzhaf"];
+        let concepts = concepts.map(|name| name.parse::<SolutionConcept>().unwrap());
+        for concept in concepts {
+            let cached = Cached::new(&game);
+            let got = exact_in_groups(&cached, &concept, Some(&partition)).unwrap();
+            assert_eq!(got.distinct_coalitions, cached.distinct(), "{concept}");
+            assert_eq!(got.distinct_coalitions, got.evaluations, "{concept}");
+        }
+        let got = exact_in_groups(&game, &linear.into(), Some(&partition)).unwrap();
+        assert_eq!((got.evaluations, got.distinct_coalitions), (128, 128));
+    }
+}

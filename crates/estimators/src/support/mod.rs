@@ -1,0 +1,18 @@
+//! What methods share: how coalitions are drawn, regressions, draws on the product space, what a full budget does.
+
+mod draws;
+mod exact;
+mod full_budget;
+mod law_of_draws;
+pub(crate) mod product_draws;
+mod regression;
+
+pub use draws::Draws;
+pub(crate) use exact::{MOST_REMEMBERED, exact_if_affordable, exact_many_if_affordable};
+pub use exact::{exact, exact_in_groups};
+pub use full_budget::FullBudget;
+pub(crate) use law_of_draws::LawOfDraws;
+pub use regression::StandardErrors;
+pub(crate) use regression::{
+    border_left, certified, draws_of_units, explain, free_shares, sample_is_complete,
+};

@@ -1,0 +1,158 @@
+//! Averages of independent draws, in fixed blocks.
+
+use std::ops::Range;
+
+use apportion_games::{Coalitions, Game};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::moments::Moments;
+use super::strata::{Strata, Stratified};
+use crate::error::EstimatorError;
+
+/// What is drawn, and what is made of the game's answers: for each of several units (players, or all of them at once) independent samples
+/// of `width` numbers.
+pub(crate) trait ProductDraws: Sync {
+    /// What must be remembered of a block until the game has answered.
+    type Drawn;
+
+    /// Coalitions that a draw for `unit` asks for.
+    fn rows_per_draw(&self, unit: usize) -> usize;
+
+    /// The random stream of a block of a unit.
+    fn stream(&self, unit: usize, block: usize) -> ChaCha8Rng;
+
+    /// Makes the draws with the numbers `draws`: coalitions to be asked for, each in a scenario.
+    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Self::Drawn;
+
+    /// The samples, one after the other, from the values of what was asked for.
+    fn samples(&self, unit: usize, drawn: Self::Drawn, values: &[f64]) -> Vec<f64>;
+}
+
+/// Coalitions to be asked for, each in a scenario.
+pub(crate) struct Asked {
+    pub(crate) coalitions: Coalitions,
+    pub(crate) scenarios: Vec<usize>,
+}
+
+impl Asked {
+    /// Asks for the coalition whose bits are `words`.
+    pub(crate) fn push(&mut self, words: &[u64]) {
+        self.coalitions.push_words(words);
+    }
+
+    /// Puts all coalitions that were pushed since the last call in `scenario`.
+    pub(crate) fn all_in(&mut self, scenario: usize) {
+        self.scenarios.resize(self.coalitions.len(), scenario);
+    }
+}
+
+/// How much is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan<'w> {
+    /// Number of units.
+    pub(crate) units: usize,
+    /// Draws for each unit, numbered in the order of their strata.
+    pub(crate) strata: Strata,
+    /// Draws of a block: of these results depend, on batches and threads they do not.
+    pub(crate) block: usize,
+    /// Numbers of a sample.
+    pub(crate) width: usize,
+    /// The weights of the draws, where they differ.
+    pub(crate) weights: Option<&'w [f64]>,
+}
+
+/// Coalitions that are asked for at once, about: several blocks where they are small.
+const BATCH_ROWS: usize = 1 << 11;
+
+/// Draws, asks the game, and returns the moments of each unit's samples.
+///
+/// Every block has a random stream of its own and blocks are merged in order, so that the result has the same bits on any number of threads.
+/// Memory is a batch and its answers for each thread.
+pub(crate) fn averages(
+    game: &dyn Game,
+    draws: &impl ProductDraws,
+    plan: Plan<'_>,
+) -> Result<Vec<Stratified>, EstimatorError> {
+    let blocks_per_unit = plan.strata.draws.div_ceil(plan.block);
+    let blocks = plan.units * blocks_per_unit;
+    let rows = (0..plan.units).map(|unit| draws.rows_per_draw(unit)).max().unwrap_or(1);
+    let blocks_per_batch = (BATCH_ROWS / (rows * plan.block.min(plan.strata.draws)).max(1)).max(1);
+    let of_batch = |batch: usize| {
+        let first = batch * blocks_per_batch;
+        let blocks = first..blocks.min(first + blocks_per_batch);
+        moments(game, draws, plan, blocks.map(|block| (block / blocks_per_unit, block % blocks_per_unit)))
+    };
+
+    let mut units: Vec<Stratified> = Vec::with_capacity(plan.units);
+    let mut merge = |samples: Vec<Samples>| {
+        for Samples { unit, stratum, moments } in samples {
+            match units.get_mut(unit) {
+                Some(unit) => unit.add(stratum, moments),
+                None => units.push(Stratified::new(plan.strata, moments)),
+            }
+        }
+    };
+    let batches = blocks.div_ceil(blocks_per_batch);
+    let at_once = if game.parallel() { 4 * rayon::current_num_threads() } else { 1 };
+    for first in (0..batches).step_by(at_once) {
+        let wave = first..batches.min(first + at_once);
+        if wave.len() == 1 {
+            merge(of_batch(first)?);
+        } else {
+            // All results first, so that of several failures the first is returned.
+            let results: Vec<_> = wave.into_par_iter().map(of_batch).collect();
+            results.into_iter().try_for_each(|result| result.map(&mut merge))?;
+        }
+    }
+    Ok(units)
+}
+
+/// The moments of a unit's samples in one stratum.
+struct Samples {
+    unit: usize,
+    stratum: usize,
+    moments: Moments,
+}
+
+/// The moments of some blocks, given by unit and number.
+fn moments<D: ProductDraws>(
+    game: &dyn Game,
+    draws: &D,
+    plan: Plan<'_>,
+    blocks: impl Iterator<Item = (usize, usize)>,
+) -> Result<Vec<Samples>, EstimatorError> {
+    let coalitions = Coalitions::with_capacity(game.players(), BATCH_ROWS);
+    let mut asked = Asked { coalitions, scenarios: Vec::with_capacity(BATCH_ROWS) };
+    let drawn: Vec<_> = blocks
+        .map(|(unit, block)| {
+            let (first, range) = (asked.scenarios.len(), plan.range(block));
+            let drawn = draws.draw(unit, range.clone(), &mut draws.stream(unit, block), &mut asked);
+            (unit, range, drawn, first..asked.scenarios.len())
+        })
+        .collect();
+    let outputs = game.outputs();
+    let mut values = vec![0.0; asked.scenarios.len() * outputs];
+    game.values_in_scenarios(&asked.coalitions, &asked.scenarios, &mut values)?;
+    let mut moments = Vec::with_capacity(drawn.len());
+    for (unit, range, drawn, rows) in drawn {
+        let samples = draws.samples(unit, drawn, &values[rows.start * outputs..rows.end * outputs]);
+        let mut start = range.start;
+        while start < range.end {
+            let stratum = plan.strata.of(start);
+            let end = plan.strata.end(stratum).min(range.end);
+            let own = &samples[(start - range.start) * plan.width..(end - range.start) * plan.width];
+            let weights = plan.weights.map(|weights| &weights[start..end]);
+            moments.push(Samples { unit, stratum, moments: Moments::of(own, plan.width, weights) });
+            start = end;
+        }
+    }
+    Ok(moments)
+}
+
+impl Plan<'_> {
+    /// The numbers of the draws of a block.
+    fn range(&self, block: usize) -> Range<usize> {
+        block * self.block..self.strata.draws.min((block + 1) * self.block)
+    }
+}

@@ -1,0 +1,75 @@
+//! What a budget pays where coalitions are asked for in one scenario, and the explanation in which the books are closed.
+
+use apportion_games::Game;
+
+use super::strata::Estimates;
+use crate::error::EstimatorError;
+use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::run::{Estimator, Evaluations, at_most_all};
+
+/// The draws that a budget pays beside v(∅) and v(N), each of `rows` evaluations in one of B scenarios: `⌊(M − 2) B / rows⌋`.
+///
+/// # Errors
+///
+/// [`EstimatorError::Budget`] if these are fewer than `least_draws`.
+///
+/// # Panics
+///
+/// If a draw takes nothing, unless the budget is refused.
+pub(crate) fn affordable_draws(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+    rows: usize,
+    least_draws: usize,
+) -> Result<usize, EstimatorError> {
+    let scenarios = game.scenarios() as u128;
+    let least = 2 + (rows as u128 * least_draws as u128).div_ceil(scenarios);
+    if (budget as u128) < least {
+        let enough = estimator.minimum_budget(game.players());
+        return Err(EstimatorError::Budget {
+            method: estimator.name(),
+            given: budget,
+            // Few players may be enumerated for less.
+            least: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
+            players: game.players(),
+        });
+    }
+    let draws = (budget as u128 - 2) * scenarios / rows as u128;
+    Ok(usize::try_from(draws).unwrap_or(usize::MAX))
+}
+
+/// The explanation that `estimates` make, with v(∅) and v(N), which are evaluated first.
+pub(crate) fn explanation(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    seed: u64,
+    estimates: impl FnOnce(&Evaluations<'_>) -> Result<Estimates, EstimatorError>,
+) -> Result<Explanation, EstimatorError> {
+    let ends = Evaluations::begin(game)?;
+    let estimates = estimates(&ends)?;
+    let share = |of_all: usize| {
+        let all = estimates.scenario_evaluations as u128 * of_all as u128;
+        usize::try_from(all.div_ceil(game.scenarios() as u128)).unwrap_or(usize::MAX)
+    };
+    let evaluations = ends.count + share(1);
+    // A method that knows more of the law adds it.
+    let error_law = estimates
+        .std_errors
+        .as_ref()
+        .map(|_| ErrorLaw { one_draw: estimates.one_draw, ..ErrorLaw::default() });
+    Ok(Explanation {
+        value: estimator.value(),
+        method: estimator.name().to_owned(),
+        values: estimates.values,
+        std_errors: estimates.std_errors,
+        evaluations,
+        distinct_coalitions: at_most_all(evaluations, game.players()),
+        model_rows: ends.model_rows() + share(game.rows_per_coalition()),
+        seed: Some(seed),
+        diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
+        certificate: None,
+        base: ends.empty,
+        prediction: ends.full,
+    })
+}

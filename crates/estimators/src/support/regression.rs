@@ -1,0 +1,210 @@
+//! Shapley values as a constrained least-squares problem on sampled coalitions.
+//!
+//! ```text
+//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²    (Leverage SHAP, equations 3 and 9)
+//! ```
+//!
+//! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn. What
+//! a regression makes of an explanation serves that of Kernel Banzhaf, too.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, Sample, SizeStratum};
+use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
+use apportion_values::{Semivalue, SolutionConcept};
+
+use crate::error::EstimatorError;
+use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::run::Evaluations;
+
+/// Whether an explanation comes with standard errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub enum StandardErrors {
+    /// From the residuals of the regression; costs about as much as the regression itself, and several times as much where there are
+    /// a hundred rows per player.
+    #[default]
+    Estimated,
+    /// None, which saves that time.
+    Omitted,
+}
+
+/// Solves the regression on `sample`, whose rows are all different.
+pub(crate) fn explain(
+    method: &'static str,
+    game: &dyn Game,
+    sample: &Sample,
+    standard_errors: StandardErrors,
+    seed: u64,
+) -> Result<Explanation, EstimatorError> {
+    let weights = row_weights(sample);
+    let design = match sample.pairing() {
+        Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
+        Pairing::Unpaired => Design::new(sample.coalitions(), &weights)?,
+    };
+    let (mut explanation, solution) = regress(method, game, &design, seed)?;
+    explanation.diagnostics.exact = sample_is_complete(sample);
+    explanation.judge(standard_errors, || match draws_of_units(sample) {
+        Some(times) => solution.certificate_of_draws(&times),
+        None => solution.certificate(&free_shares(sample)),
+    })?;
+    explanation.note_design(sample);
+    Ok(explanation)
+}
+
+/// Evaluates the coalitions of `design`, which are all different, and solves the regression; without standard errors.
+fn regress(
+    method: &'static str,
+    game: &dyn Game,
+    design: &Design<'_>,
+    seed: u64,
+) -> Result<(Explanation, LeastSquares), EstimatorError> {
+    let mut evaluations = Evaluations::begin(game)?;
+    let gains = evaluations.gains(design.coalitions())?;
+    let total = evaluations.total();
+    let solution = least_squares(design, &gains, game.outputs(), Constraint::Sum(&total))?;
+    let unknowns = game.players() - 1;
+    let explanation =
+        Explanation::of_regression(method, Semivalue::Shapley, evaluations, &solution, unknowns, seed);
+    Ok((explanation, solution))
+}
+
+impl Explanation {
+    /// The solution of a regression on different coalitions, without standard errors.
+    pub(crate) fn of_regression(
+        method: &'static str,
+        value: impl Into<SolutionConcept>,
+        evaluations: Evaluations<'_>,
+        solution: &LeastSquares,
+        unknowns: usize,
+        seed: u64,
+    ) -> Self {
+        Self {
+            value: value.into(),
+            method: method.to_owned(),
+            values: solution.coefficients().to_vec(),
+            std_errors: None,
+            evaluations: evaluations.count,
+            distinct_coalitions: evaluations.count,
+            model_rows: evaluations.model_rows(),
+            seed: Some(seed),
+            diagnostics: Diagnostics {
+                rank: Some(solution.rank()),
+                unknowns: Some(unknowns),
+                condition_number: Some(solution.condition_number()),
+                residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
+                ..Diagnostics::default()
+            },
+            certificate: None,
+            base: evaluations.empty,
+            prediction: evaluations.full,
+        }
+    }
+
+    /// Adds standard errors and their law where they are wanted and the regression determines the values.
+    pub(crate) fn judge(
+        &mut self,
+        standard_errors: StandardErrors,
+        certificate: impl FnOnce() -> Result<Certificate, SolverError>,
+    ) -> Result<(), EstimatorError> {
+        let is_determined = self.diagnostics.rank == self.diagnostics.unknowns;
+        if let Some(certificate) = certified(standard_errors, is_determined, certificate)? {
+            self.diagnostics.error_law = Some(ErrorLaw::of_regression(&certificate));
+            self.std_errors = Some(certificate.variances.into_iter().map(f64::sqrt).collect());
+        }
+        Ok(())
+    }
+}
+
+impl Explanation {
+    /// Notes of the design of `sample` what the law of the errors rests on.
+    pub(crate) fn note_design(&mut self, sample: &Sample) {
+        if let Some(law) = &mut self.diagnostics.error_law {
+            law.is_paired = sample.pairing() == Pairing::Paired;
+            law.border_left = border_left(sample);
+        }
+    }
+}
+
+/// The share of players alone, and of all but one, that is left to chance; none with replacement.
+pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
+    let (players, strata) = (sample.coalitions().players(), sample.strata());
+    let left = |size: usize| 1.0 - strata[size].inclusion_probability();
+    (sample.multiplicities().is_none() && players > 1).then(|| left(1).max(left(players - 1)).max(0.0))
+}
+
+impl ErrorLaw {
+    /// What the certificate of a regression says beside the variances.
+    pub(crate) fn of_regression(certificate: &Certificate) -> Self {
+        Self {
+            degrees_of_freedom: certificate.degrees_of_freedom,
+            directions: certificate.directions.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The certificate where it is wanted and the regression determines the values; none where it cannot do without some row.
+pub(crate) fn certified(
+    standard_errors: StandardErrors,
+    is_determined: bool,
+    certificate: impl FnOnce() -> Result<Certificate, SolverError>,
+) -> Result<Option<Certificate>, EstimatorError> {
+    if standard_errors == StandardErrors::Omitted || !is_determined {
+        return Ok(None);
+    }
+    match certificate() {
+        Ok(certificate) => Ok(Some(certificate)),
+        // Such a row leaves no residual to judge it by.
+        Err(SolverError::Saturated { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// First rows of the pairs, or all rows.
+pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
+    let step = match sample.pairing() {
+        Pairing::Paired => 2,
+        Pairing::Unpaired => 1,
+    };
+    (0..sample.coalitions().len()).step_by(step)
+}
+
+/// The weight of each row, or of each pair: the Shapley kernel over the inclusion probability (Algorithm 1, line 7).
+///
+/// `w(s) / π_s` with `π_s = rows_s / C(n,s)`, `rows_s` the expected number of rows of the size, is `1 / (s (n−s) rows_s)`: the binomials
+/// cancel, so that neither overflows for large n. A row drawn several times counts as often.
+fn row_weights(sample: &Sample) -> Vec<f64> {
+    let (coalitions, strata) = (sample.coalitions(), sample.strata());
+    let players = coalitions.players();
+    let weight =
+        |(size, stratum): (usize, &SizeStratum)| 1.0 / ((size * (players - size)) as f64 * stratum.expected);
+    let by_size: Vec<f64> = strata.iter().enumerate().map(weight).collect();
+    let multiplicities = sample.multiplicities();
+    representatives(sample)
+        .map(|row| {
+            by_size[coalitions.sizes()[row] as usize]
+                * multiplicities.map_or(1.0, |times| f64::from(times[row]))
+        })
+        .collect()
+}
+
+/// How often each row (or pair) was drawn, with replacement.
+pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
+    let times = sample.multiplicities()?;
+    Some(representatives(sample).map(|row| times[row]).collect())
+}
+
+/// `f_k = 1 − π` of each row's (or pair's) size: what the *design* leaves to chance.
+///
+/// Not `1 − drawn/available`: by chance Bernoulli sampling may draw a whole size, but its weights are those of the expectation, so that
+/// the answer is not exact (8 players, m = 254: a third of the seeds drew everything, with errors of 1e-4).
+pub(crate) fn free_shares(sample: &Sample) -> Vec<f64> {
+    let by_size: Vec<f64> =
+        sample.strata().iter().map(|stratum| (1.0 - stratum.inclusion_probability()).max(0.0)).collect();
+    representatives(sample).map(|row| by_size[sample.coalitions().sizes()[row] as usize]).collect()
+}
+
+/// Whether the sample holds every coalition but ∅ and N.
+pub(crate) fn sample_is_complete(sample: &Sample) -> bool {
+    let players = sample.coalitions().players();
+    (1..players).all(|size| sample.strata()[size].is_exhausted())
+}

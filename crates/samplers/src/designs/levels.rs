@@ -1,0 +1,98 @@
+//! Levels at which units enter samples that grow.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// The stream of all starts: beyond those of the sizes, of which there are fewer than 2^32.
+pub(crate) const START_UNIT: u64 = 1 << 40;
+
+/// When the units of a class enter samples: the k-th at level (k + start) / rate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entries {
+    /// Uniform on (0, 1].
+    pub(crate) start: f64,
+    pub(crate) rate: f64,
+    /// Units; may be infinite.
+    pub(crate) population: f64,
+}
+
+impl Entries {
+    /// The level at which unit `index` enters; none where there is no such unit.
+    fn level(&self, index: usize) -> Option<f64> {
+        let index = index as f64;
+        (index < self.population).then(|| (index + self.start) / self.rate)
+    }
+}
+
+/// The classes of the next `units` units by level, of each class those after its first `counts`, which go up by as many; fewer, where
+/// there are fewer.
+pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usize) -> Vec<usize> {
+    let next = |class: usize, index: usize| classes[class].level(index).map(|level| Next { level, class });
+    let mut heap: BinaryHeap<Next> =
+        counts.iter().enumerate().filter_map(|(class, &count)| next(class, count)).collect();
+    let mut order = Vec::new();
+    while order.len() < units
+        && let Some(Next { class, .. }) = heap.pop()
+    {
+        order.push(class);
+        counts[class] += 1;
+        heap.extend(next(class, counts[class]));
+    }
+    order
+}
+
+/// The next unit of a class. The greatest comes first from a heap: that of the least level, of equal ones that of the first class.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    level: f64,
+    class: usize,
+}
+
+impl Ord for Next {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.level.total_cmp(&self.level).then(other.class.cmp(&self.class))
+    }
+}
+
+impl PartialOrd for Next {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Next {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Next {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_units_are_those_of_the_sorted_levels() {
+        let classes = [(0.3, 2.0, 4.0), (1.0, 0.5, f64::INFINITY), (0.01, 1.0, 1.0), (0.3, 2.0, 50.0)]
+            .map(|(start, rate, population)| Entries { start, rate, population });
+        let mut levels: Vec<(f64, usize)> = classes
+            .iter()
+            .enumerate()
+            .flat_map(|(class, entries)| (0..60).filter_map(move |k| Some((entries.level(k)?, class))))
+            .collect();
+        levels.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for units in 0..50 {
+            let mut counts = [0; 4];
+            let order = next_entries(&classes, &mut counts, units);
+            assert!(levels[..units].iter().map(|&(_, class)| class).eq(order));
+            let mut wanted = [0; 4];
+            levels[..units].iter().for_each(|&(_, class)| wanted[class] += 1);
+            assert_eq!(counts, wanted, "{units} units");
+        }
+        // After those there are, whatever their levels; and no more than there are.
+        let mut counts = [3, 1];
+        assert_eq!(next_entries(&[classes[0], classes[2]], &mut counts, 9), [0]);
+        assert_eq!(counts, [4, 1]);
+    }
+}

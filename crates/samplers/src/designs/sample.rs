@@ -1,0 +1,170 @@
+//! A sample: coalitions, with what is known of how they were drawn.
+
+use apportion_games::{Coalitions, words_for};
+
+use crate::designs::row_set::{RowSet, hash_words};
+use crate::error::SamplerError;
+use crate::size::pairing::Pairing;
+
+/// What a sampler knows of one size of coalition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeStratum {
+    /// `ln C(n, s)`: how many coalitions of this size there are.
+    pub ln_population: f64,
+    /// Expected number of rows drawn of this size, repetitions counted; where a design fixes the numbers first, given these.
+    pub expected: f64,
+    /// Rows drawn of this size, repetitions counted.
+    pub drawn: usize,
+    /// Whether the design takes all of this size; known exactly, where logarithms would leave room for doubt.
+    pub(crate) exhausted: bool,
+}
+
+impl SizeStratum {
+    /// `expected / C(n, s)`: without replacement the probability that one given coalition of this size is in the sample, with
+    /// replacement how often it is drawn in expectation. Underflows to zero for large `n`; see
+    /// [`ln_inclusion`](Self::ln_inclusion).
+    pub fn inclusion_probability(&self) -> f64 {
+        self.ln_inclusion().exp()
+    }
+
+    /// The logarithm of [`inclusion_probability`](Self::inclusion_probability); −∞ where the size is never drawn.
+    pub fn ln_inclusion(&self) -> f64 {
+        if self.exhausted { 0.0 } else { self.expected.ln() - self.ln_population }
+    }
+
+    /// Whether every coalition of this size is in the sample for certain: drawn without replacement, and all of them wanted.
+    pub fn is_exhausted(&self) -> bool {
+        self.exhausted
+    }
+}
+
+/// Coalitions that a [`Sampler`] drew.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    pub(crate) coalitions: Coalitions,
+    pub(crate) pairing: Pairing,
+    pub(crate) strata: Vec<SizeStratum>,
+    pub(crate) multiplicities: Option<Vec<u32>>,
+}
+
+impl Sample {
+    /// The coalitions: m × n. In a paired sample rows 2k and 2k + 1 are complements of each other.
+    pub fn coalitions(&self) -> &Coalitions {
+        &self.coalitions
+    }
+
+    /// Whether rows come in pairs.
+    pub fn pairing(&self) -> Pairing {
+        self.pairing
+    }
+
+    /// What is known of each size: `n + 1` entries, entry `s` for size `s`. Merging duplicates changes nothing here.
+    pub fn strata(&self) -> &[SizeStratum] {
+        &self.strata
+    }
+
+    /// How often each row was drawn, after [`merge_duplicates`](Self::merge_duplicates); `None` before.
+    ///
+    /// In a paired sample both rows of a pair have the number of times that either of them was drawn.
+    pub fn multiplicities(&self) -> Option<&[u32]> {
+        self.multiplicities.as_deref()
+    }
+
+    /// Keeps the first occurrence of each coalition, in order, and counts the others.
+    ///
+    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it came first. A sample
+    /// without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
+    pub fn merge_duplicates(self) -> Self {
+        let rows_per_unit = self.pairing.rows_per_unit();
+        let units = self.coalitions.len() / rows_per_unit;
+        let mut kept = Coalitions::with_capacity(self.coalitions.players(), self.coalitions.len());
+        let mut times: Vec<u32> = Vec::with_capacity(self.coalitions.len());
+        let mut met = RowSet::with_capacity(units);
+        for unit in 0..units {
+            let rows = unit * rows_per_unit..(unit + 1) * rows_per_unit;
+            let drawn = self.multiplicities.as_ref().map_or(1, |multiplicities| multiplicities[rows.start]);
+            let row = self.representative(rows.start);
+            let position = kept.len() / rows_per_unit;
+            let is_same = |earlier: usize| {
+                // Either row of the kept pair may be the one without player 0.
+                (earlier * rows_per_unit..(earlier + 1) * rows_per_unit)
+                    .any(|other| kept.row(other) == self.coalitions.row(row))
+            };
+            match met.insert(hash_words(self.coalitions.row(row).words().iter().copied()), position, is_same)
+            {
+                Some(earlier) => times[earlier * rows_per_unit..(earlier + 1) * rows_per_unit]
+                    .iter_mut()
+                    .for_each(|times| *times += drawn),
+                None => {
+                    for row in rows {
+                        kept.push(self.coalitions.row(row));
+                        times.push(drawn);
+                    }
+                }
+            }
+        }
+        Self { coalitions: kept, multiplicities: Some(times), ..self }
+    }
+
+    /// The row that stands for the pair starting at `first`, the same whichever of the two came first: the one without player 0.
+    fn representative(&self, first: usize) -> usize {
+        match self.pairing {
+            Pairing::Paired if self.coalitions.row(first).contains(0) => first + 1,
+            _ => first,
+        }
+    }
+
+    /// The coalitions alone.
+    pub fn into_coalitions(self) -> Coalitions {
+        self.coalitions
+    }
+}
+
+/// Whether samples of one seed hold each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Every number of evaluations has a sample of its own. The default.
+    #[default]
+    Fixed,
+    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The coalitions (pairs) of a size
+    /// stand in a random order, of which a sample takes the first.
+    Nested,
+}
+
+/// A way of choosing coalitions that knows with what probability it chose them.
+///
+/// A sample is a function of sampler, number of evaluations and seed.
+pub trait Sampler {
+    /// Number of players `n`.
+    fn players(&self) -> usize;
+
+    /// Draws coalitions for at most `evaluations` evaluations.
+    ///
+    /// The values of the empty and the full coalition are the caller's business and not counted, unless the law of the sampler
+    /// has mass there. Designs with independent draws use `evaluations` in expectation; each sampler says.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::TooManyRows`] above [`most_rows`].
+    fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
+}
+
+/// The most coalitions of `players` players that a sample may hold: 1 GiB of bits, and few enough that positions fit 32 bits.
+///
+/// ```
+/// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);
+/// assert_eq!(apportion_samplers::most_rows(1000), (1 << 27) / 16);
+/// ```
+pub const fn most_rows(players: usize) -> usize {
+    const WORDS: usize = 1 << 27;
+    match WORDS.checked_div(words_for(players)) {
+        Some(rows) => rows,
+        None => WORDS,
+    }
+}
+
+/// `rows`, if a sample may have as many.
+pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
+    let most = most_rows(players);
+    if rows > most { Err(SamplerError::TooManyRows { given: rows, most }) } else { Ok(rows) }
+}

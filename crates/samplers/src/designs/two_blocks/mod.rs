@@ -1,0 +1,532 @@
+//! Coalitions of players in two blocks, the numbers of members from both drawn independently.
+//!
+//! # Notation
+//!
+//! `n_1` and `n_2` players, the first block being the players `0..n_1`; (t, a) the numbers of members that a coalition has of them. A
+//! *stratum* is the C(n_1, t) C(n_2, a) coalitions of one (t, a).
+
+mod nested;
+
+use apportion_games::{Coalitions, Purpose, stream, words_for};
+use rand_chacha::ChaCha8Rng;
+
+use crate::designs::fixed_counts::round_systematically;
+use crate::designs::row_set::{RowSet, hash_words};
+use crate::designs::sample::{Order, check_rows};
+use crate::designs::without_replacement::{Algorithm, Units, cheaper};
+use crate::draw::random::below;
+use crate::draw::subset::UniformSubset;
+use crate::error::SamplerError;
+use crate::size::choose::{choose, ln_choose, populations};
+use crate::size::combinadic::unrank;
+use crate::size::pairing::Pairing;
+use crate::size::size_law::SizeLaw;
+use crate::size::water_filling::water_fill;
+
+/// Draws without replacement from the coalitions of two blocks of players, stratified by how many members come from each.
+///
+/// The expected number of rows of a stratum is
+///
+/// ```text
+/// e(t, a) = min(C(n_1, t) C(n_2, a), c · g_1(t) g_2(a)),   Σ e(t, a) = m
+/// ```
+///
+/// with the laws g_1, g_2 of the sizes (in pairs: of the mean over (t, a) and (n_1 − t, n_2 − a)), rounded as in
+/// [`FixedCounts`](crate::FixedCounts), so that exactly m rows are drawn, and every coalition that the laws can draw once m reaches their
+/// number. Coalitions with all players or none are never drawn. In pairs complements within both blocks together, which are complements
+/// among all players, enter together.
+///
+/// In [`Order::Nested`] the units of each stratum stand in a random order and enter as those of a size do in
+/// [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, u uniform on (0, 1], with the rate `g_1(t) g_2(a)` (in pairs its mean
+/// with that of the complements, half of that where they are of the same stratum). [`expected`](TwoBlockSample::expected) is the number
+/// drawn, except for strata of which less than one is expected. Levels depend on rates only up to a factor. So laws that differ in sizes that
+/// one of them cannot draw give the same coalitions of all others, as far as both go.
+///
+/// The sampling for regressions over a product measure on two sets of players, such as coalitions of other groups and of fellow members
+/// of one group.
+///
+/// ```
+/// use apportion_samplers::{Order, Pairing, SizeLaw, TwoBlocks};
+///
+/// // Proper coalitions of 20 members, together with any of 5 groups, every size alike.
+/// let sampler = TwoBlocks {
+///     laws: [SizeLaw::leverage(20)?, SizeLaw::custom(&[1.0; 6])?],
+///     pairing: Pairing::Paired,
+///     order: Order::Fixed,
+/// };
+/// let sample = sampler.sample(400, 7)?;
+/// assert_eq!(sample.coalitions().len(), 400);
+/// assert!((sample.expected(10, 2) - 400.0 / 19.0 / 6.0).abs() < 0.1);
+///
+/// let growing = TwoBlocks { order: Order::Nested, ..sampler };
+/// let (small, large) = (growing.sample(100, 7)?, growing.sample(400, 7)?);
+/// let is_among = |row| large.coalitions().iter().any(|other| other == row);
+/// assert!(small.coalitions().iter().all(is_among));
+/// # Ok::<(), apportion_samplers::SamplerError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct TwoBlocks {
+    /// The laws of the sizes within the first block and within the second.
+    pub laws: [SizeLaw; 2],
+    /// Whether complements enter together.
+    pub pairing: Pairing,
+    /// Whether samples grow.
+    pub order: Order,
+}
+
+/// Units with which a sample begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FirstUnits {
+    /// Their rows, all different; in pairs, rows 2k and 2k + 1 are complements of each other.
+    pub coalitions: Coalitions,
+    /// How many independent draws by the laws gave them; more than units where some were drawn several times.
+    pub draws: usize,
+}
+
+impl FirstUnits {
+    /// No units, of `players` players.
+    pub fn none(players: usize) -> Self {
+        Self { coalitions: Coalitions::new(players), draws: 0 }
+    }
+}
+
+/// What [`TwoBlocks`] drew.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TwoBlockSample {
+    pub(crate) coalitions: Coalitions,
+    pub(crate) pairing: Pairing,
+    pub(crate) blocks: [usize; 2],
+    /// e(t, a) at t (n_2 + 1) + a; the population, to the bit, where a stratum is exhausted.
+    pub(crate) expected: Vec<f64>,
+    pub(crate) populations: Vec<f64>,
+    pub(crate) is_complete: bool,
+}
+
+impl TwoBlockSample {
+    /// The coalitions: m × (n_1 + n_2). In a paired sample rows 2k and 2k + 1 are complements of each other.
+    pub fn coalitions(&self) -> &Coalitions {
+        &self.coalitions
+    }
+
+    /// Whether rows come in pairs.
+    pub fn pairing(&self) -> Pairing {
+        self.pairing
+    }
+
+    /// Players in each block.
+    pub fn blocks(&self) -> [usize; 2] {
+        self.blocks
+    }
+
+    /// How many members row `row` has of each block.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn sizes(&self, row: usize) -> [usize; 2] {
+        let coalition = self.coalitions.row(row);
+        let first = members_below(coalition.words(), self.blocks[0]);
+        [first, coalition.size() - first]
+    }
+
+    /// Rows of a stratum that the design takes in expectation.
+    ///
+    /// # Panics
+    ///
+    /// If a size exceeds its block.
+    pub fn expected(&self, first: usize, second: usize) -> f64 {
+        self.expected[self.stratum(first, second)]
+    }
+
+    /// The logarithm of the probability that one given coalition of a stratum is in the sample; −∞ where it cannot be.
+    ///
+    /// # Panics
+    ///
+    /// If a size exceeds its block.
+    pub fn ln_inclusion(&self, first: usize, second: usize) -> f64 {
+        let stratum = self.stratum(first, second);
+        if self.expected[stratum] == self.populations[stratum] && self.expected[stratum] > 0.0 {
+            return 0.0;
+        }
+        self.expected[stratum].ln() - ln_choose(self.blocks[0], first) - ln_choose(self.blocks[1], second)
+    }
+
+    /// Whether every coalition that the laws can draw is in the sample for certain.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    fn stratum(&self, first: usize, second: usize) -> usize {
+        assert!(
+            first <= self.blocks[0] && second <= self.blocks[1],
+            "({first}, {second}) of {:?}",
+            self.blocks
+        );
+        first * (self.blocks[1] + 1) + second
+    }
+}
+
+impl TwoBlocks {
+    /// Exactly `rows` rows, or all there are; in pairs, one less where `rows` is odd. Takes `O(n)` time for a row and O(n_1 n_2) besides.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
+    pub fn sample(&self, rows: usize, seed: u64) -> Result<TwoBlockSample, SamplerError> {
+        let blocks @ [n_1, n_2] = [self.laws[0].players(), self.laws[1].players()];
+        if self.order == Order::Nested {
+            return self.sample_after(&FirstUnits::none(n_1 + n_2), rows, seed);
+        }
+        let rows = rows - rows % self.pairing.rows_per_unit();
+        let of_blocks = [populations(n_1), populations(n_2)];
+        let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
+        let populations: Vec<f64> = strata().map(|(t, a)| of_blocks[0][t] * of_blocks[1][a]).collect();
+        let weights: Vec<f64> = strata().map(|(t, a)| self.weight(t, a)).collect();
+        let expected = water_fill(&weights, &populations, rows as f64);
+        check_rows(n_1 + n_2, expected.iter().sum::<f64>() as usize)?;
+        let is_complete = (0..weights.len())
+            .all(|stratum| weights[stratum] == 0.0 || expected[stratum] == populations[stratum]);
+
+        let classes: Vec<Class> = strata()
+            .zip(expected.iter().zip(&populations))
+            .filter(|((t, a), (expected, _))| self.names_a_class(*t, *a) && **expected > 0.0)
+            .map(|(sizes, (&expected, &population))| {
+                Class::new(blocks, sizes, self.pairing, population, expected)
+            })
+            .collect();
+        let wanted: Vec<f64> = classes.iter().map(|class| class.expected).collect();
+        let counts = round_systematically(&wanted, &mut stream(seed, Purpose::Counts, 0));
+        let mut coalitions =
+            Coalitions::with_capacity(n_1 + n_2, rows.min(expected.iter().sum::<f64>() as usize));
+        for (class, count) in classes.iter().zip(counts) {
+            let unit = (class.sizes[0] * (n_2 + 1) + class.sizes[1]) as u64;
+            class.draw(count, &mut stream(seed, Purpose::Coalitions, unit), &mut coalitions);
+        }
+        Ok(TwoBlockSample { coalitions, pairing: self.pairing, blocks, expected, populations, is_complete })
+    }
+
+    /// g_1(t) g_2(a), in pairs the mean with that of the complements; 0 where nothing is drawn.
+    pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
+        let [first, second] = &self.laws;
+        let (n_1, n_2) = (first.players(), second.players());
+        if (t, a) == (0, 0) || (t, a) == (n_1, n_2) {
+            return 0.0;
+        }
+        let law = |t: usize, a: usize| first.probability(t) * second.probability(a);
+        match self.pairing {
+            Pairing::Unpaired => law(t, a),
+            Pairing::Paired => 0.5 * (law(t, a) + law(n_1 - t, n_2 - a)),
+        }
+    }
+
+    /// Whether the stratum is a class of its own, or names the class of its pairs: of the two members of a pair the one with fewer of the
+    /// first block does, where that is a draw the one with fewer of the second.
+    pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
+        let (n_1, n_2) = (self.laws[0].players(), self.laws[1].players());
+        self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
+    }
+}
+
+/// Coalitions, or pairs of them, that are all alike to the design.
+pub(crate) struct Class {
+    /// Players of each block that are drawn from, and how many are drawn: those of the stratum, but without the last player of the first
+    /// block where both members of a pair are of the stratum. It tells them apart, as the member that names the pair has it.
+    blocks: [usize; 2],
+    drawn: [usize; 2],
+    pub(crate) sizes: [usize; 2],
+    /// Players of the first block.
+    first: usize,
+    players: usize,
+    pairing: Pairing,
+    /// Units in the class; infinite from 2^128 on.
+    pub(crate) population: f64,
+    /// Units wanted in expectation.
+    pub(crate) expected: f64,
+}
+
+impl Class {
+    pub(crate) fn new(
+        blocks: [usize; 2],
+        (t, a): (usize, usize),
+        pairing: Pairing,
+        population: f64,
+        expected: f64,
+    ) -> Self {
+        let [first, second] = blocks;
+        let is_middle = pairing == Pairing::Paired && (2 * t, 2 * a) == (first, second);
+        let (fixed, share) = if is_middle { (1, 0.5) } else { (0, 1.0) };
+        Self {
+            blocks: [first - fixed, second],
+            drawn: [t - fixed, a],
+            sizes: [t, a],
+            first,
+            players: first + second,
+            pairing,
+            population: share * population,
+            expected: share * expected,
+        }
+    }
+
+    /// Whether both members of a pair are of the stratum.
+    pub(crate) fn is_middle(&self) -> bool {
+        self.drawn[0] < self.sizes[0]
+    }
+
+    /// Appends the rows of `wanted` distinct units, uniformly chosen among all sets of that many.
+    ///
+    /// # Panics
+    ///
+    /// If the class has fewer.
+    fn draw(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        assert!(wanted as f64 <= self.population, "{wanted} of {} coalitions", self.population);
+        if cheaper(self.population, wanted) == Algorithm::Enumerate {
+            self.select(wanted, rng, coalitions);
+        } else {
+            self.reject(wanted, rng, coalitions);
+        }
+    }
+
+    /// Visits the ranks `rank_2 · C(n_1, t) + rank_1` and keeps each with probability wanted / left (selection sampling).
+    fn select(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        let [of_first, of_second] =
+            [0, 1].map(|block| choose(self.blocks[block], self.drawn[block]).unwrap_or(0));
+        let (mut left, mut wanted) = (self.population as u64, wanted as u64);
+        let mut words = vec![0; words_for(self.players)];
+        for rank_2 in 0..of_second {
+            for rank_1 in 0..of_first {
+                if wanted == 0 {
+                    return;
+                }
+                if wanted == left || below(rng, left) < wanted {
+                    let member =
+                        |block: usize, rank: u128| unrank(self.blocks[block], self.drawn[block], rank);
+                    // Both ranks are below the number of subsets.
+                    if let (Ok(first), Ok(second)) = (member(0, rank_1), member(1, rank_2)) {
+                        self.join(first.view().words(), second.view().words(), &mut words);
+                        self.push(&words, coalitions);
+                    }
+                    wanted -= 1;
+                }
+                left -= 1;
+            }
+        }
+    }
+
+    /// Draws subsets of both blocks, and draws again where the two came together before.
+    fn reject(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
+        let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
+        let mut words = vec![0; words_for(self.players)];
+        let (width, stride) = (words.len(), self.pairing.rows_per_unit() * words.len());
+        let start = coalitions.words().len();
+        let mut met = RowSet::with_capacity(wanted);
+        let mut kept = 0;
+        while kept < wanted {
+            for (subset, part) in subsets.iter().zip(&mut parts) {
+                subset.draw(rng, part);
+            }
+            self.join(&parts[0], &parts[1], &mut words);
+            let is_same = |earlier: usize| {
+                let start = start + earlier * stride;
+                coalitions.words()[start..start + width] == words[..]
+            };
+            if met.insert(hash_words(words.iter().copied()), kept, is_same).is_none() {
+                self.push(&words, coalitions);
+                kept += 1;
+            }
+        }
+    }
+
+    /// Puts the words of both blocks one after the other, and the fixed player among them.
+    fn join(&self, first: &[u64], second: &[u64], words: &mut [u64]) {
+        words.fill(0);
+        words[..first.len()].copy_from_slice(first);
+        if self.is_middle() {
+            words[(self.first - 1) / 64] |= 1 << ((self.first - 1) % 64);
+        }
+        let (skip, shift) = (self.first / 64, self.first % 64);
+        for (index, &word) in second.iter().enumerate() {
+            words[skip + index] |= word << shift;
+            // A shift by 64 would not be one; what overflows the last word is zero.
+            if shift > 0
+                && let Some(next) = words.get_mut(skip + index + 1)
+            {
+                *next |= word >> (64 - shift);
+            }
+        }
+    }
+
+    pub(crate) fn push(&self, words: &[u64], coalitions: &mut Coalitions) {
+        coalitions.push_words(words);
+        if self.pairing == Pairing::Paired {
+            coalitions.push_complement(coalitions.len() - 1);
+        }
+    }
+}
+
+impl Units for Class {
+    fn players(&self) -> usize {
+        self.players
+    }
+    fn rows_per_unit(&self) -> usize {
+        self.pairing.rows_per_unit()
+    }
+    fn population(&self) -> f64 {
+        self.population
+    }
+    fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        self.reject(wanted, rng, coalitions);
+    }
+    fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        self.select(self.population as usize, rng, coalitions);
+    }
+    fn append(&self, words: &[u64], coalitions: &mut Coalitions) {
+        self.push(words, coalitions);
+    }
+}
+
+/// How many of the players below `end` are members.
+fn members_below(words: &[u64], end: usize) -> usize {
+    let whole: u32 = words[..end / 64].iter().map(|word| word.count_ones()).sum();
+    let rest = words.get(end / 64).map_or(0, |word| (word & ((1 << (end % 64)) - 1)).count_ones());
+    (whole + rest) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
+        let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
+        TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Fixed }
+    }
+
+    /// What the laws can draw: all but those with none or all of the first block.
+    fn all(blocks: [usize; 2]) -> usize {
+        ((1 << blocks[0]) - 2) << blocks[1]
+    }
+
+    const BLOCKS: [[usize; 2]; 8] = [[2, 1], [2, 2], [3, 1], [3, 4], [4, 2], [4, 4], [5, 3], [6, 6]];
+
+    #[test]
+    fn everything_is_drawn_once_where_the_rows_suffice() {
+        for blocks in BLOCKS {
+            for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                for rows in [all(blocks), all(blocks) + 3, usize::MAX] {
+                    let sample = sampler(blocks, pairing).sample(rows, 1).unwrap();
+                    let distinct: BTreeSet<u64> = sample.coalitions().words().iter().copied().collect();
+                    assert_eq!(distinct.len(), all(blocks), "{blocks:?}");
+                    assert_eq!(sample.coalitions().len(), all(blocks), "{blocks:?}");
+                    assert!(sample.is_complete());
+                    assert_eq!(sample.ln_inclusion(1, 0), 0.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_distinct_as_many_as_wanted_and_in_complementary_pairs() {
+        for blocks in [[2, 1], [3, 4], [6, 6], [10, 3], [70, 5], [5, 70], [64, 64], [1, 130], [130, 66]] {
+            for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                let law = |players: usize| SizeLaw::binomial(players).unwrap();
+                let sampler = TwoBlocks { laws: blocks.map(law), pairing, order: Order::Fixed };
+                let most = if blocks[0] + blocks[1] < 12 { (1 << (blocks[0] + blocks[1])) - 2 } else { 400 };
+                for rows in [2, most / 3, most] {
+                    let sample = sampler.sample(rows, 5).unwrap();
+                    let wanted = if pairing == Pairing::Paired { rows - rows % 2 } else { rows };
+                    assert_eq!(sample.coalitions().len(), wanted, "{blocks:?}");
+                    let distinct: BTreeSet<&[u64]> =
+                        sample.coalitions().iter().map(|row| row.words()).collect();
+                    assert_eq!(distinct.len(), wanted, "{blocks:?}");
+                    for row in 0..wanted {
+                        let [t, a] = sample.sizes(row);
+                        assert_eq!(t + a, sample.coalitions().row(row).size());
+                        assert!(t <= blocks[0] && a <= blocks[1]);
+                        assert!(sample.ln_inclusion(t, a) <= 0.0 && sample.expected(t, a) > 0.0);
+                    }
+                    if pairing == Pairing::Paired {
+                        for first in (0..wanted).step_by(2) {
+                            let complement = sample.coalitions().row(first).complement();
+                            assert_eq!(complement.view(), sample.coalitions().row(first + 1));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_coalition_of_a_stratum_is_as_frequent_as_the_design_says() {
+        // Inclusion over many seeds against the probability, within five and a half standard errors, of 60 to 500 coalitions.
+        const SEEDS: u64 = 3000;
+        for blocks in [[4, 2], [3, 4], [5, 3]] {
+            for (pairing, rows) in [(Pairing::Unpaired, 20), (Pairing::Paired, 20), (Pairing::Paired, 44)] {
+                let sampler = sampler(blocks, pairing);
+                let mut times: BTreeMap<u64, u64> = BTreeMap::new();
+                for seed in 0..SEEDS {
+                    for &mask in sampler.sample(rows, seed).unwrap().coalitions().words() {
+                        *times.entry(mask).or_default() += 1;
+                    }
+                }
+                assert_eq!(times.len(), all(blocks), "{blocks:?}");
+                let design = sampler.sample(rows, 0).unwrap();
+                for (mask, times) in times {
+                    let first = mask & ((1 << blocks[0]) - 1);
+                    let (t, a) = (first.count_ones(), (mask >> blocks[0]).count_ones());
+                    let p = design.ln_inclusion(t as usize, a as usize).exp();
+                    let bound = 5.5 * (p * (1.0 - p) / SEEDS as f64).sqrt() + 1e-12;
+                    let share = times as f64 / SEEDS as f64;
+                    assert!((share - p).abs() <= bound, "{blocks:?}, {mask:b}: {share}, {p}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_ways_of_drawing_choose_every_set_alike() {
+        // Sets of two of the 9 coalitions (or pairs) with one member from each of two blocks of three: 36 of them. Chi-square with 35 degrees
+        // of freedom exceeds 85 with probability 5e-6.
+        const DRAWS: usize = 36 * 400;
+        let draws: [fn(&Class, usize, &mut ChaCha8Rng, &mut Coalitions); 2] = [Class::select, Class::reject];
+        for pairing in [Pairing::Unpaired, Pairing::Paired] {
+            let class = Class::new([3, 3], (1, 1), pairing, 9.0, 2.0);
+            for draw in draws {
+                let mut rng = stream(3, Purpose::Coalitions, 0);
+                let mut counts: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
+                for _ in 0..DRAWS {
+                    let mut rows = Coalitions::new(6);
+                    draw(&class, 2, &mut rng, &mut rows);
+                    let mut set = rows.words().to_vec();
+                    set.sort_unstable();
+                    *counts.entry(set).or_default() += 1.0;
+                }
+                assert_eq!(counts.len(), 36);
+                let chi_square: f64 = counts.values().map(|count| (count - 400.0).powi(2) / 400.0).sum();
+                assert!(chi_square < 85.0, "{chi_square}");
+            }
+        }
+    }
+
+    // Stored results name their seed.
+    #[test]
+    fn first_draws_are_fixed() {
+        let masks = |pairing: Pairing, order: Order| {
+            let sampler = TwoBlocks { order, ..sampler([5, 3], pairing) };
+            sampler.sample(6, 42).unwrap().coalitions().words().to_vec()
+        };
+        assert_eq!(masks(Pairing::Paired, Order::Fixed), [208, 47, 24, 231, 244, 11]);
+        assert_eq!(masks(Pairing::Unpaired, Order::Fixed), [208, 24, 244, 107, 30, 253]);
+        assert_eq!(masks(Pairing::Paired, Order::Nested), [2, 253, 36, 219, 12, 243]);
+        assert_eq!(masks(Pairing::Unpaired, Order::Nested), [2, 36, 12, 227, 85, 158]);
+    }
+
+    #[test]
+    fn samples_beyond_the_memory_of_any_machine_are_refused() {
+        for order in [Order::Fixed, Order::Nested] {
+            let sampler = TwoBlocks { order, ..sampler([60, 60], Pairing::Paired) };
+            let error = sampler.sample(usize::MAX, 1).unwrap_err();
+            assert!(matches!(error, SamplerError::TooManyRows { .. }));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Independent draws, as Kernel SHAP makes them.
+
+use apportion_games::{Coalitions, Purpose, stream, words_for};
+use rand_chacha::ChaCha8Rng;
+
+use crate::designs::sample::{Sample, Sampler, SizeStratum, check_rows};
+use crate::draw::subset::UniformSubset;
+use crate::error::SamplerError;
+use crate::size::choose::ln_choose;
+use crate::size::pairing::Pairing;
+use crate::size::size_law::SizeLaw;
+
+/// Independent draws from a size law; a coalition may come again.
+///
+/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its complement, whatever its
+/// size. The expected number of rows of size `s` is `m P(s)`, or `m (P(s) + P(n − s)) / 2` in pairs.
+///
+/// Rows stand in the order of drawing and are independent (pairs are), so that the first rows of a larger sample of the same seed
+/// are the smaller sample. Takes `O(m n)` time at most.
+///
+/// ```
+/// use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+///
+/// let sampler = WithReplacement { law: SizeLaw::kernel(10)?, pairing: Pairing::Paired };
+/// let sample = sampler.sample(100, 7)?;
+/// assert_eq!(sample.coalitions().len(), 100);
+/// assert_eq!(sample.coalitions().row(3), sample.coalitions().row(2).complement().view());
+/// # Ok::<(), apportion_samplers::SamplerError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct WithReplacement {
+    /// The law of the size of a draw.
+    pub law: SizeLaw,
+    /// Whether complements come along.
+    pub pairing: Pairing,
+}
+
+impl Sampler for WithReplacement {
+    fn players(&self) -> usize {
+        self.law.players()
+    }
+
+    fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
+        let players = self.players();
+        let draws = match self.pairing {
+            Pairing::Unpaired => check_rows(self.players(), evaluations)?,
+            Pairing::Paired => check_rows(self.players(), evaluations)? / 2,
+        };
+        let mut size_stream = stream(seed, Purpose::Counts, 0);
+        let sizes: Vec<usize> = (0..draws).map_while(|_| self.law.draw(&mut size_stream)).collect();
+
+        // A stream per size, made when the size first comes up.
+        let mut classes: Vec<Option<(UniformSubset, ChaCha8Rng)>> = vec![None; players + 1];
+        let mut coalitions = Coalitions::with_capacity(players, evaluations.min(2 * sizes.len()));
+        let mut words = vec![0; words_for(players)];
+        let mut drawn = vec![0; players + 1];
+        for &size in &sizes {
+            let (subset, rng) = classes[size].get_or_insert_with(|| {
+                (UniformSubset::new(players, size), stream(seed, Purpose::Coalitions, size as u64))
+            });
+            subset.draw(rng, &mut words);
+            coalitions.push_words(&words);
+            drawn[size] += 1;
+            if self.pairing == Pairing::Paired {
+                coalitions.push_complement(coalitions.len() - 1);
+                drawn[players - size] += 1;
+            }
+        }
+        let strata = (0..=players)
+            .map(|size| SizeStratum {
+                ln_population: ln_choose(players, size),
+                expected: match self.pairing {
+                    Pairing::Unpaired => draws as f64 * self.law.probability(size),
+                    Pairing::Paired => {
+                        draws as f64 * (self.law.probability(size) + self.law.probability(players - size))
+                    }
+                },
+                drawn: drawn[size],
+                exhausted: false,
+            })
+            .collect();
+        Ok(Sample { coalitions, pairing: self.pairing, strata, multiplicities: None })
+    }
+}

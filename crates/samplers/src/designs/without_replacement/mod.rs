@@ -1,0 +1,218 @@
+//! Distinct coalitions of one size class, every set of that many being equally likely.
+//!
+//! Two exact ways, chosen by cost; a test pins where the choice flips.
+//!
+//! | | time | memory | taken when |
+//! |---|---|---|---|
+//! | [`enumerate`] | O(population) steps | O(s) | at least a quarter of the class is wanted |
+//! | [`reject`] | O(wanted) random subsets | a hash table of the wanted | otherwise |
+//!
+//! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
+//! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one unranking takes n
+//! divisions of 128-bit numbers, where drawing a subset takes a few words of random bits.
+//!
+//! Samples that grow take the first units of an [`order`] that does not depend on how many are wanted.
+
+mod enumerate;
+mod order;
+mod reject;
+
+use apportion_games::Coalitions;
+use rand_chacha::ChaCha8Rng;
+
+use crate::designs::sample::{Order, Sample, SizeStratum};
+use crate::size::allocation::Allocation;
+use crate::size::choose::ln_choose;
+use crate::size::pairing::Pairing;
+use crate::size::size_class::SizeClass;
+
+pub(crate) use self::order::{Units, draw_in_order};
+
+/// How to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Enumerate,
+    Reject,
+}
+
+/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the enumeration for each unit
+/// costs less than drawing the wanted ones, and beyond it rejection needs at most 1.15 draws per unit.
+const ENUMERATED_PER_WANTED: f64 = 4.0;
+
+pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
+    if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
+}
+
+/// Appends the rows of `wanted` distinct units of `class`, uniformly chosen among all sets of that many.
+///
+/// # Panics
+///
+/// If the class has fewer.
+fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+    assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
+    if wanted == 0 {
+        return;
+    }
+    match cheaper(class.population, wanted) {
+        Algorithm::Enumerate => enumerate::draw(class, wanted, rng, coalitions),
+        Algorithm::Reject => reject::draw(class, wanted, rng, coalitions),
+    }
+}
+
+/// Draws distinct units: from each class the given number, out of the stream that comes with it. In [`Order::Nested`] those are the first
+/// of an order.
+///
+/// The stream is the class's own, from which the number may have been drawn already.
+pub(crate) fn draw_classes(
+    allocation: &Allocation,
+    pairing: Pairing,
+    wanted: Vec<(SizeClass, usize, ChaCha8Rng)>,
+    order: Order,
+) -> Sample {
+    let players = allocation.expected.len() - 1;
+    let rows = wanted.iter().map(|(class, count, _)| class.rows_per_unit() * count).sum();
+    let mut coalitions = Coalitions::with_capacity(players, rows);
+    let mut drawn = vec![0; players + 1];
+    for (class, count, mut rng) in wanted {
+        match order {
+            Order::Fixed => draw_distinct(&class, count, &mut rng, &mut coalitions),
+            Order::Nested => draw_in_order(&class, count, &mut rng, &mut coalitions),
+        }
+        drawn[class.size] += count;
+        if pairing == Pairing::Paired {
+            drawn[players - class.size] += count;
+        }
+    }
+    let strata = (0..=players)
+        .map(|size| SizeStratum {
+            ln_population: ln_choose(players, size),
+            expected: allocation.expected[size],
+            drawn: drawn[size],
+            exhausted: allocation.expected[size] == allocation.populations[size],
+        })
+        .collect();
+    Sample { coalitions, pairing, strata, multiplicities: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    use crate::draw::random::below;
+    use crate::size::choose::choose;
+    use crate::size::pairing::Pairing;
+    use crate::unrank;
+    use apportion_games::{Purpose, stream};
+
+    fn class(players: usize, size: usize, pairing: Pairing) -> SizeClass {
+        let class = SizeClass { players, size, pairing, population: 0.0, expected: 0.0 };
+        let (players_left, members) = class.subsets();
+        SizeClass { population: choose(players_left, members).unwrap() as f64, ..class }
+    }
+
+    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a subset.
+    fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+        let (players, size) = class.subsets();
+        let mut ranks = std::collections::BTreeSet::new();
+        for last in class.population as u64 - wanted as u64..class.population as u64 {
+            let rank = below(rng, last + 1);
+            if !ranks.insert(rank) {
+                ranks.insert(last);
+            }
+        }
+        for rank in ranks {
+            let mut words = unrank(players, size, rank.into()).unwrap().view().words().to_vec();
+            if class.is_middle() {
+                words[(class.players - 1) / 64] |= 1 << ((class.players - 1) % 64);
+            }
+            class.push(&words, coalitions);
+        }
+    }
+
+    type Draw = fn(&SizeClass, usize, &mut ChaCha8Rng, &mut Coalitions);
+
+    const ALGORITHMS: [(&str, Draw); 4] = [
+        ("enumerate", enumerate::draw),
+        ("reject", reject::draw),
+        ("order", draw_in_order),
+        ("ranks", by_ranks),
+    ];
+
+    #[test]
+    fn the_choice_flips_at_a_quarter_of_the_class() {
+        assert_eq!(cheaper(400.0, 100), Algorithm::Enumerate);
+        assert_eq!(cheaper(401.0, 100), Algorithm::Reject);
+        assert_eq!(cheaper(f64::INFINITY, usize::MAX), Algorithm::Reject);
+    }
+
+    #[test]
+    fn every_set_of_units_is_equally_likely_by_every_algorithm() {
+        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle size of six players.
+        // Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
+        const DRAWS: usize = 45 * 400;
+        for class in [
+            class(5, 2, Pairing::Unpaired),
+            class(5, 3, Pairing::Unpaired),
+            class(5, 2, Pairing::Paired),
+            class(6, 3, Pairing::Paired),
+        ] {
+            for (name, draw) in ALGORITHMS {
+                let mut rng = stream(7, Purpose::Coalitions, 0);
+                let mut counts: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
+                for _ in 0..DRAWS {
+                    let mut rows = Coalitions::new(class.players);
+                    draw(&class, 2, &mut rng, &mut rows);
+                    assert_eq!(rows.len(), 2 * class.rows_per_unit());
+                    assert!(
+                        rows.sizes()
+                            .iter()
+                            .step_by(class.rows_per_unit())
+                            .all(|&size| size as usize == class.size)
+                    );
+                    let mut set: Vec<u64> = rows.words().to_vec();
+                    set.sort_unstable();
+                    *counts.entry(set).or_default() += 1;
+                }
+                assert_eq!(counts.len(), 45, "{name}, {class:?}");
+                let chi_square: f64 =
+                    counts.values().map(|&count| (count as f64 - 400.0).powi(2) / 400.0).sum();
+                assert!(chi_square < 100.0, "{name}, {class:?}: {chi_square}");
+            }
+        }
+    }
+
+    #[test]
+    fn units_are_distinct_by_every_algorithm() {
+        for (players, size) in [
+            (1, 0),
+            (1, 1),
+            (2, 1),
+            (7, 3),
+            (8, 4),
+            (12, 6),
+            (64, 2),
+            (65, 2),
+            (66, 64),
+            (130, 1),
+            (130, 129),
+        ] {
+            for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                if pairing == Pairing::Paired && 2 * size > players {
+                    continue;
+                }
+                let class = class(players, size, pairing);
+                for wanted in [1, class.population as usize / 2, class.population as usize] {
+                    for (name, draw) in ALGORITHMS {
+                        let mut rows = Coalitions::new(players);
+                        draw(&class, wanted, &mut stream(8, Purpose::Coalitions, 1), &mut rows);
+                        let mut distinct: Vec<&[u64]> = rows.iter().map(|row| row.words()).collect();
+                        distinct.sort_unstable();
+                        distinct.dedup();
+                        assert_eq!(distinct.len(), wanted * class.rows_per_unit(), "{name}, {class:?}");
+                    }
+                }
+            }
+        }
+    }
+}

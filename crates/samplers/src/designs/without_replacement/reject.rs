@@ -1,0 +1,37 @@
+//! Drawing subsets one by one and drawing again where one came before.
+//!
+//! Given the units so far, the next one kept is uniform among the others, so every set is equally likely, however large the
+//! class.
+
+use apportion_games::{Coalitions, words_for};
+use rand_chacha::ChaCha8Rng;
+
+use crate::designs::row_set::{RowSet, hash_words};
+use crate::draw::subset::UniformSubset;
+use crate::size::size_class::SizeClass;
+
+/// Takes `N ln(N / (N − wanted))` draws of a subset in expectation for a class of N: at most 1.15 per unit where a quarter is
+/// wanted; and 8 to 16 bytes of memory per unit besides the rows.
+pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
+    let (players, size) = class.subsets();
+    let subset = UniformSubset::new(players, size);
+    let mut words = vec![0; words_for(class.players)];
+    let (width, stride) = (words.len(), class.rows_per_unit() * words.len());
+    let first = coalitions.words().len();
+    let mut met = RowSet::with_capacity(wanted);
+    let mut kept = 0;
+    while kept < wanted {
+        subset.draw(rng, &mut words[..words_for(players)]);
+        if class.is_middle() {
+            words[players / 64] |= 1 << (players % 64);
+        }
+        let is_same = |earlier: usize| {
+            let start = first + earlier * stride;
+            coalitions.words()[start..start + width] == words[..]
+        };
+        if met.insert(hash_words(words.iter().copied()), kept, is_same).is_none() {
+            class.push(&words, coalitions);
+            kept += 1;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! How many of a class of coalitions enter, when each enters independently: a binomial count.
+//!
+//! # Source
+//!
+//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between successes are
+//! geometric, so one logarithm per success is enough. That suits samples, which list every success anyway. It is exact however
+//! small the probability is; methods that start from `(1 − p)^N` are not, because `1 − p` rounds: at p = 5e-15 that can shift the
+//! mean by 1 %.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::draw::random::exponential;
+
+/// Trials beyond which their number is no longer exact in an `f64`.
+const MOST_TRIALS: f64 = (1u64 << 53) as f64;
+
+/// A draw of Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
+///
+/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p = `mean`/`trials` (Le
+/// Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
+pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
+    if mean >= trials {
+        return trials as usize;
+    }
+    if trials > MOST_TRIALS {
+        return poisson(rng, mean);
+    }
+    if mean > 0.5 * trials {
+        return (trials - waiting_times(rng, trials, trials - mean) as f64) as usize;
+    }
+    waiting_times(rng, trials, mean)
+}
+
+/// Successes among `trials` of probability `mean / trials` ≤ ½.
+fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
+    if mean <= 0.0 {
+        return 0;
+    }
+    let rate = -(-mean / trials).ln_1p();
+    let (mut trial, mut successes) = (0.0, 0);
+    loop {
+        // Failures before the next success: P(≥ k) = (1 − p)^k = P(exponential ≥ k · rate).
+        trial += (exponential(rng) / rate).floor() + 1.0;
+        if trial > trials {
+            return successes;
+        }
+        successes += 1;
+    }
+}
+
+/// Arrivals within time `mean` at rate 1.
+fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
+    let (mut time, mut arrivals) = (exponential(rng), 0);
+    while time <= mean {
+        arrivals += 1;
+        time += exponential(rng);
+    }
+    arrivals
+}
+
+/// How many of `trials` uniform numbers are at most `mean / trials`: a draw of Binomial(`trials`, `mean / trials`) that grows with `mean`;
+/// `trials` may be infinite.
+///
+/// In ascending order uniform numbers are made one after the other, without those beyond (Devroye, *Non-Uniform Random Variate Generation*,
+/// 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials E_j. Beyond 2^53 trials Poisson(`mean`), as
+/// [`binomial_count`]. Takes O(`mean`) time.
+pub(crate) fn growing_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
+    if mean >= trials {
+        return trials as usize;
+    }
+    // In units of one trial's share, so that it is of the order of the mean.
+    let end = if trials > MOST_TRIALS { mean } else { -(-mean / trials).ln_1p() * trials };
+    let share = |entered: usize| if trials > MOST_TRIALS { 1.0 } else { trials / (trials - entered as f64) };
+    let (mut time, mut entered) = (exponential(rng), 0);
+    while time <= end {
+        entered += 1;
+        if entered as f64 >= trials {
+            break;
+        }
+        time += exponential(rng) * share(entered);
+    }
+    entered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Purpose, stream};
+    use statrs::distribution::{Binomial, Discrete, Poisson};
+
+    const DRAWS: u64 = 20_000;
+
+    /// Compares the frequencies of counts with a law, value by value: each within five standard errors (and one count).
+    fn follows(what: &str, draw: impl FnMut(u64) -> usize, law: impl Fn(u64) -> f64) {
+        let mut counts = vec![0usize; 300];
+        (0..DRAWS).map(draw).for_each(|count| counts[count] += 1);
+        for (value, &count) in counts.iter().enumerate() {
+            let expected = law(value as u64) * DRAWS as f64;
+            let bound = 5.0 * expected.sqrt() + 1.0;
+            assert!((count as f64 - expected).abs() < bound, "{what}: {value}: {count}, {expected}");
+        }
+    }
+
+    /// Both counts: one after the other from a stream, and growing, each from a stream of its own.
+    fn both_follow(trials: f64, mean: f64, law: impl Fn(u64) -> f64) {
+        let mut rng = stream(3, Purpose::Coalitions, trials as u64 % 1000);
+        follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &law);
+        let growing = |seed| growing_count(&mut stream(seed, Purpose::Growth, 3), trials, mean);
+        follows(&format!("{trials}, {mean}, growing"), growing, law);
+    }
+
+    #[test]
+    fn counts_follow_the_binomial_law() {
+        for (trials, mean) in
+            [(1, 0.3), (1, 0.9), (10, 0.01), (10, 5.0), (45, 40.0), (120, 20.0), (1000, 30.0)]
+        {
+            let law = Binomial::new(mean / trials as f64, trials).unwrap();
+            both_follow(trials as f64, mean, |value| if value <= trials { law.pmf(value) } else { 0.0 });
+        }
+    }
+
+    #[test]
+    fn rare_successes_follow_the_poisson_law() {
+        for trials in [1e14, 9e15, 1e25, f64::INFINITY] {
+            let law = Poisson::new(5.0).unwrap();
+            both_follow(trials, 5.0, |value| law.pmf(value));
+        }
+    }
+
+    #[test]
+    fn certain_outcomes_are_certain() {
+        let mut rng = stream(4, Purpose::Coalitions, 0);
+        for (trials, mean, wanted) in
+            [(10.0, 10.0, 10), (10.0, 0.0, 0), (f64::INFINITY, 0.0, 0), (0.0, 0.0, 0)]
+        {
+            assert_eq!(binomial_count(&mut rng, trials, mean), wanted);
+        }
+    }
+
+    #[test]
+    fn growing_counts_grow_with_the_mean_up_to_all() {
+        for trials in [1.0, 7.0, 300.0, 1e20, f64::INFINITY] {
+            let counts: Vec<usize> = (0..=100)
+                .map(|step| trials.min(200.0) * f64::from(step) / 100.0)
+                .map(|mean| growing_count(&mut stream(1, Purpose::Growth, 0), trials, mean))
+                .collect();
+            assert!(counts.is_sorted() && counts[0] == 0, "{trials}: {counts:?}");
+            assert!(trials > 200.0 || counts[100] as f64 == trials);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Draws of the coalition that a player of some group joins: a union of other groups, and fellow members.
+//!
+//! # Notation
+//!
+//! `n` players in `m` groups S_1 … S_m; player i is in S_j. `A` is a set of other groups, `Q_A` their union, `T` a set of fellow members.
+//!
+//! # Source
+//!
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
+//! sampling on the product space of coalitions and features*, 2023, Algorithms 1 and 3.
+
+use apportion_games::{Partition, words_for};
+use rand_chacha::ChaCha8Rng;
+
+use crate::draw::discrete::Discrete;
+use crate::draw::subset::UniformSubset;
+use crate::error::SamplerError;
+
+/// The law of the coalition that a player in a group joins: `Q_A ∪ T`, with A and T drawn independently, each by its size.
+///
+/// `|A|` has the law `between` on 0..m and `|T|` the law `within(|S_j|)` on 0..|S_j|; given their sizes, all A and all T are equally
+/// likely. With the size laws of two semivalues the mean of `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); where
+/// all players are in one group it is the semivalue `within`.
+///
+/// A draw takes O(n) time at most, and no memory of its own.
+///
+/// ```
+/// use apportion_games::{Coalition, Partition, Purpose, stream};
+/// use apportion_samplers::JoinedCoalitions;
+///
+/// let partition = Partition::new(4, vec![vec![0, 1, 2], vec![3]])?;
+/// let uniform = |sizes: usize| vec![1.0; sizes];
+/// let owen = JoinedCoalitions::new(&partition, &uniform(2), uniform)?;
+/// let mut words = [0];
+/// owen.draw_union(0, &mut stream(7, Purpose::ProductSpace, 0), &mut words);
+/// assert!(words == [0] || words == [0b1000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct JoinedCoalitions<'p> {
+    partition: &'p Partition,
+    /// The bits of each group, all words of one group after the other.
+    unions: Vec<u64>,
+    /// Which member of its group a player is.
+    places: Vec<u32>,
+    between: SubsetLaw,
+    /// By the number of players in a group; made for those that occur.
+    within: Vec<Option<SubsetLaw>>,
+}
+
+impl<'p> JoinedCoalitions<'p> {
+    /// The law in which `between[a]` is in proportion to the probability of `|A| = a`, a in 0..m, and `within(s)[t]` to that of `|T| = t`,
+    /// t in 0..s, in a group of s.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::Sizes`] where there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
+    /// [`SamplerError::NoOutcome`] for weights that are no law.
+    pub fn new(
+        partition: &'p Partition,
+        between: &[f64],
+        within: impl Fn(usize) -> Vec<f64>,
+    ) -> Result<Self, SamplerError> {
+        let words = words_for(partition.players());
+        let mut unions = vec![0; words * partition.len()];
+        let mut places = vec![0; partition.players()];
+        let mut laws = vec![None; partition.largest() + 1];
+        for (group, members) in partition.groups().iter().enumerate() {
+            for (place, &player) in members.iter().enumerate() {
+                unions[group * words + player / 64] |= 1 << (player % 64);
+                places[player] = place as u32;
+            }
+            let law = &mut laws[members.len()];
+            if law.is_none() {
+                *law = Some(SubsetLaw::new(members.len(), &within(members.len()))?);
+            }
+        }
+        let between = SubsetLaw::new(partition.len(), between)?;
+        Ok(Self { partition, unions, places, between, within: laws })
+    }
+
+    /// Adds Q_A to `words`, A being drawn from the groups other than that of `player`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such player, or `words` are not those of a coalition of all players.
+    pub fn draw_union(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
+        let width = words_for(self.partition.players());
+        self.between.draw(self.partition.group_of(player), rng, |other| {
+            let union = &self.unions[other * width..(other + 1) * width];
+            words.iter_mut().zip(union).for_each(|(word, union)| *word |= union);
+        });
+    }
+
+    /// Adds T to `words`, drawn from the fellow members of `player`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such player, or `words` are not those of a coalition of all players.
+    pub fn draw_members(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
+        let members = self.partition.group(self.partition.group_of(player));
+        if let Some(law) = &self.within[members.len()] {
+            law.draw(self.places[player] as usize, rng, |place| {
+                words[members[place] / 64] |= 1 << (members[place] % 64);
+            });
+        }
+    }
+}
+
+/// Subsets of all but one of `count` elements: a size by its law, then any of that size.
+#[derive(Debug, Clone)]
+struct SubsetLaw {
+    sizes: Discrete,
+    /// Subsets of `count − 1` elements, by size.
+    subsets: Vec<UniformSubset>,
+}
+
+/// Words that a subset may take on the stack: up to 1024 elements.
+const STACK_WORDS: usize = 16;
+
+impl SubsetLaw {
+    fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
+        if sizes.len() != count {
+            return Err(SamplerError::Sizes { given: sizes.len(), wanted: count });
+        }
+        let subsets = (0..count).map(|size| UniformSubset::new(count - 1, size)).collect();
+        Ok(Self { sizes: Discrete::new(sizes)?, subsets })
+    }
+
+    /// Calls `visit` with each element of a random subset of the elements other than `without`.
+    #[inline]
+    fn draw(&self, without: usize, rng: &mut ChaCha8Rng, mut visit: impl FnMut(usize)) {
+        let size = self.sizes.draw(rng);
+        let width = words_for(self.subsets.len() - 1);
+        let (mut stack, mut heap);
+        let words: &mut [u64] = if width <= STACK_WORDS {
+            stack = [0; STACK_WORDS];
+            &mut stack[..width]
+        } else {
+            heap = vec![0; width];
+            &mut heap
+        };
+        self.subsets[size].draw(rng, words);
+        for (index, word) in words.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let element = index * 64 + rest.trailing_zeros() as usize;
+                visit(element + usize::from(element >= without));
+                rest &= rest - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Coalition, Coalitions, Purpose, stream};
+    use std::collections::BTreeMap;
+
+    fn law_of_size(sizes: usize) -> Vec<f64> {
+        (0..sizes).map(|size| ((size * size + 3 * size) % 7 + 1) as f64).collect()
+    }
+
+    /// The probability of each coalition that `player` may join, by definition.
+    fn by_definition(partition: &Partition, player: usize) -> BTreeMap<u64, f64> {
+        let group = partition.group_of(player);
+        let mask = |players: &[usize]| players.iter().fold(0u64, |mask, player| mask | 1 << player);
+        let fellows: Vec<usize> =
+            partition.group(group).iter().copied().filter(|&other| other != player).collect();
+        let others: Vec<u64> = (0..partition.len())
+            .filter(|&other| other != group)
+            .map(|other| mask(partition.group(other)))
+            .collect();
+        let probability = |size: u32, among: usize| {
+            let law = law_of_size(among + 1);
+            law[size as usize] / law.iter().sum::<f64>() / crate::choose(among, size as usize).unwrap() as f64
+        };
+        let mut law = BTreeMap::new();
+        for a in 0u64..1 << others.len() {
+            let union =
+                (0..others.len()).filter(|at| a >> at & 1 == 1).fold(0, |union, at| union | others[at]);
+            for t in 0u64..1 << fellows.len() {
+                let members: Vec<usize> =
+                    (0..fellows.len()).filter(|at| t >> at & 1 == 1).map(|at| fellows[at]).collect();
+                let both =
+                    probability(a.count_ones(), others.len()) * probability(t.count_ones(), fellows.len());
+                law.insert(union | mask(&members), both);
+            }
+        }
+        law
+    }
+
+    #[test]
+    fn coalitions_have_the_law_of_the_definition() {
+        let of = |players, groups: &[&[usize]]| {
+            Partition::new(players, groups.iter().map(|group| group.to_vec()).collect()).unwrap()
+        };
+        for partition in [
+            of(1, &[&[0]]),
+            of(2, &[&[1], &[0]]),
+            of(6, &[&[4, 0], &[1], &[5, 3, 2]]),
+            Partition::whole(5),
+            Partition::singletons(5),
+        ] {
+            let law = JoinedCoalitions::new(&partition, &law_of_size(partition.len()), law_of_size).unwrap();
+            for player in 0..partition.players() {
+                let wanted = by_definition(&partition, player);
+                let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
+                let mut rng = stream(5, Purpose::ProductSpace, player as u64);
+                for _ in 0..20_000 {
+                    let mut words = [0];
+                    law.draw_union(player, &mut rng, &mut words);
+                    law.draw_members(player, &mut rng, &mut words);
+                    *counts.entry(words[0]).or_default() += 1.0;
+                }
+                assert!(counts.keys().all(|mask| wanted.contains_key(mask)), "{partition:?}");
+                let term = |(mask, probability): (&u64, &f64)| {
+                    let expected = 20_000.0 * probability;
+                    (counts.get(mask).unwrap_or(&0.0) - expected).powi(2) / expected
+                };
+                // Six standard deviations of chi-square above its mean.
+                let (freedom, chi_square) = (wanted.len() as f64 - 1.0, wanted.iter().map(term).sum::<f64>());
+                let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
+                assert!(chi_square <= bound + 1e-9, "{partition:?} {player}: {chi_square} {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn unions_are_of_whole_groups_and_members_fellows_beyond_the_first_words() {
+        // 2300 players: more than a subset takes on the stack.
+        for (players, groups) in [(65, 5), (130, 7), (2300, 2)] {
+            let members = |group: usize| (group..players).step_by(groups).collect();
+            let partition = Partition::new(players, (0..groups).map(members).collect()).unwrap();
+            let uniform = |sizes: usize| vec![1.0; sizes];
+            let law = JoinedCoalitions::new(&partition, &uniform(groups), uniform).unwrap();
+            let mut rng = stream(6, Purpose::ProductSpace, 0);
+            let mut sizes = [0.0; 2];
+            for draw in 0..400 {
+                let player = draw % players;
+                let group = partition.group_of(player);
+                let mut words = vec![0; words_for(players)];
+                let mut batch = Coalitions::new(players);
+                law.draw_union(player, &mut rng, &mut words);
+                batch.push_words(&words);
+                words.fill(0);
+                law.draw_members(player, &mut rng, &mut words);
+                batch.push_words(&words);
+                let groups_in = |row: usize| -> Vec<usize> {
+                    (0..groups)
+                        .filter(|&group| {
+                            let all =
+                                Coalition::from_members(players, partition.group(group).iter().copied());
+                            all.view().is_subset_of(batch.row(row))
+                        })
+                        .collect()
+                };
+                let union: usize = groups_in(0).iter().map(|&group| partition.group(group).len()).sum();
+                assert_eq!(union, batch.row(0).size());
+                assert!(!batch.row(0).contains(player) && !batch.row(1).contains(player));
+                assert!(batch.row(1).members().all(|member| partition.group_of(member) == group));
+                sizes[0] += groups_in(0).len() as f64 / (groups - 1) as f64 / 400.0;
+                sizes[1] += batch.row(1).size() as f64 / (partition.group(group).len() - 1) as f64 / 400.0;
+            }
+            // Uniform sizes: half of all on average, standard error at most 1/2/20.
+            assert!(sizes.iter().all(|size| (size - 0.5).abs() < 0.125), "{players}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn laws_of_the_wrong_length_are_refused() {
+        let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
+        let refused = JoinedCoalitions::new(&partition, &[1.0; 3], |sizes| vec![1.0; sizes]).unwrap_err();
+        assert_eq!(refused, SamplerError::Sizes { given: 3, wanted: 2 });
+        let refused = JoinedCoalitions::new(&partition, &[1.0; 2], |_| vec![1.0]).unwrap_err();
+        assert_eq!(refused, SamplerError::Sizes { given: 1, wanted: 2 });
+        let refused = JoinedCoalitions::new(&partition, &[1.0, -1.0], |sizes| vec![1.0; sizes]).unwrap_err();
+        assert!(matches!(refused, SamplerError::OutcomeWeight { outcome: 1, .. }), "{refused}");
+    }
+
+    // Samples belong to their seeds: if these coalitions change, so does every stored result.
+    #[test]
+    fn first_draws_are_fixed() {
+        let partition = Partition::new(8, vec![vec![0, 1, 2, 3], vec![4, 5], vec![6], vec![7]]).unwrap();
+        let uniform = |sizes: usize| vec![1.0; sizes];
+        let law = JoinedCoalitions::new(&partition, &uniform(4), uniform).unwrap();
+        let mut rng = stream(42, Purpose::ProductSpace, 0);
+        let draws: Vec<u64> = (0..6)
+            .map(|_| {
+                let mut words = [0];
+                law.draw_union(0, &mut rng, &mut words);
+                law.draw_members(0, &mut rng, &mut words);
+                words[0]
+            })
+            .collect();
+        assert_eq!(draws, [54, 48, 54, 0, 140, 142]);
+    }
+}

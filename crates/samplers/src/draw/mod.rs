@@ -1,0 +1,10 @@
+//! Draws of single things: numbers, subsets, orders, outcomes of a law.
+
+pub(crate) mod binomial_count;
+pub(crate) mod discrete;
+pub(crate) mod joined_coalitions;
+pub(crate) mod nested_order;
+pub(crate) mod permutations;
+pub(crate) mod random;
+pub(crate) mod stratified;
+pub(crate) mod subset;

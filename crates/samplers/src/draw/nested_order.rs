@@ -1,0 +1,118 @@
+//! A random order of groups with a random order of the members inside each.
+//!
+//! # Source
+//!
+//! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean of marginal contributions over the orders in which the
+//! members of each group stand together, all of them equally likely.
+
+use apportion_games::Partition;
+use rand_chacha::ChaCha8Rng;
+
+use crate::draw::random::Below;
+
+/// Groups in an order, and the members of each in an order: one of the `m! Π |S_j|!` orders in which nobody stands between two members of
+/// a group.
+///
+/// ```
+/// use apportion_games::{Partition, Purpose, stream};
+/// use apportion_samplers::NestedOrder;
+///
+/// let partition = Partition::new(4, vec![vec![0, 1, 2], vec![3]])?;
+/// let mut order = NestedOrder::new(&partition);
+/// order.shuffle(&mut stream(7, Purpose::NestedPermutations, 0));
+/// let place = order.groups().iter().position(|&group| group == 1);
+/// assert!(place.is_some() && order.members(1) == [3] && order.members(0).len() == 3);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NestedOrder {
+    groups: Vec<usize>,
+    members: Vec<Vec<usize>>,
+}
+
+impl NestedOrder {
+    /// The groups and their members in the order in which `partition` has them.
+    pub fn new(partition: &Partition) -> Self {
+        Self { groups: (0..partition.len()).collect(), members: partition.groups().to_vec() }
+    }
+
+    /// Makes it uniformly random, independently of what it was. O(n) time.
+    pub fn shuffle(&mut self, rng: &mut ChaCha8Rng) {
+        shuffle(&mut self.groups, rng);
+        self.members.iter_mut().for_each(|members| shuffle(members, rng));
+    }
+
+    /// The groups, the first first.
+    pub fn groups(&self) -> &[usize] {
+        &self.groups
+    }
+
+    /// The members of one group, the first first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such group.
+    pub fn members(&self, group: usize) -> &[usize] {
+        &self.members[group]
+    }
+
+    /// Turns it over: groups and the members of each from the last to the first.
+    pub fn reverse(&mut self) {
+        self.groups.reverse();
+        self.members.iter_mut().for_each(|members| members.reverse());
+    }
+}
+
+/// Fisher–Yates.
+fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
+    for last in (1..elements.len()).rev() {
+        elements.swap(last, Below::new(last as u32 + 1).draw(rng) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Purpose, stream};
+    use std::collections::BTreeMap;
+
+    fn flat(order: &NestedOrder) -> Vec<usize> {
+        order.groups().iter().flat_map(|&group| order.members(group).to_vec()).collect()
+    }
+
+    #[test]
+    fn nested_orders_are_uniform() {
+        // 2! · 3! · 2! = 24 orders, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with probability 3.6e-5.
+        let partition = Partition::new(5, vec![vec![4, 0, 2], vec![1, 3]]).unwrap();
+        let mut rng = stream(11, Purpose::NestedPermutations, 0);
+        let mut order = NestedOrder::new(&partition);
+        let mut counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
+        for _ in 0..12_000 {
+            order.shuffle(&mut rng);
+            *counts.entry(flat(&order)).or_default() += 1.0;
+        }
+        assert_eq!(counts.len(), 24);
+        let chi_square: f64 = counts.values().map(|count| (count - 500.0).powi(2) / 500.0).sum();
+        assert!(chi_square < 60.0, "{chi_square}");
+    }
+
+    #[test]
+    fn a_reverse_turns_the_whole_order_over() {
+        let partition =
+            Partition::new(70, vec![(0..30).collect(), (30..66).collect(), (66..70).collect()]).unwrap();
+        let mut order = NestedOrder::new(&partition);
+        order.shuffle(&mut stream(12, Purpose::NestedPermutations, 0));
+        let forward = flat(&order);
+        order.reverse();
+        assert!(flat(&order).iter().eq(forward.iter().rev()));
+    }
+
+    // Samples belong to their seeds: if this order changes, so does every stored result.
+    #[test]
+    fn the_first_order_is_fixed() {
+        let partition = Partition::new(7, vec![vec![0, 1, 2], vec![3], vec![4, 5, 6]]).unwrap();
+        let mut order = NestedOrder::new(&partition);
+        order.shuffle(&mut stream(42, Purpose::NestedPermutations, 0));
+        assert_eq!(flat(&order), [6, 5, 4, 3, 0, 2, 1]);
+    }
+}

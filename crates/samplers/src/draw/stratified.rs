@@ -1,0 +1,148 @@
+//! Draws from a law on finitely many outcomes, spread evenly over them.
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::draw::random::unit;
+use crate::error::SamplerError;
+
+/// A law on the outcomes `0..len`, drawn from in strata: the weights are laid end to end in the order of the outcomes, the interval that they
+/// make is cut into equal parts, and a draw is a uniform point of one of these.
+///
+/// As many draws from each stratum have the law on average, and no variance from stratum to stratum (Cochran, *Sampling Techniques*, 1977,
+/// chapter 5). With as many strata as outcomes of equal weight a draw is the outcome of its stratum, and takes no random number. Others
+/// take one 64-bit word and O(log len) time.
+///
+/// ```
+/// use apportion_games::{Purpose, stream};
+/// use apportion_samplers::Stratified;
+///
+/// let law = Stratified::new(&[3.0, 1.0])?;
+/// let mut rng = stream(7, Purpose::Experiment, 0);
+/// // Of four strata three lie in the first outcome.
+/// let draws: Vec<usize> = (0..4).map(|stratum| law.draw(stratum, 4, &mut rng)).collect();
+/// assert_eq!(draws, [0, 0, 0, 1]);
+/// # Ok::<(), apportion_samplers::SamplerError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stratified {
+    outcomes: usize,
+    /// The sums of the weights up to and with each outcome; none where all are equal.
+    sums: Option<Vec<f64>>,
+}
+
+impl Stratified {
+    /// The law in proportion to `weights`.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite, [`SamplerError::NoOutcome`] if there are none, or all are
+    /// zero.
+    pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
+        if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
+        }
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return Err(SamplerError::NoOutcome { outcomes: weights.len() });
+        }
+        if weights.iter().all(|&weight| weight == largest) {
+            return Self::uniform(weights.len());
+        }
+        let mut sum = 0.0;
+        let add = |weight: &f64| {
+            sum += weight / largest;
+            sum
+        };
+        Ok(Self { outcomes: weights.len(), sums: Some(weights.iter().map(add).collect()) })
+    }
+
+    /// Every one of `outcomes` alike.
+    ///
+    /// # Errors
+    ///
+    /// [`SamplerError::NoOutcome`] for none.
+    pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
+        if outcomes == 0 {
+            return Err(SamplerError::NoOutcome { outcomes });
+        }
+        Ok(Self { outcomes, sums: None })
+    }
+
+    /// Draws an outcome in `stratum` of `strata`, numbered from 0.
+    ///
+    /// # Panics
+    ///
+    /// May panic if there is no such stratum.
+    pub fn draw(&self, stratum: usize, strata: usize, rng: &mut ChaCha8Rng) -> usize {
+        let last = self.outcomes - 1;
+        if last == 0 {
+            return 0;
+        }
+        if self.sums.is_none() && strata == self.outcomes {
+            return stratum;
+        }
+        let place = (stratum as f64 + unit(rng)) / strata as f64;
+        match &self.sums {
+            None => ((place * self.outcomes as f64) as usize).min(last),
+            // An outcome of weight zero has the same sum as the one before.
+            Some(sums) => sums.partition_point(|&sum| sum <= place * sums[last]).min(last),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Purpose, stream};
+
+    #[test]
+    fn as_many_draws_from_each_stratum_have_the_law() {
+        let weights = [0.0, 2.0, 0.5, 0.0, 1.0, 4.0, 0.5];
+        for strata in [1, 2, 7, 10, 64] {
+            for weights in [&weights[..], &[1.0; 5]] {
+                let law = Stratified::new(weights).unwrap();
+                let mut rng = stream(3, Purpose::Experiment, strata as u64);
+                let mut counts = vec![0.0; weights.len()];
+                let draws = 40_000 / strata * strata;
+                for draw in 0..draws {
+                    counts[law.draw(draw % strata, strata, &mut rng)] += 1.0;
+                }
+                let total: f64 = weights.iter().sum();
+                for (count, weight) in counts.iter().zip(weights) {
+                    let (expected, p) = (draws as f64 * weight / total, weight / total);
+                    // Strata only take away from the binomial variance.
+                    let bound = 5.0 * (draws as f64 * p * (1.0 - p)).sqrt();
+                    assert!((count - expected).abs() <= bound, "{strata} strata: {counts:?}");
+                    assert!(*weight > 0.0 || *count == 0.0, "an impossible outcome");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outcomes_of_equal_weight_are_as_frequent_as_one_another_in_as_many_strata() {
+        let law = Stratified::new(&[0.3; 9]).unwrap();
+        assert_eq!(law, Stratified::uniform(9).unwrap());
+        let mut rng = stream(4, Purpose::Experiment, 0);
+        assert!((0..9).all(|stratum| law.draw(stratum, 9, &mut rng) == stratum));
+        // Three outcomes in each of three strata, whichever the draw.
+        assert!((0..999).all(|draw| law.draw(draw % 3, 3, &mut rng) / 3 == draw % 3));
+    }
+
+    #[test]
+    fn what_is_no_law_is_refused() {
+        let refused = Stratified::new(&[1.0, f64::NAN]).unwrap_err();
+        assert!(matches!(refused, SamplerError::OutcomeWeight { outcome: 1, .. }));
+        assert_eq!(Stratified::new(&[0.0; 3]).unwrap_err(), SamplerError::NoOutcome { outcomes: 3 });
+        assert_eq!(Stratified::uniform(0).unwrap_err(), SamplerError::NoOutcome { outcomes: 0 });
+    }
+
+    // Samples belong to their seeds: if these outcomes change, so does every stored result.
+    #[test]
+    fn first_draws_are_fixed() {
+        let law = Stratified::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let mut rng = stream(42, Purpose::NestedPermutations, 0);
+        let draws: Vec<usize> = (0..12).map(|draw| law.draw(draw % 3, 3, &mut rng)).collect();
+        assert_eq!(draws, [1, 3, 3, 0, 2, 3, 2, 2, 3, 1, 3, 3]);
+    }
+}

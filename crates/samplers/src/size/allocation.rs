@@ -1,0 +1,155 @@
+//! How many coalitions of each size a design without replacement takes in expectation.
+//!
+//! # Notation
+//!
+//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected number of rows of size
+//! `s` is
+//!
+//! ```text
+//! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
+//! ```
+//!
+//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line 2 of its Algorithm 1
+//! sums over half of the sizes only and would spend about twice the budget.
+
+use crate::size::choose::populations;
+use crate::size::pairing::Pairing;
+use crate::size::size_law::SizeLaw;
+use crate::size::water_filling::water_fill;
+
+/// Expected numbers of rows, and the numbers of coalitions they are taken from.
+pub(crate) struct Allocation {
+    /// `e(s)` for the sizes `0..=n`. Equal to the population, to the bit, where a size is exhausted.
+    pub(crate) expected: Vec<f64>,
+    /// `C(n, s)`; infinite from 2^128 on.
+    pub(crate) populations: Vec<f64>,
+}
+
+impl Allocation {
+    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for
+    /// `k` sizes of at most `rows` coalitions.
+    pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
+        let populations = populations(law.players());
+        let expected = water_fill(&shares(law, pairing), &populations, rows as f64);
+        Self { expected, populations }
+    }
+}
+
+/// `g(s)` for the sizes `0..=n`, in pairs the mean of `g(s)` and `g(n − s)`.
+pub(crate) fn shares(law: &SizeLaw, pairing: Pairing) -> Vec<f64> {
+    let players = law.players();
+    let share = |size: usize| match pairing {
+        Pairing::Unpaired => law.probability(size),
+        Pairing::Paired => 0.5 * (law.probability(size) + law.probability(players - size)),
+    };
+    (0..=players).map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose;
+
+    fn laws(players: usize) -> Vec<SizeLaw> {
+        let lopsided: Vec<f64> = (0..=players).map(|size| ((size * 7) % 5) as f64).collect();
+        let mut laws: Vec<SizeLaw> =
+            [SizeLaw::leverage(players), SizeLaw::kernel(players), SizeLaw::binomial(players)]
+                .map(Result::unwrap)
+                .into();
+        laws.extend(SizeLaw::custom(&lopsided));
+        laws
+    }
+
+    fn reachable(law: &SizeLaw, pairing: Pairing) -> f64 {
+        let players = law.players();
+        populations(players)
+            .iter()
+            .enumerate()
+            .filter(|(size, _)| {
+                law.probability(*size) > 0.0
+                    || pairing == Pairing::Paired && law.probability(players - size) > 0.0
+            })
+            .map(|(_, population)| population)
+            .sum()
+    }
+
+    #[test]
+    fn expected_rows_sum_to_the_rows_wanted() {
+        for players in (2..=200).chain([1000]) {
+            for law in laws(players) {
+                for rows in [1, 2, players, 5 * players, 10 * players + 1, 1000, 100_000] {
+                    for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                        let allocation = Allocation::new(&law, pairing, rows);
+                        let total: f64 = allocation.expected.iter().sum();
+                        let wanted = (rows as f64).min(reachable(&law, pairing));
+                        assert!((total / wanted - 1.0).abs() < 1e-12, "n = {players}, m = {rows}: {total}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn expected_rows_are_the_smaller_of_the_population_and_a_multiple_of_the_law() {
+        for players in [2, 3, 10, 11, 60, 101] {
+            for law in laws(players) {
+                for rows in [2, players, 10 * players, 160 * players] {
+                    let Allocation { expected, populations } = Allocation::new(&law, Pairing::Unpaired, rows);
+                    let ratio = |size: usize| expected[size] / law.probability(size);
+                    let possible: Vec<usize> =
+                        (0..=players).filter(|&size| law.probability(size) > 0.0).collect();
+                    let (exhausted, others): (Vec<usize>, Vec<usize>) =
+                        possible.into_iter().partition(|&size| expected[size] == populations[size]);
+                    let Some(&first) = others.first() else { continue };
+                    let c = ratio(first);
+                    for size in others {
+                        assert!(
+                            (ratio(size) / c - 1.0).abs() < 1e-12,
+                            "n = {players}, m = {rows}, s = {size}"
+                        );
+                    }
+                    for size in exhausted {
+                        let reach = c * law.probability(size);
+                        assert!(
+                            reach >= populations[size] * (1.0 - 1e-12),
+                            "n = {players}, m = {rows}, s = {size}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everything_is_taken_when_the_rows_suffice() {
+        for players in 2..=40 {
+            for (law, all) in [
+                (SizeLaw::leverage(players).unwrap(), (1 << players) - 2),
+                (SizeLaw::binomial(players).unwrap(), 1 << players),
+            ] {
+                for (rows, pairing) in [
+                    (all, Pairing::Unpaired),
+                    (all, Pairing::Paired),
+                    (all + 1, Pairing::Paired),
+                    (usize::MAX, Pairing::Paired),
+                ] {
+                    let allocation = Allocation::new(&law, pairing, rows);
+                    for size in (0..=players).filter(|&size| law.probability(size) > 0.0) {
+                        assert_eq!(allocation.expected[size], choose(players, size).unwrap() as f64);
+                    }
+                }
+            }
+        }
+    }
+
+    // A misprint of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would take 300.
+    #[test]
+    fn the_oversampling_is_that_of_equation_12() {
+        for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {
+            let allocation = Allocation::new(&SizeLaw::leverage(players).unwrap(), Pairing::Paired, rows);
+            for size in 1..players {
+                assert!((allocation.expected[size] - 2.0 * c).abs() < 1e-12, "n = {players}, s = {size}");
+            }
+        }
+    }
+}

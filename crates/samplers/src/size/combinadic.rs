@@ -1,0 +1,131 @@
+//! Ranks of coalitions: the numbers 0 to C(n, s) − 1 for the coalitions of one size.
+//!
+//! Coalitions of one size are ordered as the ascending lists of their members, lexicographically: {0, 1}, {0, 2}, {1, 2} among
+//! three players have the ranks 0, 1, 2. Ranks are `u128`, so that all sizes are covered up to n = 130, and small or large ones
+//! beyond.
+//!
+//! # Source
+//!
+//! Leverage SHAP, Algorithm 3 (`Combo`), with two corrections: the number of combinations that contain element `j` (0-based, with
+//! `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on `s`, and the search goes on at `j + 1`. As
+//! printed the algorithm returns wrong subsets from n = 5 on. Each element is visited once, and each binomial coefficient follows
+//! from the one before by one multiplication and division, so that the cost is `O(n)` and no table is needed.
+
+use apportion_games::{Coalition, CoalitionView};
+
+use crate::error::SamplerError;
+use crate::size::choose::{choose, multiply_divide};
+
+/// The rank of a coalition among those of its size, in lexicographic order of members; `None` where there are 2^128 or more.
+///
+/// The inverse of [`unrank`]. Takes `O(n)` time.
+///
+/// ```
+/// use apportion_games::Coalition;
+/// use apportion_samplers::rank;
+///
+/// assert_eq!(rank(Coalition::from_members(5, [0, 1]).view()), Some(0));
+/// assert_eq!(rank(Coalition::from_members(5, [3, 4]).view()), Some(9));
+/// ```
+pub fn rank(coalition: CoalitionView<'_>) -> Option<u128> {
+    let mut walk = Walk::new(coalition.players(), coalition.size())?;
+    let mut rank = 0;
+    while walk.left > 0 {
+        if coalition.contains(walk.player) {
+            walk.take();
+        } else {
+            rank += walk.containing;
+            walk.skip();
+        }
+    }
+    Some(rank)
+}
+
+/// The coalition of `size` of `players` players whose [`rank`] is `rank`.
+///
+/// Takes `O(n)` time.
+///
+/// # Errors
+///
+/// [`SamplerError::Size`] if `size` exceeds `players`, [`SamplerError::RankWidth`] where C(n, s) ≥ 2^128, [`SamplerError::Rank`]
+/// if `rank` is not below C(n, s).
+///
+/// ```
+/// use apportion_samplers::unrank;
+///
+/// assert_eq!(unrank(5, 2, 4)?.to_string(), "{1, 2} of 5");
+/// # Ok::<(), apportion_samplers::SamplerError>(())
+/// ```
+pub fn unrank(players: usize, size: usize, rank: u128) -> Result<Coalition, SamplerError> {
+    if size > players {
+        return Err(SamplerError::Size { size, players });
+    }
+    let count = choose(players, size).ok_or(SamplerError::RankWidth { players, size })?;
+    if rank >= count {
+        return Err(SamplerError::Rank { rank, count, players, size });
+    }
+    let mut walk = Walk::from_count(players, size, count);
+    let mut rest = rank;
+    let mut coalition = Coalition::empty(players);
+    while walk.left > 0 {
+        if rest < walk.containing {
+            coalition.insert(walk.player);
+            walk.take();
+        } else {
+            rest -= walk.containing;
+            walk.skip();
+        }
+    }
+    Ok(coalition)
+}
+
+/// A walk over the players in order, each taken or skipped.
+struct Walk {
+    /// The player to decide on.
+    player: usize,
+    /// Members still to take.
+    left: usize,
+    /// Players from `player` on.
+    players_left: usize,
+    /// How many ways of taking the rest contain `player`: C(players_left − 1, left − 1).
+    containing: u128,
+}
+
+impl Walk {
+    /// `None` if C(players, size) does not fit.
+    fn new(players: usize, size: usize) -> Option<Self> {
+        Some(Self::from_count(players, size, choose(players, size)?))
+    }
+
+    fn from_count(players: usize, size: usize, count: u128) -> Self {
+        // C(n − 1, s − 1) = C(n, s) · s / n; with nobody to take the number is never asked for.
+        let containing = if size == 0 { 0 } else { exact(count, size, players) };
+        Self { player: 0, left: size, players_left: players, containing }
+    }
+
+    fn take(&mut self) {
+        // C(N − 2, k − 2) = C(N − 1, k − 1) · (k − 1) / (N − 1)
+        self.containing =
+            if self.left > 1 { exact(self.containing, self.left - 1, self.players_left - 1) } else { 0 };
+        self.left -= 1;
+        self.next();
+    }
+
+    fn skip(&mut self) {
+        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); a skipped player leaves k ≤ N − 1 others, so N > 1.
+        self.containing = exact(self.containing, self.players_left - self.left, self.players_left - 1);
+        self.next();
+    }
+
+    fn next(&mut self) {
+        self.player += 1;
+        self.players_left -= 1;
+    }
+}
+
+/// `count · factor / divisor` where the result is a smaller binomial coefficient.
+fn exact(count: u128, factor: usize, divisor: usize) -> u128 {
+    debug_assert!(factor <= divisor);
+    // The result does not exceed `count`, so it fits.
+    multiply_divide(count, factor as u128, divisor as u128).unwrap_or(0)
+}

@@ -1,0 +1,9 @@
+//! Sizes of coalitions: the laws that they follow, how many of each are wanted, how many there are.
+
+pub(crate) mod allocation;
+pub(crate) mod choose;
+pub(crate) mod combinadic;
+pub(crate) mod pairing;
+pub(crate) mod size_class;
+pub(crate) mod size_law;
+pub(crate) mod water_filling;

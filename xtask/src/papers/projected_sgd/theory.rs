@@ -1,0 +1,314 @@
+//! The constants of the paper's theory (section 4.2), corrected, and the bounds of the expected error that follow.
+//!
+//! They hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley value has a norm of at most D, and iterates projected on
+//! K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The bounds are far from tight.
+//!
+//! # Corrections
+//!
+//! Against the paper as printed: F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, so that `μ = 2 (1 − 1/n)`, not `1 − 1/n`; `B²` is the
+//! square of `Σ L_j / n`; κ = B/μ thus has the factor 1 for 4. (With the printed ones `4κ²/T` is 16 times larger.)
+//!
+//! For steps `2D/(B√t)` the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t` by parts, with ‖φ − φ*‖ ≤ 2D,
+//! to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T, which is used here.
+
+use apportion::estimators::GradientLaw;
+
+/// The rule of the steps that a bound is for, each with its average.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StepRule {
+    /// `γ_t = 2/(μ(t+1))`, the weighted average.
+    Inverse,
+    /// `γ_t = 2D/(B√t)` ([`GradientBounds::square_root_step`]), the uniform average.
+    SquareRoot,
+    /// γ, the last iterate.
+    Constant {
+        /// γ.
+        step: f64,
+        /// `‖φ_0 − φ*‖²`, or a bound of it.
+        start: f64,
+    },
+}
+
+/// The constants for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C), with coalitions drawn by `law`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GradientBounds {
+    pub(super) players: usize,
+    pub(super) norm: f64,
+    pub(super) value: f64,
+    pub(super) law: GradientLaw,
+}
+
+impl GradientBounds {
+    /// B, with `E‖∇‖² ≤ B²` for the stochastic gradient at every point of K.
+    ///
+    /// ```text
+    /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)                   (section 4.2; that of the largest coalitions)
+    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                       (section 4.2, which lacks the square on the left)
+    /// centred     B = 2 Σ_l W_l ‖Px‖ (‖Px‖ D + 2C),  ‖Px‖² = l (n−l)/n        (of the gradient along the plane)
+    /// ```
+    ///
+    /// with `W_l = (n−1)/(l (n−l))`. `|x·φ − y| ≤ ‖Px‖ ‖φ‖ + |y − (l/n) c|`, and the last is at most 2C. Pairs and mini-batches do not make
+    /// it larger. Infinite for the uniform law from 1024 players on.
+    pub(super) fn gradient_norm(&self) -> f64 {
+        let (n, norm, value) = (self.players as f64, self.norm, self.value);
+        let of_size = |size: usize| {
+            let l = size as f64;
+            let (row, values) = match self.law {
+                GradientLaw::Centred => ((l * (n - l) / n).sqrt(), 2.0 * value),
+                _ => (l.sqrt(), value),
+            };
+            (n - 1.0) / (l * (n - l)) * row * (norm * row + values)
+        };
+        if self.law == GradientLaw::Uniform {
+            let row = (n - 1.0).sqrt();
+            return 2.0 * (2f64.powf(n) - 2.0) * row / n * (row * norm + value);
+        }
+        2.0 * (1..self.players).map(of_size).sum::<f64>()
+    }
+
+    /// `μ = 2 (1 − 1/n)`: the least eigenvalue of the Hessian of F, and the only one in the plane.
+    pub(super) fn strong_convexity(&self) -> f64 {
+        2.0 * (1.0 - 1.0 / self.players as f64)
+    }
+
+    /// `κ = B/μ`.
+    pub(super) fn condition(&self) -> f64 {
+        self.gradient_norm() / self.strong_convexity()
+    }
+
+    /// `2D/B`, which over √t is the step that [`StepRule::SquareRoot`] is for.
+    pub(super) fn square_root_step(&self) -> f64 {
+        2.0 * self.norm / self.gradient_norm()
+    }
+
+    /// A bound of `E‖φ̄ − φ*‖²` after `steps` steps, T.
+    ///
+    /// ```text
+    /// inverse      4κ²/T
+    /// square root  6Dκ/√T                               (printed: 4, see the corrections above)
+    /// constant     (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ       for γ < 1/μ
+    /// ```
+    ///
+    /// Infinite where nothing is promised: without steps, and for constant steps that are not between 0 and 1/μ.
+    pub(super) fn expected_error(&self, rule: StepRule, steps: f64) -> f64 {
+        if steps.is_nan() || steps < 1.0 {
+            return f64::INFINITY;
+        }
+        match rule {
+            StepRule::Inverse => 4.0 * self.condition().powi(2) / steps,
+            StepRule::SquareRoot => 6.0 * self.norm * self.condition() / steps.sqrt(),
+            StepRule::Constant { step, start } => {
+                let keep = 1.0 - step * self.strong_convexity();
+                if !(step > 0.0 && keep > 0.0) {
+                    return f64::INFINITY;
+                }
+                keep.powf(steps) * start + step * self.gradient_norm().powi(2) / self.strong_convexity()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion::estimators::{FullBudget, IterateSet, ProjectedGradient};
+    use apportion::games::{ClosedForm, Purpose, SumOfUnanimity, TabulatedGame, stream};
+    use apportion::samplers::Pairing;
+    use apportion::{Estimator, Game};
+    use rand::RngExt;
+
+    const LAWS: [GradientLaw; 3] = [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred];
+
+    fn binomial(players: usize, size: usize) -> f64 {
+        (0..size).map(|i| (players - i) as f64 / (i + 1) as f64).product()
+    }
+
+    /// w_S.
+    fn weight(players: usize, size: usize) -> f64 {
+        (players - 1) as f64 / (binomial(players, size) * (size * (players - size)) as f64)
+    }
+
+    /// The probability of each coalition of a size.
+    fn probability(law: GradientLaw, players: usize, size: usize, norm: f64, value: f64) -> f64 {
+        let bound = |size: usize| {
+            let l = size as f64;
+            let row = match law {
+                GradientLaw::Uniform => return 1.0,
+                GradientLaw::Importance => l.sqrt(),
+                GradientLaw::Centred => (l * (players as f64 - l) / players as f64).sqrt(),
+            };
+            let values = if law == GradientLaw::Centred { 2.0 * value } else { value };
+            weight(players, size) * row * (norm * row + values)
+        };
+        let total: f64 = (1..players).map(|size| binomial(players, size) * bound(size)).sum();
+        bound(size) / total
+    }
+
+    /// D, C and a law.
+    fn bounds(players: usize, norm: f64, value: f64, law: GradientLaw) -> GradientBounds {
+        GradientBounds { players, norm, value, law }
+    }
+
+    #[test]
+    fn gradients_at_points_of_the_set_are_within_their_bound() {
+        let mut rng = stream(1, Purpose::Experiment, 0);
+        for players in 2..=8usize {
+            for law in LAWS {
+                let (norm, value) = (1.5, 0.8);
+                let bound = bounds(players, norm, value, law).gradient_norm().powi(2);
+                let mut most = 0f64;
+                for _ in 0..20 {
+                    let values: Vec<f64> =
+                        (0..1 << players).map(|_| rng.random_range(-value..value)).collect();
+                    let total = values[(1 << players) - 1];
+                    // Any point of the plane, no further away than the ball's part of it.
+                    let raw: Vec<f64> = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
+                    let mean = raw.iter().sum::<f64>() / players as f64;
+                    let away = raw.iter().map(|x| (x - mean).powi(2)).sum::<f64>().sqrt();
+                    let radius = (norm * norm - total * total / players as f64).sqrt();
+                    let point: Vec<f64> =
+                        raw.iter().map(|x| total / players as f64 + (x - mean) / away * radius).collect();
+                    let mut expected = 0.0;
+                    for (mask, value) in values.iter().enumerate().take((1 << players) - 1).skip(1) {
+                        let size = mask.count_ones() as usize;
+                        let fitted: f64 = (0..players).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum();
+                        let l = size as f64;
+                        let row = if law == GradientLaw::Centred {
+                            l * (players as f64 - l) / players as f64
+                        } else {
+                            l
+                        };
+                        let draw = probability(law, players, size, norm, 0.8);
+                        let squared = (2.0 * weight(players, size) * (fitted - value)).powi(2) * row;
+                        expected += squared / draw;
+                    }
+                    most = most.max(expected);
+                }
+                assert!(most <= bound, "{law:?}, {players} players: {most} beyond {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_of_importance_sampling_is_the_sum_over_all_coalitions() {
+        // B = Σ_j L_j / n, L_j = 2 n w_j √l (D √l + C).
+        for players in 2..=10usize {
+            let (norm, value) = (0.7f64, 1.3);
+            let sum: f64 = (1..(1usize << players) - 1)
+                .map(|mask| {
+                    let l = f64::from(mask.count_ones());
+                    2.0 * weight(players, mask.count_ones() as usize) * l.sqrt() * (norm * l.sqrt() + value)
+                })
+                .sum();
+            let own = bounds(players, norm, value, GradientLaw::Importance);
+            assert!((own.gradient_norm() / sum - 1.0).abs() < 1e-12);
+            let largest = (1..players)
+                .map(|size| {
+                    let l = size as f64;
+                    2.0 * (2f64.powi(players as i32) - 2.0)
+                        * weight(players, size)
+                        * l.sqrt()
+                        * (norm * l.sqrt() + value)
+                })
+                .fold(0.0, f64::max);
+            let uniform = bounds(players, norm, value, GradientLaw::Uniform).gradient_norm();
+            assert!((uniform / largest - 1.0).abs() < 1e-12);
+        }
+        // H_{n−1} against (n − 1)/n.
+        let part = |law| bounds(50, 1.0, 1e-12, law).gradient_norm();
+        let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
+        assert!((part(GradientLaw::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
+        assert!((part(GradientLaw::Centred) / (2.0 * 49.0 * 49.0 / 50.0) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_curvature_is_the_least_eigenvalue_of_the_hessian() {
+        for players in 2..=9usize {
+            let entry = |i: usize, j: usize| -> f64 {
+                let both = |mask: &usize| mask >> i & 1 == 1 && mask >> j & 1 == 1;
+                let masks = (1..(1usize << players) - 1).filter(both);
+                masks.map(|mask| 2.0 * weight(players, mask.count_ones() as usize)).sum()
+            };
+            let mu = bounds(players, 1.0, 1.0, GradientLaw::Centred).strong_convexity();
+            // a on the diagonal and c beside it: eigenvalues a − c in the plane and a + (n − 1) c across it.
+            let (a, c) = (entry(0, 0), entry(0, 1));
+            for i in 0..players {
+                for j in 0..players {
+                    assert!((entry(i, j) - if i == j { a } else { c }).abs() < 1e-12);
+                }
+            }
+            assert!(
+                (a - c - mu).abs() < 1e-12 && a + (players - 1) as f64 * c >= mu - 1e-12,
+                "{players} players"
+            );
+        }
+    }
+
+    #[test]
+    fn errors_of_runs_are_within_their_bounds() {
+        for seed in 0..4 {
+            let players = 4;
+            let game = TabulatedGame::from_game(&SumOfUnanimity::random(players, 6, 3, seed)).unwrap();
+            let truth = SumOfUnanimity::random(players, 6, 3, seed).shapley();
+            let norm = 1.1 * truth.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let empty = game.value(0)[0];
+            let value = game.values_in_order().iter().map(|v| (v - empty).abs()).fold(0.0, f64::max);
+            let total = truth.iter().sum::<f64>() / players as f64;
+            let start = truth.iter().map(|x| (x - total).powi(2)).sum::<f64>();
+            for law in LAWS {
+                let bounds = bounds(players, norm, value, law);
+                let constant = 0.01;
+                for (rule, estimator) in [
+                    (StepRule::Inverse, ProjectedGradient::inverse()),
+                    (StepRule::SquareRoot, ProjectedGradient::square_root(bounds.square_root_step())),
+                    (StepRule::Constant { step: constant, start }, ProjectedGradient::constant(constant)),
+                ] {
+                    for pairing in [Pairing::Unpaired, Pairing::Paired] {
+                        let estimator = ProjectedGradient {
+                            law,
+                            pairing,
+                            set: IterateSet::Ball(norm),
+                            value_bound: Some(value),
+                            full_budget: FullBudget::Sample,
+                            ..estimator
+                        };
+                        for steps in [10, 300] {
+                            let budget = 2 + steps * if pairing == Pairing::Paired { 2 } else { 1 };
+                            let error = |seed| {
+                                let got =
+                                    estimator.estimate(&game as &dyn Game, budget, seed).unwrap().values;
+                                got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+                            };
+                            let mean = (0..40).map(error).sum::<f64>() / 40.0;
+                            let bound = bounds.expected_error(rule, steps as f64);
+                            assert!(mean <= bound, "{law:?}, {rule:?}, {steps}: {mean} beyond {bound}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_constants_are_those_checked_by_hand() {
+        // n = 8, C = D = 1: B/μ = 30.6; with the paper's factors 122.4.
+        let bounds = bounds(8, 1.0, 1.0, GradientLaw::Importance);
+        assert!((bounds.condition() - 30.6).abs() < 0.05, "{}", bounds.condition());
+        let steps = 1e6;
+        let inverse = bounds.expected_error(StepRule::Inverse, steps);
+        assert!((inverse / (4.0 * bounds.condition().powi(2) / steps) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_is_promised_where_there_is_nothing_to_promise() {
+        let of_six = bounds(6, 1.0, 0.5, GradientLaw::Centred);
+        for step in [0.0, -1.0, 0.6, f64::NAN] {
+            assert_eq!(of_six.expected_error(StepRule::Constant { step, start: 1.0 }, 10.0), f64::INFINITY);
+        }
+        for steps in [0.0, f64::NAN] {
+            assert_eq!(of_six.expected_error(StepRule::Inverse, steps), f64::INFINITY);
+        }
+        assert_eq!(bounds(2000, 1.0, 1.0, GradientLaw::Uniform).gradient_norm(), f64::INFINITY);
+        assert!(bounds(2000, 1.0, 1.0, GradientLaw::Centred).gradient_norm().is_finite());
+    }
+}
