@@ -252,7 +252,6 @@ mod tests {
             assert!(lime.explain(&game, budget, 0).is_err());
         }
         assert_eq!(game.calls(), 0);
-        assert!(lime.explain(&Additive::new(Vec::<f64>::new()).unwrap(), 10, 0).is_err());
     }
 
     #[test]

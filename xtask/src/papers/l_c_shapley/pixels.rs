@@ -51,18 +51,15 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
 }
 
 fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
-    let of = |wanted: &[&str]| -> Vec<_> {
+    let of = |wanted: &[&str], method: Method, rivals: &[Method]| -> Vec<_> {
         let measured = all.iter().filter(|measured| wanted.contains(&measured.subject.name));
-        measured.flat_map(|measured| by_areas(measured, Method::CShapley, &RIVALS)).collect()
-    };
-    let versus = |one: Method, other: Method| -> Vec<_> {
-        all.iter().flat_map(|measured| by_areas(measured, one, &[other])).collect()
+        measured.flat_map(|measured| by_areas(measured, method, rivals)).collect()
     };
     let of_paper = ["mnist38", "cifar_deer_horse"];
     let paper = ahead(
         "C-Shapley consistently outperforms the other methods on MNIST and CIFAR-10",
         "section 5.2; figure 3",
-        of(&of_paper),
+        of(&of_paper, Method::CShapley, &RIVALS),
     );
     let names = [&of_paper[..], &["mnist38_cnn", "cifar_deer_horse_cnn"]].concat();
     let paper = with_networks(found, &names, paper);
@@ -71,17 +68,17 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
         ahead(
             "C-Shapley outperforms the other methods on digits of 8 × 8 pixels, too",
             "this project, beside section 5.2",
-            of(&[DIGITS]),
+            of(&[DIGITS], Method::CShapley, &RIVALS),
         ),
         ahead(
             "the weights of section 4.3.2 hold C-Shapley back: with equal ones it is ahead of itself",
             "this project, beside section 5.2",
-            versus(Method::EqualWeights, Method::CShapley),
+            of(&of_paper, Method::EqualWeights, &[Method::CShapley]),
         ),
         ahead(
             "the empty image holds C-Shapley back: squares that are taken away from the whole image are ahead of those alone",
             "this project, beside section 5.2",
-            versus(Method::TakenAway, Method::EqualWeights),
+            of(&of_paper, Method::TakenAway, &[Method::EqualWeights]),
         ),
     ]
 }
