@@ -27,7 +27,7 @@ struct Count {
 }
 
 /// The circles of today, in November 2026. Lower the numbers when a circle is cut; a crate that is not listed has none.
-const RECORDED: [(&str, Count); 13] = [
+const RECORDED: [(&str, Count); 12] = [
     ("crates/apportion/src", Count { circles: 1, files: 2 }),
     ("crates/cli/src", Count { circles: 4, files: 15 }),
     ("crates/estimators/src", Count { circles: 7, files: 26 }),
@@ -37,7 +37,6 @@ const RECORDED: [(&str, Count); 13] = [
     ("crates/partitions/src", Count { circles: 1, files: 7 }),
     ("crates/samplers/src", Count { circles: 1, files: 4 }),
     ("crates/solvers/src", Count { circles: 1, files: 3 }),
-    ("crates/trees/src", Count { circles: 2, files: 28 }),
     ("crates/values/src", Count { circles: 1, files: 7 }),
     ("xtask/src", Count { circles: 1, files: 89 }),
     ("xtask/train/src", Count { circles: 1, files: 2 }),
