@@ -15,9 +15,10 @@ use std::time::Instant;
 
 use apportion::games::{Partition, Rows};
 use apportion::trees::{
-    Attributions, Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
+    Attributions, Diagonal, Ensemble, Exact, Interactions, InterventionalOracle, Kernel, PathDependentOracle,
+    Settings, TreeError,
 };
-use apportion::values::SolutionConcept;
+use apportion::values::{SolutionConcept, Value};
 use apportion_benches::{option, peak_memory_mib};
 use cpu_time::ProcessTime;
 
@@ -77,48 +78,18 @@ struct Task<'a> {
     fresh: bool,
 }
 
-/// The oracle of either game.
-enum Oracle<'a> {
-    Interventional(InterventionalOracle<'a>),
-    PathDependent(PathDependentOracle<'a>),
-}
-
-impl Oracle<'_> {
-    fn explain(
-        &self,
-        value: &SolutionConcept,
-        partition: &Partition,
-        interactions: Option<Diagonal>,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        if let (SolutionConcept::Semivalue(value), Some(diagonal)) = (value, interactions) {
-            let pairs = match self {
-                Self::Interventional(oracle) => oracle.interactions(value.clone(), diagonal, rows)?,
-                Self::PathDependent(oracle) => oracle.interactions(value.clone(), diagonal, rows)?,
-            };
-            return Ok(Attributions {
-                values: pairs.values,
-                base: pairs.base,
-                predictions: pairs.predictions,
-            });
-        }
-        match (self, value.clone()) {
-            (Self::Interventional(oracle), SolutionConcept::Semivalue(value)) => oracle.values(value, rows),
-            (Self::Interventional(oracle), SolutionConcept::Coalitional(value)) => {
-                oracle.coalitional_values(&value, partition, rows)
-            }
-            (Self::Interventional(oracle), SolutionConcept::Quotient(value)) => {
-                oracle.quotient_values(value, partition, rows)
-            }
-            (Self::Interventional(oracle), _) => oracle.two_step_shapley(partition, rows),
-            (Self::PathDependent(oracle), SolutionConcept::Semivalue(value)) => oracle.values(value, rows),
-            (Self::PathDependent(oracle), SolutionConcept::Coalitional(value)) => {
-                oracle.coalitional_values(&value, partition, rows)
-            }
-            (Self::PathDependent(oracle), SolutionConcept::Quotient(value)) => {
-                oracle.quotient_values(value, partition, rows)
-            }
-            (Self::PathDependent(oracle), _) => oracle.two_step_shapley(partition, rows),
+/// The values, or the matrices of pairs in their place.
+fn explain(
+    oracle: &dyn Exact,
+    value: &Value,
+    interactions: Option<Diagonal>,
+    rows: Rows<'_>,
+) -> Result<Attributions, TreeError> {
+    match interactions {
+        None => oracle.values_of(value, rows),
+        Some(diagonal) => {
+            let Interactions { values, base, predictions } = oracle.interactions_of(value, diagonal, rows)?;
+            Ok(Attributions { values, base, predictions })
         }
     }
 }
@@ -136,9 +107,9 @@ impl Task<'_> {
         let background = self.background.map(|path| read(Path::new(path), features)).transpose()?;
         let make = || match &background {
             Some(background) => InterventionalOracle::new(&ensemble, Rows::new(background, features), None)
-                .map(|oracle| Oracle::Interventional(oracle.with_settings(self.settings))),
+                .map(|oracle| Box::new(oracle.with_settings(self.settings)) as Box<dyn Exact + '_>),
             None => PathDependentOracle::new(&ensemble)
-                .map(|oracle| Oracle::PathDependent(oracle.with_settings(self.settings))),
+                .map(|oracle| Box::new(oracle.with_settings(self.settings)) as Box<dyn Exact + '_>),
         };
         if matches!(value, SolutionConcept::Linear(_)) {
             return Err("linear values have no oracle".into());
@@ -148,17 +119,11 @@ impl Task<'_> {
         }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
-        let plan = match (&oracle, value) {
-            (Oracle::PathDependent(oracle), SolutionConcept::Semivalue(value)) => {
-                Some(oracle.plan(value, rows.len())?)
-            }
-            // Asked of an oracle of its own, as it may sort the background.
-            (Oracle::Interventional(_), SolutionConcept::Semivalue(value)) => match make()? {
-                Oracle::Interventional(oracle) => Some(oracle.plan(value, rows)?),
-                Oracle::PathDependent(_) => None,
-            },
-            _ => None,
-        };
+        let groups = value.needs_partition().then(|| partition.clone());
+        let asked = Value::of(value.clone(), groups, None)?;
+        // Asked of an oracle of its own, as it may sort the background.
+        let is_semivalue = matches!(value, SolutionConcept::Semivalue(_));
+        let plan = is_semivalue.then(|| make()?.plan_of(&asked, rows.len(), rows)).transpose()?;
         let plan = plan.filter(|_| self.interactions.is_none());
         let predicted = plan
             .as_ref()
@@ -169,15 +134,14 @@ impl Task<'_> {
         });
         let (predict, margins) = least(repetitions, || ensemble.margins(rows));
         margins?;
-        let (explain, explained) = least(repetitions, || match self.fresh {
-            false => oracle.explain(value, &partition, self.interactions, rows),
-            true => make()?.explain(value, &partition, self.interactions, rows),
+        let (spent, explained) = least(repetitions, || match self.fresh {
+            false => explain(&*oracle, &asked, self.interactions, rows),
+            true => explain(&*make()?, &asked, self.interactions, rows),
         });
         let explained = explained?;
         let peak = peak_memory_mib();
         let first = Rows::new(rows.row(0), features);
-        let (one, _) =
-            least(20 * repetitions, || oracle.explain(value, &partition, self.interactions, first));
+        let (one, _) = least(20 * repetitions, || explain(&*oracle, &asked, self.interactions, first));
         let outputs = ensemble.output_count();
         let numbers = explained.values.len() / rows.len();
         let gap =
@@ -200,8 +164,8 @@ impl Task<'_> {
             r#"{{"value":"{value}","kernels":"{kernels}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"load_ms":{:.2},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
             rows.len(),
             self.threads,
-            per_row(explain.cpu),
-            per_row(explain.wall),
+            per_row(spent.cpu),
+            per_row(spent.wall),
             per_row(predict.cpu),
             load.cpu * 1e3,
             build.cpu * 1e3,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use apportion_games::{Background, Coalition, Game, Model, Rows};
 use apportion_trees::{
-    Attributions, CompiledBackground, Ensemble, InterventionalOracle, LinkedEnsemble, LinkedOracle,
+    Attributions, CompiledBackground, Ensemble, Exact, InterventionalOracle, LinkedEnsemble, LinkedOracle,
     PathDependentGame, PathDependentOracle, Settings, TreeError,
 };
 use apportion_values::Value;
@@ -78,6 +78,9 @@ impl<'a> Trees<'a> {
 
     /// The exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
+        if matches!(value, Value::Linear(_) | Value::OnGraph(..)) {
+            return Err(ExplainError::Unsupported { method: Method::Tree, value: Box::new(value.clone()) });
+        }
         let oracle = match self.oracle.get() {
             Some(oracle) => oracle,
             None => {
@@ -85,7 +88,7 @@ impl<'a> Trees<'a> {
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        oracle.values(value, rows)
+        Ok(oracle.exact().values_of(value, rows)?)
     }
 
     fn new_oracle(&self) -> Result<Oracle<'a>, TreeError> {
@@ -94,11 +97,11 @@ impl<'a> Trees<'a> {
             Plays::Marginal(background) => {
                 let weights = Some(background.weights());
                 let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
-                Oracle::Interventional(oracle.with_settings(settings))
+                Oracle::Marginal(oracle.with_settings(settings))
             }
             Plays::Compiled(background) => {
                 let oracle = InterventionalOracle::from_compiled(ensemble, background.clone())?;
-                Oracle::Interventional(oracle.with_settings(settings))
+                Oracle::Marginal(oracle.with_settings(settings))
             }
             Plays::Linked(_, background) => {
                 let weights = Some(background.weights());
@@ -111,36 +114,19 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// The oracle of each game.
+/// The oracle of each game. No box of `dyn Exact`, whose end might look at what it borrows: an explainer may outlive its model.
 enum Oracle<'a> {
-    Interventional(InterventionalOracle<'a>),
+    Marginal(InterventionalOracle<'a>),
     PathDependent(PathDependentOracle<'a>),
     Linked(LinkedOracle<'a>),
 }
 
 impl Oracle<'_> {
-    fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
-        // The oracles have the same methods, and share no trait for the sake of this one place.
-        macro_rules! ask {
-            ($oracle:expr) => {
-                match value {
-                    Value::Semivalue(semivalue) => $oracle.values(semivalue.clone(), rows),
-                    Value::Coalitional(value, groups) => $oracle.coalitional_values(value, groups, rows),
-                    Value::TwoStepShapley(groups) => $oracle.two_step_shapley(groups, rows),
-                    Value::Quotient(semivalue, groups) => {
-                        $oracle.quotient_values(semivalue.clone(), groups, rows)
-                    }
-                    _ => {
-                        let value = Box::new(value.clone());
-                        return Err(ExplainError::Unsupported { method: Method::Tree, value });
-                    }
-                }
-            };
+    fn exact(&self) -> &dyn Exact {
+        match self {
+            Self::Marginal(oracle) => oracle,
+            Self::PathDependent(oracle) => oracle,
+            Self::Linked(oracle) => oracle,
         }
-        Ok(match self {
-            Self::Interventional(oracle) => ask!(oracle)?,
-            Self::PathDependent(oracle) => ask!(oracle)?,
-            Self::Linked(oracle) => ask!(oracle)?,
-        })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use apportion::trees::{CompiledBackground, InterventionalOracle, PathDependentOracle, Plan};
+use apportion::trees::{CompiledBackground, Exact, InterventionalOracle, PathDependentOracle};
 use apportion::{Ensemble, Rows, Semivalue};
 use serde_json::{Value, json};
 
@@ -30,8 +30,7 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
     let model = model::read(&args.model)?;
     let mut facts = facts(&model);
     if let Ok(oracle) = PathDependentOracle::new(&model) {
-        let plans = ROWS.map(|rows| Ok((rows, oracle.plan(&Semivalue::Shapley, rows)?)));
-        facts.push(("path_dependent_shapley", plans_in_words(plans)?));
+        facts.push(("path_dependent_shapley", plans(&model, &oracle, &[])?));
     }
     if let Some(path) = &args.background {
         facts.push(("marginal_shapley", against(&model, path)?));
@@ -75,34 +74,25 @@ fn against(model: &Ensemble, path: &Path) -> Result<Value> {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // A plan without the walk does not look at the rows, only at their number.
         let rows = vec![0.0; model.feature_count()];
-        return plans(model, InterventionalOracle::from_compiled(model, background)?, &rows);
+        return plans(model, &InterventionalOracle::from_compiled(model, background)?, &rows);
     }
     let table = rows::read(path, &wanted)?;
     let oracle = InterventionalOracle::new(model, Rows::new(&table.values, table.columns), None)?;
     let sample = table.len().min(SAMPLE);
-    plans(model, oracle, &table.values[..sample * table.columns])
+    plans(model, &oracle, &table.values[..sample * table.columns])
 }
 
-/// Plans for so many rows as [`ROWS`] says, which `sample` stands for.
-fn plans(model: &Ensemble, oracle: InterventionalOracle<'_>, sample: &[f64]) -> Result<Value> {
-    let features = model.feature_count();
-    plans_in_words(
-        ROWS.map(|count| {
-            Ok((count, oracle.plan_for(&Semivalue::Shapley, count, Rows::new(sample, features))?))
-        }),
-    )
-}
-
-/// `1000 rows: tables 96, masks 4 trees, about 12 ms`.
-fn plans_in_words<const K: usize>(plans: [Result<(usize, Plan)>; K]) -> Result<Value> {
-    let words = plans.into_iter().map(|plan| {
-        let (rows, plan) = plan?;
+/// Plans for so many rows as [`ROWS`] says, which `sample` stands for: `1000 rows: tables 96, masks 4 trees, about 12 ms`.
+fn plans(model: &Ensemble, oracle: &dyn Exact, sample: &[f64]) -> Result<Value> {
+    let sample = Rows::new(sample, model.feature_count());
+    let words = ROWS.map(|rows| -> Result<String> {
+        let plan = oracle.plan_of(&Semivalue::Shapley.into(), rows, sample)?;
         let kernels: Vec<String> =
             plan.kernels.iter().map(|(kernel, trees)| format!("{kernel} for {trees}")).collect();
         let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
         Ok(format!("{rows}: {} trees; about {}", kernels.join(", "), duration(plan.seconds)))
     });
-    Ok(json!(words.collect::<Result<Vec<_>>>()?))
+    Ok(json!(words.into_iter().collect::<Result<Vec<_>>>()?))
 }
 
 /// A duration to two digits, with its unit.

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::trees::{InterventionalOracle, PathDependentOracle};
-use apportion::{Method, Rows, SolutionConcept};
+use apportion::trees::{Exact, InterventionalOracle, PathDependentOracle};
+use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::args::{self, Explain, Game, Space};
 use crate::background::{self, background};
@@ -66,34 +66,30 @@ pub(crate) fn run(
     let explicands = input.table.gather(&input.selected);
     let rows = Rows::new(&explicands, input.table.columns);
     let (settings, diagonal) = (args.engine.settings(), form.diagonal());
-    // The oracles have the same methods, and share no trait.
-    macro_rules! ask {
-        ($oracle:expr) => {{
-            let oracle = $oracle.with_settings(settings);
-            threads::run(&args.threads, || match (&args.value, &partition) {
-                (SolutionConcept::Quotient(value), Some(partition)) => {
-                    Ok(oracle.quotient_interactions(value.clone(), diagonal, partition, rows)?)
-                }
-                (SolutionConcept::Semivalue(value), _) => {
-                    Ok(oracle.interactions(value.clone(), diagonal, rows)?)
-                }
-                _ => Err(anyhow::Error::from(not_of_pairs())),
-            })??
-        }};
-    }
-    let found = match (args.game, &args.background_compiled) {
-        (Game::PathDependent, _) => ask!(PathDependentOracle::new(&input.model)?),
-        (_, Some(path)) => {
-            ask!(InterventionalOracle::from_compiled(
-                &input.model,
-                background::compiled(path, &input.model)?
-            )?)
-        }
-        (_, None) => {
-            let background = background(args, input)?;
-            ask!(InterventionalOracle::new(&input.model, background.as_rows(), Some(background.weights()))?)
-        }
+    let background = match (args.game, &args.background_compiled) {
+        (Game::PathDependent, _) | (_, Some(_)) => None,
+        (_, None) => Some(background(args, input)?),
     };
+    let model = &input.model;
+    let oracle: Box<dyn Exact + '_> = match (&background, &args.background_compiled) {
+        (Some(rows), _) => {
+            let oracle = InterventionalOracle::new(model, rows.as_rows(), Some(rows.weights()))?;
+            Box::new(oracle.with_settings(settings))
+        }
+        (None, Some(path)) if args.game != Game::PathDependent => {
+            let compiled = background::compiled(path, model)?;
+            Box::new(InterventionalOracle::from_compiled(model, compiled)?.with_settings(settings))
+        }
+        (None, _) => Box::new(PathDependentOracle::new(model)?.with_settings(settings)),
+    };
+    let value = match (&args.value, &partition) {
+        (SolutionConcept::Quotient(value), Some(partition)) => {
+            Value::quotient(value.clone(), partition.clone())
+        }
+        (SolutionConcept::Semivalue(value), _) => value.clone().into(),
+        _ => return Err(not_of_pairs().into()),
+    };
+    let found = threads::run(&args.threads, || oracle.interactions_of(&value, diagonal, rows))??;
     let explained = Instant::now();
     let results = Interactions {
         value: args.value.to_string(),

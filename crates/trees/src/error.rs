@@ -4,7 +4,7 @@ use apportion_games::GameError;
 use apportion_models::ModelError;
 use apportion_values::ValueError;
 
-use crate::kernel::Kernel;
+use crate::engine::settings::Kernel;
 
 /// Why a model file could not be read, or rows could not be explained.
 #[derive(Debug, thiserror::Error)]

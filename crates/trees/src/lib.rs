@@ -9,6 +9,8 @@
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
+//! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`](apportion_values::Value) |
+//! | [`SharedEnsemble`] | a model that an oracle borrows, or shares and lives with as long as it is wanted |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a model or rows were refused |
@@ -56,28 +58,28 @@ extern crate self as apportion_trees;
 
 mod background;
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/trees/common/mod.rs"]
 mod common;
+mod engine;
 mod error;
+mod exact;
 mod game;
-mod groups;
-mod interactions;
-mod kernel;
 mod linked;
-mod moments;
-mod oracle;
+mod marginal;
 mod path_dependent;
-mod tables;
 
 pub use apportion_models::{Ensemble, Link, LinkedEnsemble, ModelError, Origin};
 pub use background::{BackgroundCompiler, CompiledBackground};
+pub use engine::attributions::Attributions;
+pub use engine::interactions::{Diagonal, Interactions};
+pub use engine::settings::{Kernel, Plan, Precision, Settings};
+pub use engine::shared::SharedEnsemble;
 pub use error::TreeError;
+pub use exact::Exact;
 pub use game::PathDependentGame;
-pub use interactions::{Diagonal, Interactions};
-pub use kernel::{Kernel, Plan, Precision, Settings};
-pub use linked::LinkedOracle;
-pub use oracle::{Attributions, InterventionalOracle};
-pub use path_dependent::PathDependentOracle;
+pub use linked::oracle::LinkedOracle;
+pub use marginal::oracle::InterventionalOracle;
+pub use path_dependent::oracle::PathDependentOracle;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

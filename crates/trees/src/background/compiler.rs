@@ -5,9 +5,9 @@ use rayon::prelude::*;
 
 use super::dense::Dense;
 use super::{CompiledBackground, base, feature_paths};
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::{BLOCK, Columns, Paths};
 use crate::error::TreeError;
-use crate::oracle::histograms::Histograms;
-use crate::tables::paths::{BLOCK, Columns, Paths};
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 

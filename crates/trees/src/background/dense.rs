@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::decisions::{Block, Questions, ROWS, WORDS};
 use super::lattice::Lattice;
-use crate::oracle::histograms::Histograms;
-use crate::tables::paths::Paths;
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::Paths;
 use apportion_models::Ensemble;
 
 /// Blocks whose answers are kept at once.

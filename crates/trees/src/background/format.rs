@@ -27,9 +27,9 @@ use std::io;
 use sha2::{Digest, Sha256};
 
 use super::{CompiledBackground, base, feature_paths};
+use crate::engine::bits::all_of;
+use crate::engine::histograms::Histograms;
 use crate::error::TreeError;
-use crate::oracle::histograms::Histograms;
-use crate::tables::paths::all_of;
 use apportion_models::Ensemble;
 
 const MAGIC: &[u8; 8] = b"APPBGRND";

@@ -1,7 +1,7 @@
 //! From patterns of features to those of groups.
 
-use crate::oracle::histograms::Histograms;
-use crate::tables::paths::Paths;
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
 /// The paths of a tree whose players are groups, and their histograms from those of the features. `None` where a path has too many features,

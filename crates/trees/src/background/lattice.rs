@@ -17,7 +17,7 @@
 //! where the feature is known, the child has its own.
 
 use super::decisions::{Bits, Questions, WORDS};
-use crate::tables::paths::Paths;
+use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
 /// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer than looking at each row.
@@ -308,8 +308,8 @@ mod tests {
     use super::*;
     use crate::background::decisions::{Block, ROWS};
     use crate::common::{Random, TreeSpec, document, read};
-    use crate::oracle::histograms::Histograms;
-    use crate::tables::paths::{BLOCK, Columns};
+    use crate::engine::histograms::Histograms;
+    use crate::engine::paths::{BLOCK, Columns};
 
     #[test]
     fn counts_are_those_of_looking_at_each_row() {

@@ -13,23 +13,27 @@
 //! |---|---|
 //! | [`compiler`] | rows in, in any number of calls; a compiled background out |
 //! | [`dense`], [`lattice`], [`decisions`] | counting patterns by conjunctions of bits, for 64 rows at a time |
+//! | [`sort`](mod@sort) | the rows of an oracle, sorted by pattern |
 //! | [`grouped`] | from patterns of features to those of groups |
 //! | [`format`](mod@format) | the file, and how it is checked |
 
 mod compiler;
 pub(crate) mod decisions;
-pub(crate) mod dense;
+mod dense;
 mod format;
 mod grouped;
 mod lattice;
+mod sort;
 #[cfg(test)]
 mod tests;
 
 pub use self::compiler::BackgroundCompiler;
 pub(crate) use self::grouped::of_groups;
+pub(crate) use self::sort::sort;
+use crate::engine::bits::all_of;
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::Paths;
 use crate::error::TreeError;
-use crate::oracle::histograms::Histograms;
-use crate::tables::paths::{Paths, all_of};
 use apportion_models::Ensemble;
 
 /// A background set as the leaves of one ensemble see it: all that [`InterventionalOracle`](crate::InterventionalOracle) needs, without the

@@ -1,12 +1,11 @@
 //! Compiled backgrounds against the rows that they are compiled from.
 
-use apportion_games::{GameError, Partition, Rows};
+use apportion_games::{GameError, Rows};
 use apportion_values::{CoalitionalValue, Semivalue};
 use sha2::{Digest, Sha256};
 
 use super::{BackgroundCompiler, CompiledBackground};
 use crate::common::{Random, TreeSpec, document, read};
-use crate::oracle::cost::Kernel;
 use crate::{Attributions, Ensemble, InterventionalOracle, TreeError};
 
 /// Compiles rows cut into calls of so many.
@@ -263,32 +262,4 @@ fn what_cannot_be_compiled_is_refused_by_name() {
         let error = compiler.finish().unwrap_err();
         assert!(matches!(error, TreeError::Game(GameError::BackgroundWeights { .. })), "{error}");
     }
-}
-
-#[test]
-fn groups_of_one_and_of_all_need_no_rows_either() {
-    let random = &mut Random(36);
-    let ensemble = ensemble(random, 6, 1);
-    let background = random.row(6 * 40);
-    let oracle =
-        InterventionalOracle::from_compiled(&ensemble, compile(&ensemble, &background, None, 40)).unwrap();
-    let rows = random.row(6 * 3);
-    let rows = Rows::new(&rows, 6);
-    let whole = oracle.quotient_values(Semivalue::Shapley, &Partition::whole(6), rows).unwrap();
-    for (value, prediction) in whole.values.iter().zip(&whole.predictions) {
-        assert!((value + whole.base[0] - prediction).abs() < 1e-12);
-    }
-    let alone = oracle.quotient_values(Semivalue::Shapley, &Partition::singletons(6), rows).unwrap();
-    assert_close(&alone, &oracle.values(Semivalue::Shapley, rows).unwrap(), "groups of one");
-}
-
-#[test]
-fn the_walk_is_refused_without_rows() {
-    let random = &mut Random(37);
-    let ensemble = ensemble(random, 3, 1);
-    let oracle =
-        InterventionalOracle::from_compiled(&ensemble, compile(&ensemble, &[0.0; 3], None, 1)).unwrap();
-    let error = oracle.values_by(Semivalue::Shapley, Rows::new(&[1.0; 3], 3), |_| Kernel::Walk).unwrap_err();
-    assert!(matches!(error, TreeError::Unsupported { .. }));
-    assert!(error.to_string().contains("tables or masks"), "{error}");
 }

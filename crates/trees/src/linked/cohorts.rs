@@ -65,7 +65,7 @@ impl Mixtures<'_> {
     ) -> bool {
         let features = self.ensemble.feature_count();
         let background = &self.background[row * features..(row + 1) * features];
-        walk.run(self.ensemble, &self.fixed, &view.trees, &question.player_of, explicand, background)
+        walk.run(&self.ensemble, &self.fixed, &view.trees, &question.player_of, explicand, background)
     }
 }
 

@@ -9,8 +9,9 @@ use super::question::Question;
 use super::table::PairGame;
 use super::walk::Walk;
 use super::weights::ByClass;
+use crate::engine::attributions::Attributions;
+use crate::engine::driver::in_tasks;
 use crate::error::TreeError;
-use crate::oracle::Attributions;
 
 /// Rows whose cost is predicted before it is compared with what is allowed.
 const WAVE: usize = 64;
@@ -37,20 +38,8 @@ impl Cost {
 }
 
 impl Mixtures<'_> {
-    /// Answers questions, unless that would take more steps than allowed.
-    pub(super) fn checked_answer(
-        &self,
-        questions: &[Question],
-        places: usize,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        self.ensemble.check_rows(rows, "row")?;
-        self.check_cost(&questions.iter().collect::<Vec<_>>(), rows)?;
-        self.answer(questions, places, rows)
-    }
-
-    /// Refuses what would take more steps than allowed. Predicting takes no more than those.
-    pub(super) fn check_cost(&self, questions: &[&Question], rows: Rows<'_>) -> Result<(), TreeError> {
+    /// The steps that it takes; refuses more than are allowed. Predicting takes no more than those.
+    pub(super) fn check_cost(&self, questions: &[Question], rows: Rows<'_>) -> Result<u64, TreeError> {
         let mut cost = Cost::default();
         for start in (0..rows.len()).step_by(WAVE) {
             let wave = start..rows.len().min(start + WAVE);
@@ -77,7 +66,7 @@ impl Mixtures<'_> {
                 });
             }
         }
-        Ok(())
+        Ok(cost.steps)
     }
 
     /// Adds the cost of one row, or of so many background rows that it is too much.
@@ -114,12 +103,18 @@ impl Mixtures<'_> {
         let predictions = self.ensemble.linked()?.outputs_of(rows)?;
         check_finite(&predictions, outputs, self.link)?;
         let mut values = vec![0.0; rows.len() * places * outputs];
-        values.par_chunks_mut((places * outputs).max(1)).enumerate().for_each(|(row, values)| {
-            let explicand = self.rounded(rows.row(row));
-            for question in questions {
-                self.add_values(question, &explicand, values);
-            }
-        });
+        in_tasks(
+            rows,
+            1,
+            &mut values,
+            || (),
+            |(), values, row| {
+                let explicand = self.rounded(row);
+                for question in questions {
+                    self.add_values(question, &explicand, values);
+                }
+            },
+        );
         check_finite(&values, outputs, self.link)?;
         Attributions::new(values, self.base.clone(), predictions)
     }

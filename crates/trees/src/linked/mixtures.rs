@@ -3,6 +3,7 @@
 use apportion_games::{Background, Rows};
 
 use super::fixed::Fixed;
+use crate::engine::shared::SharedEnsemble;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
@@ -18,7 +19,7 @@ pub(super) struct View {
 
 /// What stays the same for all questions and rows.
 pub(super) struct Mixtures<'a> {
-    pub(super) ensemble: &'a Ensemble,
+    pub(super) ensemble: SharedEnsemble<'a>,
     pub(super) link: Link,
     pub(super) fixed: Fixed,
     /// One for each output, unless the link mixes them.
@@ -38,7 +39,7 @@ pub(super) struct Mixtures<'a> {
 
 impl<'a> Mixtures<'a> {
     pub(super) fn new(
-        ensemble: &'a Ensemble,
+        ensemble: SharedEnsemble<'a>,
         link: Link,
         background: Rows<'_>,
         weights: Option<&[f64]>,
@@ -55,7 +56,7 @@ impl<'a> Mixtures<'a> {
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }
-        let fixed = Fixed::new(ensemble, link).map_err(|most| TreeError::Unsupported {
+        let fixed = Fixed::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
             what: format!("an exact {} output of leaves that add up to {most:e}", link.name()),
             wanted: "explain the margin",
         })?;
@@ -72,11 +73,11 @@ impl<'a> Mixtures<'a> {
         }
         check_finite(&base, base.len(), link)?;
         Ok(Self {
-            ensemble,
             link,
             fixed,
-            views: views(ensemble, link),
+            views: views(&ensemble, link),
             background: kept.iter().map(|&value| ensemble.width().round(value)).collect(),
+            ensemble,
             weights,
             numbers,
             outputs,

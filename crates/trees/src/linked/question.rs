@@ -5,7 +5,7 @@ use apportion_values::{CoalitionalValue, Semivalue};
 
 use super::walk::{ABSENT, MOST_PARTING};
 use super::weights::Weights;
-use crate::moments::Moments;
+use crate::engine::moments::Moments;
 
 /// A game whose players are features or groups of them, some of whom get values.
 pub(super) struct Question {

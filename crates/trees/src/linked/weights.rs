@@ -15,7 +15,7 @@
 //!
 //! with W(a, k) = W(a, −1) = 0. Both depend on the *class* of S alone, `t + (k + 1) a`, to which every player adds a number of its own.
 
-use crate::moments::Moments;
+use crate::engine::moments::Moments;
 
 /// The moments of a value.
 pub(super) struct Weights {

@@ -11,9 +11,9 @@ use apportion_games::Rows;
 use apportion_values::{Rule, Semivalue};
 
 use super::block;
-use super::kernel::Kernel;
+use super::kernel::OfPlayers;
+use super::lanes::rules;
 use super::program::Program;
-use super::questions::Players;
 use apportion_models::Ensemble;
 
 /// The values of features against one baseline, by quadrature.
@@ -25,7 +25,8 @@ pub(crate) struct AgainstBaseline {
 impl AgainstBaseline {
     /// Against a rounded baseline. No leaf may be linear. Takes O(nodes) time and 84 bytes per split.
     pub(crate) fn new(ensemble: &Ensemble, baseline: &[f64]) -> Self {
-        let program = Program::with_shares(ensemble, Players::Features, |tree| {
+        let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
+        let program = Program::with_shares(ensemble, &features, |tree| {
             let nodes = ensemble.nodes_of(tree);
             move |split: usize, child: usize| {
                 let node = nodes[split];
@@ -47,8 +48,8 @@ impl AgainstBaseline {
     /// [rules](Self::rule_lengths).
     pub(crate) fn explain(&self, ensemble: &Ensemble, value: &Semivalue, rows: Rows<'_>, values: &mut [f64]) {
         let program = &self.program;
-        if let Some(rules) = block::rules(program.trees.iter().map(|tree| tree.distinct), value) {
-            block::explain(&Kernel { program, rules }, ensemble, rows, values);
+        if let Some(rules) = rules(program.trees.iter().map(|tree| tree.distinct), value) {
+            block::explain(&OfPlayers { program, rules }, ensemble, rows, values);
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Rows as a [kernel](super::kernel) wants them: column by column, a block at a time.
+//! Rows as a recursion wants them, column by column, and a block at a time through the trees.
 
 use apportion_games::Rows;
-use apportion_values::{Rule, Semivalue};
-use rayon::prelude::*;
 
-use super::kernel::{Lanes, MOST_NODES, Nodes};
-use super::questions::{Column, Place, Questions};
+use super::inputs::{Column, Inputs, Place};
+use super::lanes::{Lanes, Nodes};
+use crate::engine::driver::in_tasks;
 use apportion_models::Ensemble;
 
 /// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first caches.
@@ -17,13 +16,17 @@ const DEEP: usize = 32;
 /// Most rows that a thread takes through the trees at a time, so that a tree is read once for several blocks.
 const TASK: usize = 4 * WIDE;
 
-/// What computes the values of blocks of rows.
-pub(super) trait Kernel: Sync {
+/// A recursion that computes the values of blocks of rows.
+pub(super) trait Recursion: Sync {
     type Tree;
     /// The memory of the way through a tree.
     type Stack<const R: usize>;
+    /// What is known of the nodes of a rule beforehand.
+    type Known<'k>: Copy
+    where
+        Self: 'k;
 
-    fn questions(&self) -> &Questions;
+    fn inputs(&self) -> &Inputs;
 
     fn trees(&self) -> &[Self::Tree];
 
@@ -39,57 +42,112 @@ pub(super) trait Kernel: Sync {
     /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives something, the number of
     /// the player.
     fn targets(&self) -> &[usize] {
-        &self.questions().players
+        &self.inputs().players
     }
 
-    /// Adds the values on one tree to `phi`, which has the lanes of each [target](Self::targets).
-    fn add_tree<const R: usize>(
+    /// The nodes of a tree's rule, as many at a time as are taken through it at once.
+    fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::Known<'k>)>;
+
+    /// All steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each [target](Self::targets).
+    fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
+        run: (Nodes<'_>, Self::Known<'_>),
         columns: &[Lanes<R>],
         stack: &mut Self::Stack<R>,
         phi: &mut [Lanes<R>],
     );
+
+    /// Adds the values by the nodes of one run.
+    fn add_run<const R: usize>(
+        &self,
+        tree: &Self::Tree,
+        run: (Nodes<'_>, Self::Known<'_>),
+        columns: &[Lanes<R>],
+        stack: &mut Self::Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        add_run(self, tree, run, columns, stack, phi);
+    }
+
+    /// The same without any instruction set in particular.
+    #[cfg(test)]
+    fn add_run_portable<const R: usize>(
+        &self,
+        tree: &Self::Tree,
+        run: (Nodes<'_>, Self::Known<'_>),
+        columns: &[Lanes<R>],
+        stack: &mut Self::Stack<R>,
+        phi: &mut [Lanes<R>],
+    ) {
+        add_run_portable(self, tree, run, columns, stack, phi);
+    }
+}
+
+/// Adds the values by the nodes of one run.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt",
+))]
+pub(super) fn add_run<K: Recursion + ?Sized, const R: usize>(
+    recursion: &K,
+    tree: &K::Tree,
+    run: (Nodes<'_>, K::Known<'_>),
+    columns: &[Lanes<R>],
+    stack: &mut K::Stack<R>,
+    phi: &mut [Lanes<R>],
+) {
+    add_run_portable(recursion, tree, run, columns, stack, phi);
+}
+
+/// What [`add_run`] compiles for each instruction set.
+#[inline(always)]
+pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
+    recursion: &K,
+    tree: &K::Tree,
+    run: (Nodes<'_>, K::Known<'_>),
+    columns: &[Lanes<R>],
+    stack: &mut K::Stack<R>,
+    phi: &mut [Lanes<R>],
+) {
+    match run.0.presence.len() {
+        1 => recursion.walk::<1, R>(tree, run, columns, stack, phi),
+        2 => recursion.walk::<2, R>(tree, run, columns, stack, phi),
+        3 => recursion.walk::<3, R>(tree, run, columns, stack, phi),
+        4 => recursion.walk::<4, R>(tree, run, columns, stack, phi),
+        count => unreachable!("{count} nodes at once"),
+    }
 }
 
 /// Writes the values of all rows, which are zeros before: rows × targets × outputs.
-pub(super) fn explain<K: Kernel>(kernel: &K, ensemble: &Ensemble, rows: Rows<'_>, values: &mut [f64]) {
-    if kernel.trees().is_empty() || rows.is_empty() {
+pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Rows<'_>, values: &mut [f64]) {
+    if recursion.trees().is_empty() || rows.is_empty() {
         return;
     }
     let (features, width) = (ensemble.feature_count(), values.len() / rows.len());
-    let levels = kernel.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
-    let explain = |scratch: &mut Scratch<K>, (values, rows): (&mut [f64], &[f64])| {
-        let [wide, narrow, _] = rows_by_width(rows.len() / features, levels, kernel.few());
+    let levels = recursion.trees().iter().map(|tree| K::place(tree).levels).max().unwrap_or(0);
+    let explain = |scratch: &mut Scratch<K>, values: &mut [f64], rows: &[f64]| {
+        let [wide, narrow, _] = rows_by_width(rows.len() / features, levels, recursion.few());
         let (wide_rows, rows) = rows.split_at(wide * features);
         let (wide_values, values) = values.split_at_mut(wide * width);
         let (narrow_rows, single_rows) = rows.split_at(narrow * features);
         let (narrow_values, single_values) = values.split_at_mut(narrow * width);
         if !wide_rows.is_empty() {
-            let blocks = scratch.wide.get_or_insert_with(|| Blocks::new(kernel));
-            blocks.explain(kernel, ensemble, wide_rows, wide_values);
+            let blocks = scratch.wide.get_or_insert_with(|| Blocks::new(recursion));
+            blocks.explain(recursion, ensemble, wide_rows, wide_values);
         }
         if !narrow_rows.is_empty() {
-            let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(kernel));
-            blocks.explain(kernel, ensemble, narrow_rows, narrow_values);
+            let blocks = scratch.narrow.get_or_insert_with(|| Blocks::new(recursion));
+            blocks.explain(recursion, ensemble, narrow_rows, narrow_values);
         }
         if !single_rows.is_empty() {
-            let blocks = scratch.single.get_or_insert_with(|| Blocks::new(kernel));
-            blocks.explain(kernel, ensemble, single_rows, single_values);
+            let blocks = scratch.single.get_or_insert_with(|| Blocks::new(recursion));
+            blocks.explain(recursion, ensemble, single_rows, single_values);
         }
     };
     // Tasks of whole blocks, for several threads.
     let task = rows.len().div_ceil(8).next_multiple_of(WIDE).clamp(WIDE, TASK);
-    if rows.len() <= task {
-        // Not worth to wake another thread.
-        explain(&mut Scratch::default(), (values, rows.values()));
-    } else {
-        values
-            .par_chunks_mut(task * width)
-            .zip(rows.values().par_chunks(task * features))
-            .with_max_len(1)
-            .for_each_init(Scratch::default, explain);
-    }
+    in_tasks(rows, task, values, Scratch::default, explain);
 }
 
 /// How many of `rows` are taken in wide blocks, in narrow ones after them, and at last one by one, of which there are at most a `few`.
@@ -111,13 +169,13 @@ pub(super) fn block_counts(rows: usize, levels: usize, few: usize) -> [usize; 3]
 }
 
 /// The memory of a thread, made when first wanted.
-struct Scratch<K: Kernel> {
+struct Scratch<K: Recursion> {
     wide: Option<Blocks<K, WIDE>>,
     narrow: Option<Blocks<K, NARROW>>,
     single: Option<Blocks<K, 1>>,
 }
 
-impl<K: Kernel> Default for Scratch<K> {
+impl<K: Recursion> Default for Scratch<K> {
     fn default() -> Self {
         Self { wide: None, narrow: None, single: None }
     }
@@ -134,22 +192,22 @@ struct Block<const R: usize> {
 }
 
 impl<const R: usize> Block<R> {
-    fn new(questions: &Questions, targets: usize, outputs: usize) -> Self {
+    fn new(inputs: &Inputs, targets: usize, outputs: usize) -> Self {
         Self {
             rows: 0,
             rounded: Vec::new(),
-            columns: vec![[0.0; R]; questions.widest()],
+            columns: vec![[0.0; R]; inputs.widest()],
             phi: vec![[0.0; R]; targets * outputs],
         }
     }
 
     /// Takes rows in.
-    fn begin(&mut self, ensemble: &Ensemble, questions: &Questions, rows: &[f64]) {
+    fn begin(&mut self, ensemble: &Ensemble, inputs: &Inputs, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
         self.rounded.clear();
         self.rounded.extend(rows.iter().map(|&value| ensemble.width().round(value)));
-        for (column, &Column { feature, missing }) in self.columns.iter_mut().zip(&questions.columns) {
+        for (column, &Column { feature, missing }) in self.columns.iter_mut().zip(&inputs.columns) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(features)) {
                 *number = if row[feature].is_nan() { missing } else { row[feature] };
             }
@@ -158,9 +216,9 @@ impl<const R: usize> Block<R> {
     }
 
     /// Decides the categorical splits of a tree: 0 for left, 1 for right.
-    fn decide(&mut self, ensemble: &Ensemble, questions: &Questions, place: &Place) {
-        let columns = &mut self.columns[questions.columns.len()..];
-        for (column, &split) in columns.iter_mut().zip(questions.categorical(place)) {
+    fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &Place) {
+        let columns = &mut self.columns[inputs.columns.len()..];
+        for (column, &split) in columns.iter_mut().zip(inputs.categorical(place)) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(ensemble.feature_count())) {
                 *number = f64::from(u8::from(!ensemble.goes_left(split, row[split.feature()])));
             }
@@ -180,61 +238,40 @@ impl<const R: usize> Block<R> {
 }
 
 /// The memory in which rows are explained, blocks of `R` at a time.
-pub(super) struct Blocks<K: Kernel, const R: usize> {
+pub(super) struct Blocks<K: Recursion, const R: usize> {
     stack: K::Stack<R>,
     blocks: Vec<Block<R>>,
 }
 
-impl<K: Kernel, const R: usize> Blocks<K, R> {
-    pub(super) fn new(kernel: &K) -> Self {
-        Self { stack: kernel.stack(), blocks: Vec::new() }
+impl<K: Recursion, const R: usize> Blocks<K, R> {
+    pub(super) fn new(recursion: &K) -> Self {
+        Self { stack: recursion.stack(), blocks: Vec::new() }
     }
 
     /// Writes the values of some rows, all of which are taken through a tree before the next.
-    pub(super) fn explain(&mut self, kernel: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
-        let (questions, targets, outputs) = (kernel.questions(), kernel.targets(), ensemble.output_count());
+    pub(super) fn explain(&mut self, recursion: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
+        let (inputs, targets, outputs) = (recursion.inputs(), recursion.targets(), ensemble.output_count());
         let features = ensemble.feature_count();
         let size = R * (values.len() / (rows.len() / features));
         let count = rows.len().div_ceil(R * features);
-        self.blocks
-            .resize_with(self.blocks.len().max(count), || Block::new(questions, targets.len(), outputs));
+        self.blocks.resize_with(self.blocks.len().max(count), || Block::new(inputs, targets.len(), outputs));
         let blocks = &mut self.blocks[..count];
         for (block, rows) in blocks.iter_mut().zip(rows.chunks(R * features)) {
-            block.begin(ensemble, questions, rows);
+            block.begin(ensemble, inputs, rows);
         }
         let count = targets.len();
-        for tree in kernel.trees() {
+        for tree in recursion.trees() {
             let place = K::place(tree);
             for block in &mut *blocks {
-                block.decide(ensemble, questions, place);
+                block.decide(ensemble, inputs, place);
                 let phi = &mut block.phi[place.output * count..(place.output + 1) * count];
-                kernel.add_tree(tree, &block.columns, &mut self.stack, phi);
+                for run in recursion.runs(tree) {
+                    recursion.add_run(tree, run, &block.columns, &mut self.stack, phi);
+                }
             }
         }
         for (block, values) in blocks.iter().zip(values.chunks_mut(size)) {
             block.end(targets, outputs, values);
         }
     }
-}
-
-/// A rule for each number of distinct players that a tree has on a path; `None` where `value` has none.
-pub(super) fn rules(distinct: impl Iterator<Item = usize>, value: &Semivalue) -> Option<Vec<Option<Rule>>> {
-    let mut rules = Vec::new();
-    value.rule(0)?;
-    for distinct in distinct {
-        rules.resize(rules.len().max(distinct + 1), None);
-        if rules[distinct].is_none() {
-            rules[distinct] = value.rule(distinct - 1);
-        }
-    }
-    Some(rules)
-}
-
-/// The nodes of a rule, as many at a time as the kernel takes.
-pub(super) fn runs(rule: &Rule) -> impl Iterator<Item = Nodes<'_>> {
-    let presence = rule.presence().chunks(MOST_NODES);
-    presence
-        .zip(rule.absence().chunks(MOST_NODES))
-        .zip(rule.weights().chunks(MOST_NODES))
-        .map(|((presence, absence), weights)| Nodes { presence, absence, weights })
 }

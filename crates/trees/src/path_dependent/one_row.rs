@@ -6,7 +6,7 @@
 //!
 //! The numbers are those of [the kernel of blocks](super::kernel), in the same order, so that a row has the same bits here as there.
 
-use super::kernel::{MOST_NODES, Nodes};
+use super::lanes::{MOST_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
 
 /// One number per node of a run of the rule.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::questions::{Place, Players, Questions};
+use super::inputs::{Inputs, Place};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
@@ -132,7 +132,7 @@ pub(super) struct TreeProgram {
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) trees: Vec<TreeProgram>,
-    pub(super) questions: Questions,
+    pub(super) inputs: Inputs,
     /// Per output: v(∅).
     pub(super) base: Vec<f64>,
     /// Of each tree, each before those below it, and the left before the right.
@@ -144,8 +144,8 @@ pub(super) struct Program {
 
 impl Program {
     /// Takes O(nodes) time and 84 bytes per split. Covers must be sound.
-    pub(super) fn new(ensemble: &Ensemble, players: Players<'_>) -> Self {
-        Self::with_shares(ensemble, players, |tree| {
+    pub(super) fn new(ensemble: &Ensemble, player_of: &[u32]) -> Self {
+        Self::with_shares(ensemble, player_of, |tree| {
             let cover = ensemble.cover_of(tree);
             move |split: usize, child: usize| cover[child] / cover[split]
         })
@@ -155,12 +155,12 @@ impl Program {
     /// it, by their numbers in the tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
-        players: Players<'_>,
+        player_of: &[u32],
         shares: impl Fn(&Tree) -> S,
     ) -> Self {
         let mut program = Self {
             trees: Vec::new(),
-            questions: Questions::new(ensemble, players),
+            inputs: Inputs::new(ensemble, player_of),
             base: ensemble.base_margins().to_vec(),
             splits: Vec::new(),
             ascents: Vec::new(),
@@ -238,7 +238,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
     /// Appends the tree to `program`, depth first.
     fn compile(&self, tree: &Tree, program: &mut Program) {
         let (splits, steps) = (program.splits.len(), program.steps.len());
-        let categorical = program.questions.begin_tree();
+        let categorical = program.inputs.begin_tree();
         let (mut levels, mut most_distinct) = (0, 0);
         let mut path: Vec<Edge> = Vec::new();
         let mut tasks = vec![Task::Enter { node: 0, level: 0, slot: 0, edge: None }];
@@ -260,7 +260,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 continue;
             }
             let split = (program.splits.len() - splits) as u32;
-            let (column, player) = program.questions.put(node, categorical);
+            let (column, player) = program.inputs.put(node, categorical);
             let earlier = path.iter().rev().find(|edge| edge.player == player).copied();
             if let Some(edge) = earlier {
                 let descent = &mut program.steps[edge.descent].visit;
@@ -309,7 +309,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 splits: splits..program.splits.len(),
                 steps: steps..program.steps.len(),
                 place: Place {
-                    categorical: categorical..program.questions.begin_tree(),
+                    categorical: categorical..program.inputs.begin_tree(),
                     output: tree.output,
                     levels,
                 },

@@ -10,16 +10,22 @@
 //!
 //! Filling takes 2^d numbers for a leaf with d path features whatever the number of rows; quadrature takes no such preparation.
 
-use apportion_games::Rows;
+use std::sync::Arc;
 
-use crate::error::TreeError;
-use crate::kernel::Precision;
-use crate::tables::explain::{Question, explain, too_long};
-use crate::tables::paths::Paths;
-use crate::tables::shape::{Layout, size};
-use crate::tables::table::{Law, Weights};
+use apportion_games::Rows;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
+use rayon::prelude::*;
+
+use crate::engine::bits::MOST_BITS;
+use crate::engine::driver::{Job, Kernels, TakenIn};
+use crate::engine::paths::Paths;
+use crate::engine::settings::{Kernel, Precision};
+use crate::engine::tables::number::{Number, Steps};
+use crate::engine::tables::shape::{Layout, Shape, merged_bits, size};
+use crate::engine::tables::table::{Law, Tables};
+use crate::engine::weights::Weights;
+use crate::error::TreeError;
 
 /// The values of the players, rows × players × outputs. `player_of` has the player of each feature.
 ///
@@ -33,11 +39,58 @@ pub(super) fn values(
     precision: Precision,
     rows: Rows<'_>,
 ) -> Result<Vec<f64>, TreeError> {
-    let question = Question { ensemble, player_of, players, weights, precision };
-    explain(&question, rows, |tree, paths| {
-        let tree = &ensemble.trees()[tree];
-        CoverLaw::new(ensemble.nodes_of(tree), ensemble.cover_of(tree), paths)
-    })
+    let (layout, bits) = (Layout::of(weights, players), merged_bits(rows.len()));
+    let shape = |tree| {
+        let nodes = ensemble.nodes_of(tree);
+        let paths = Paths::new(nodes, player_of)?;
+        let shape = Shape::new(nodes, &paths, weights, layout, bits)?;
+        Some((paths, Arc::new(shape)))
+    };
+    let shapes: Vec<Option<(Paths, Arc<Shape>)>> = ensemble.trees().par_iter().map(shape).collect();
+    if let Some(tree) = shapes.iter().position(Option::is_none) {
+        return Err(too_long(tree));
+    }
+    let (paths, shapes) = shapes.into_iter().map(Option::unzip).unzip();
+    let places: Vec<usize> = (0..players).collect();
+    let job = Job { ensemble, layout, places: &places, shapes, precision, keep: false, in_sections: false };
+    let mut values = vec![0.0; rows.len() * players * ensemble.output_count()];
+    job.explain(&ByCover { ensemble, weights, paths }, rows, &mut values);
+    Ok(values)
+}
+
+/// Refuses the tables of a tree.
+fn too_long(tree: usize) -> TreeError {
+    let problem = format!("a path has more than {} features", MOST_BITS - 1);
+    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, wanted: "leave the kernel open" }
+}
+
+/// Tables alone.
+struct ByCover<'a> {
+    ensemble: &'a Ensemble,
+    weights: &'a Weights,
+    paths: Vec<Option<Paths>>,
+}
+
+impl Kernels for ByCover<'_> {
+    type Memory = ();
+
+    fn memory(&self) {}
+
+    fn fill<N: Number>(
+        &self,
+        tree: usize,
+        shape: Arc<Shape>,
+        steps: Steps,
+        memory: Vec<N>,
+    ) -> Option<Tables<N>> {
+        let paths = self.paths[tree].as_ref()?;
+        let tree = &self.ensemble.trees()[tree];
+        let nodes = self.ensemble.nodes_of(tree);
+        let law = &mut CoverLaw::new(nodes, self.ensemble.cover_of(tree), paths);
+        Some(Tables::new(nodes, paths, shape, self.weights, law, steps, memory))
+    }
+
+    fn add(&self, (): &mut (), _: usize, _: &TakenIn, _: &mut [f64]) {}
 }
 
 /// The predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a 2023 server.
@@ -102,56 +155,5 @@ impl Law for CoverLaw {
             }
         }
         &self.patterns
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use apportion_games::{Partition, Rows};
-    use apportion_values::{CoalitionalValue, Semivalue};
-
-    use super::super::PathDependentOracle;
-    use super::super::tests::{check, ensemble, forest, semivalues};
-    use super::*;
-    use crate::common::Random;
-    use crate::moments::Moments;
-    use crate::oracle::coalitional::{Coalitional, group_of};
-
-    #[test]
-    fn tables_agree_with_quadrature() {
-        let random = &mut Random(71);
-        for (features, depth, outputs) in [(3, 1, 1), (3, 5, 2), (6, 6, 2), (20, 5, 1)] {
-            let players: Vec<usize> = (0..features).collect();
-            let model = ensemble(&forest(random, &players, depth, true, outputs), features, outputs);
-            let oracle = PathDependentOracle::new(&model).unwrap();
-            let rows = random.row(features * 150);
-            let rows = Rows::new(&rows, features);
-            let groups = players.chunks(2).map(<[usize]>::to_vec).collect();
-            let partition = Partition::new(features, groups).unwrap();
-            let names: Vec<u32> = (0..features as u32).collect();
-            let of = |player_of: &[u32], players, weights: &Weights, precision| {
-                values(&model, (player_of, players), weights, precision, rows).unwrap()
-            };
-            for value in semivalues().into_iter().filter(|value| value.check_players(features).is_ok()) {
-                let what = format!("{features} features, depth {depth}, {value}");
-                let weights = Weights::Alike(Moments::new(value.clone(), features));
-                let wanted = oracle.values(value.clone(), rows).unwrap().values;
-                check(&what, &of(&names, features, &weights, Precision::Double), &wanted);
-                let scale = wanted.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-                for (precision, error) in [(Precision::Single, 1e-6), (Precision::Fixed, 1e-10)] {
-                    let got = of(&names, features, &weights, precision);
-                    let off = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs());
-                    assert!(off.fold(0.0, f64::max) <= error * scale, "{what}, {precision:?}");
-                }
-            }
-            let owen = CoalitionalValue::owen();
-            let weights = Weights::Grouped(Coalitional::new(&owen, &partition, features));
-            let wanted = oracle.coalitional_values(&owen, &partition, rows).unwrap().values;
-            check("Owen", &of(&names, features, &weights, Precision::Double), &wanted);
-            let weights = Weights::Alike(Moments::new(Semivalue::Shapley, partition.len()));
-            let wanted = oracle.quotient_values(Semivalue::Shapley, &partition, rows).unwrap().values;
-            let got = of(&group_of(&partition), partition.len(), &weights, Precision::Double);
-            check("quotient", &got, &wanted);
-        }
     }
 }

@@ -6,13 +6,13 @@ use apportion_values::CoalitionalValue;
 
 use super::super::by_size::Paths;
 use super::super::others::{Factor, Others};
-use super::super::questions::Players;
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
 /// `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the memory that it takes: made once per thread.
 pub(in super::super) struct BySize<'a> {
     partition: &'a Partition,
+    features: &'a [u32],
     paths: Paths,
     between: Others<'a>,
     within: Others<'a>,
@@ -25,10 +25,15 @@ pub(in super::super) struct BySize<'a> {
 }
 
 impl<'a> BySize<'a> {
-    /// `value` must be [defined](CoalitionalValue::check) for the groups.
-    pub(in super::super) fn new(value: &'a CoalitionalValue, partition: &'a Partition) -> Self {
+    /// `value` must be [defined](CoalitionalValue::check) for the groups; each feature is its own player.
+    pub(in super::super) fn new(
+        value: &'a CoalitionalValue,
+        partition: &'a Partition,
+        features: &'a [u32],
+    ) -> Self {
         Self {
             partition,
+            features,
             paths: Paths::default(),
             between: Others::new(&value.between),
             within: Others::new(&value.within),
@@ -49,11 +54,22 @@ impl<'a> BySize<'a> {
         row: &[f64],
         mut phi: impl FnMut(usize, f64),
     ) {
-        let Self { partition, paths, between, within, path, groups, members, of_groups, of_members } = self;
+        let Self {
+            partition,
+            features,
+            paths,
+            between,
+            within,
+            path,
+            groups,
+            members,
+            of_groups,
+            of_members,
+        } = self;
         let group_of = |one: &(usize, Factor)| partition.group_of(one.0);
-        paths.each(ensemble, tree, Players::Features, row, |value, features| {
+        paths.each(ensemble, tree, features, row, |value, of_leaf| {
             path.clear();
-            path.extend_from_slice(features);
+            path.extend_from_slice(of_leaf);
             path.sort_by_key(group_of);
             let by_group = || path.chunk_by(|a, b| group_of(a) == group_of(b));
             groups.clear();

@@ -1,7 +1,7 @@
 //! The recursion of a tree, for a block of rows and a few nodes of the rule between the groups at a time, and all nodes of the rule
 //! within them.
 //!
-//! As in [the kernel of semivalues](super::super::kernel), every formula is a loop over the rows of a block, no multiplication is
+//! As for [players alone](super::super::lanes), every formula is a loop over the rows of a block, no multiplication is
 //! fused with an addition, and rows do not meet.
 
 use std::array::from_fn;
@@ -10,21 +10,21 @@ use std::slice::from_mut;
 
 use apportion_values::{CoalitionalValue, Rule};
 
-use super::super::block::{self, rules, runs};
-use super::super::kernel::{
-    Earlier, Lanes, MOST_NODES, Nodes, Presence, Tested, Untested, first_mut, mark_sides,
+use super::super::block::Recursion;
+use super::super::inputs::{Inputs, Place};
+use super::super::lanes::{
+    Earlier, Lanes, MOST_NODES, Nodes, Presence, Tested, Untested, first_mut, mark_sides, rules, runs,
 };
-use super::super::questions::{Place, Questions};
 use super::program::{Program, Side, Split, Step, TreeProgram};
 
 /// Values by quadrature: rules for each number of groups that a tree may have on a path, and for each number of features of a group.
-pub(in super::super) struct Kernel<'a> {
+pub(in super::super) struct OfMembers<'a> {
     pub(in super::super) program: &'a Program,
     between: Vec<Option<Rule>>,
     within: Vec<Option<Rule>>,
 }
 
-impl<'a> Kernel<'a> {
+impl<'a> OfMembers<'a> {
     /// `None` where one of the two semivalues has no quadrature.
     pub(in super::super) fn new(program: &'a Program, value: &CoalitionalValue) -> Option<Self> {
         let between = rules(program.trees.iter().map(|tree| tree.groups), &value.between)?;
@@ -41,12 +41,17 @@ impl<'a> Kernel<'a> {
     }
 }
 
-impl block::Kernel for Kernel<'_> {
+impl Recursion for OfMembers<'_> {
     type Tree = TreeProgram;
     type Stack<const R: usize> = Stack<R>;
+    /// The rule within the groups.
+    type Known<'k>
+        = &'k Rule
+    where
+        Self: 'k;
 
-    fn questions(&self) -> &Questions {
-        &self.program.questions
+    fn inputs(&self) -> &Inputs {
+        &self.program.inputs
     }
 
     fn trees(&self) -> &[TreeProgram] {
@@ -67,16 +72,130 @@ impl block::Kernel for Kernel<'_> {
         }
     }
 
-    fn add_tree<const R: usize>(
+    fn runs<'k>(&'k self, tree: &'k TreeProgram) -> impl Iterator<Item = (Nodes<'k>, &'k Rule)> {
+        let (between, within) = self.rules(tree);
+        runs(between).map(move |nodes| (nodes, within))
+    }
+
+    #[inline(always)]
+    fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &TreeProgram,
+        (nodes, rule): (Nodes<'_>, &Rule),
         columns: &[Lanes<R>],
         stack: &mut Stack<R>,
         phi: &mut [Lanes<R>],
     ) {
-        let (between, within) = self.rules(tree);
-        for nodes in runs(between) {
-            add_tree(self.program, tree, (nodes, within), columns, stack, phi);
+        let program = self.program;
+        let Stack { between, within, masks } = stack;
+        let splits = program.splits(tree);
+        let (members, total) = (rule.len(), rule.weights().iter().sum::<f64>());
+        // P carries the weight of its node.
+        for (slot, &weight) in between.iter_mut().zip(&nodes.weights[..Q]) {
+            *slot = [weight; R];
+        }
+        for step in program.steps(tree) {
+            match *step {
+                Step::Descend { split, factors } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    mark(split, column, masks);
+                    let (slot, children) = at_split::<Q, R>(between, split);
+                    descend(split, column, (Presence::first(nodes), Untested), slot, children, factors);
+                }
+                Step::DescendAgain { split, factors } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    mark(split, column, masks);
+                    let earlier = (
+                        Presence::again(split.group.passed, nodes),
+                        Tested(&masks[split.group.hot as usize]),
+                    );
+                    let (slot, children) = at_split::<Q, R>(between, split);
+                    descend(split, column, earlier, slot, children, factors);
+                }
+                Step::Carry { from, factor, to } => {
+                    let (known, new) = between.split_at_mut(to as usize * Q);
+                    let (from, factor) = (slot::<Q, R>(known, from), slot::<Q, R>(known, factor));
+                    carry(from, factor, first_mut::<Q, R>(new));
+                }
+                Step::Open { split } => {
+                    let split = &splits[split as usize];
+                    let own = &mut within[split.within as usize * members..];
+                    for node in 0..members {
+                        let (t, weight) = (rule.presence()[node], rule.weights()[node]);
+                        let column = &columns[split.column as usize];
+                        open(split, column, (t, Untested), |_| weight, own, (node, members));
+                    }
+                }
+                Step::OpenAgain { split } => {
+                    let split = &splits[split as usize];
+                    let (known, own) = within.split_at_mut(split.within as usize * members);
+                    let hot = Tested(&masks[split.feature.hot as usize]);
+                    for node in 0..members {
+                        let (s, _) = presence(split.feature.passed, rule, node);
+                        let reach = &known[(split.above as usize + 2) * members + node];
+                        let column = &columns[split.column as usize];
+                        open(split, column, (s, hot), |row| reach[row], own, (node, members));
+                    }
+                }
+                Step::Give { split } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    let phi = &mut phi[split.player as usize];
+                    let ends = worth_of_ends::<Q, R>(split, between);
+                    let own = &within[split.within as usize * members..];
+                    // Without an open side all nodes say the same.
+                    let open = split.sides.contains(&Side::Open);
+                    for node in 0..if open { members } else { 1 } {
+                        let weight = if open { rule.weights()[node] } else { total };
+                        let [left, right] = worth(split, &ends, own, (node, members));
+                        give(split, column, Untested, (left, right), |row, _, lift| {
+                            phi[row] += weight * lift
+                        });
+                    }
+                }
+                Step::GiveAgain { split } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    let phi = &mut phi[split.player as usize];
+                    let ends = worth_of_ends::<Q, R>(split, between);
+                    let hot = Tested(&masks[split.feature.hot as usize]);
+                    let (known, own) = within.split_at_mut(split.within as usize * members);
+                    let (above, reach) = known.split_at_mut((split.above as usize + 1) * members);
+                    for node in 0..members {
+                        let (s, slope) = presence(split.feature.passed, rule, node);
+                        let reach = &reach[members + node];
+                        let above = &mut above[split.above as usize * members + node];
+                        let [left, right] = worth(split, &ends, own, (node, members));
+                        give(split, column, hot, (left, right), |row, absent, lift| {
+                            phi[row] += reach[row] * slope * lift;
+                            above[row] += absent + s * lift;
+                        });
+                    }
+                }
+                Step::Ascend { split, parts } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    let (slot, children) = at_split::<Q, R>(between, split);
+                    ascend(split, column, (Presence::first(nodes), Untested), slot, children, parts);
+                }
+                Step::AscendAgain { split, parts } => {
+                    let split = &splits[split as usize];
+                    let column = &columns[split.column as usize];
+                    let earlier = (
+                        Presence::again(split.group.passed, nodes),
+                        Tested(&masks[split.group.hot as usize]),
+                    );
+                    let (slot, children) = at_split::<Q, R>(between, split);
+                    ascend(split, column, earlier, slot, children, parts);
+                }
+                Step::Close { apart, part, worth } => {
+                    let (apart, part) = (slot::<Q, R>(between, apart), slot::<Q, R>(between, part));
+                    let worth = worth as usize * members;
+                    close(apart, part, &mut within[worth..worth + members]);
+                }
+            }
         }
     }
 }
@@ -87,157 +206,6 @@ pub(in super::super) struct Stack<const R: usize> {
     within: Vec<Lanes<R>>,
     /// All bits of the rows that passed; those of all rows come first.
     masks: Vec<[u64; R]>,
-}
-
-/// Adds the values on one tree to `phi`, which has the lanes of each feature, summed over at most [`MOST_NODES`] nodes between the groups.
-#[multiversion::multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
-    "x86_64+avx2+bmi1+bmi2+popcnt",
-))]
-fn add_tree<const R: usize>(
-    program: &Program,
-    tree: &TreeProgram,
-    rules: (Nodes<'_>, &Rule),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    add_tree_portable(program, tree, rules, columns, stack, phi);
-}
-
-/// What [`add_tree`] compiles for each instruction set.
-#[inline(always)]
-pub(in super::super) fn add_tree_portable<const R: usize>(
-    program: &Program,
-    tree: &TreeProgram,
-    rules: (Nodes<'_>, &Rule),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    match rules.0.presence.len() {
-        1 => walk::<1, R>(program, tree, rules, columns, stack, phi),
-        2 => walk::<2, R>(program, tree, rules, columns, stack, phi),
-        3 => walk::<3, R>(program, tree, rules, columns, stack, phi),
-        4 => walk::<4, R>(program, tree, rules, columns, stack, phi),
-        count => unreachable!("{count} nodes at once"),
-    }
-}
-
-/// All steps of a tree.
-#[inline(always)]
-fn walk<const Q: usize, const R: usize>(
-    program: &Program,
-    tree: &TreeProgram,
-    (nodes, rule): (Nodes<'_>, &Rule),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    let Stack { between, within, masks } = stack;
-    let splits = program.splits(tree);
-    let (members, total) = (rule.len(), rule.weights().iter().sum::<f64>());
-    // P carries the weight of its node.
-    for (slot, &weight) in between.iter_mut().zip(&nodes.weights[..Q]) {
-        *slot = [weight; R];
-    }
-    for step in program.steps(tree) {
-        match *step {
-            Step::Descend { split, factors } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                mark(split, column, masks);
-                let (slot, children) = at_split::<Q, R>(between, split);
-                descend(split, column, (Presence::first(nodes), Untested), slot, children, factors);
-            }
-            Step::DescendAgain { split, factors } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                mark(split, column, masks);
-                let earlier =
-                    (Presence::again(split.group.passed, nodes), Tested(&masks[split.group.hot as usize]));
-                let (slot, children) = at_split::<Q, R>(between, split);
-                descend(split, column, earlier, slot, children, factors);
-            }
-            Step::Carry { from, factor, to } => {
-                let (known, new) = between.split_at_mut(to as usize * Q);
-                let (from, factor) = (slot::<Q, R>(known, from), slot::<Q, R>(known, factor));
-                carry(from, factor, first_mut::<Q, R>(new));
-            }
-            Step::Open { split } => {
-                let split = &splits[split as usize];
-                let own = &mut within[split.within as usize * members..];
-                for node in 0..members {
-                    let (t, weight) = (rule.presence()[node], rule.weights()[node]);
-                    let column = &columns[split.column as usize];
-                    open(split, column, (t, Untested), |_| weight, own, (node, members));
-                }
-            }
-            Step::OpenAgain { split } => {
-                let split = &splits[split as usize];
-                let (known, own) = within.split_at_mut(split.within as usize * members);
-                let hot = Tested(&masks[split.feature.hot as usize]);
-                for node in 0..members {
-                    let (s, _) = presence(split.feature.passed, rule, node);
-                    let reach = &known[(split.above as usize + 2) * members + node];
-                    let column = &columns[split.column as usize];
-                    open(split, column, (s, hot), |row| reach[row], own, (node, members));
-                }
-            }
-            Step::Give { split } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                let phi = &mut phi[split.player as usize];
-                let ends = worth_of_ends::<Q, R>(split, between);
-                let own = &within[split.within as usize * members..];
-                // Without an open side all nodes say the same.
-                let open = split.sides.contains(&Side::Open);
-                for node in 0..if open { members } else { 1 } {
-                    let weight = if open { rule.weights()[node] } else { total };
-                    let [left, right] = worth(split, &ends, own, (node, members));
-                    give(split, column, Untested, (left, right), |row, _, lift| phi[row] += weight * lift);
-                }
-            }
-            Step::GiveAgain { split } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                let phi = &mut phi[split.player as usize];
-                let ends = worth_of_ends::<Q, R>(split, between);
-                let hot = Tested(&masks[split.feature.hot as usize]);
-                let (known, own) = within.split_at_mut(split.within as usize * members);
-                let (above, reach) = known.split_at_mut((split.above as usize + 1) * members);
-                for node in 0..members {
-                    let (s, slope) = presence(split.feature.passed, rule, node);
-                    let reach = &reach[members + node];
-                    let above = &mut above[split.above as usize * members + node];
-                    let [left, right] = worth(split, &ends, own, (node, members));
-                    give(split, column, hot, (left, right), |row, absent, lift| {
-                        phi[row] += reach[row] * slope * lift;
-                        above[row] += absent + s * lift;
-                    });
-                }
-            }
-            Step::Ascend { split, parts } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                let (slot, children) = at_split::<Q, R>(between, split);
-                ascend(split, column, (Presence::first(nodes), Untested), slot, children, parts);
-            }
-            Step::AscendAgain { split, parts } => {
-                let split = &splits[split as usize];
-                let column = &columns[split.column as usize];
-                let earlier =
-                    (Presence::again(split.group.passed, nodes), Tested(&masks[split.group.hot as usize]));
-                let (slot, children) = at_split::<Q, R>(between, split);
-                ascend(split, column, earlier, slot, children, parts);
-            }
-            Step::Close { apart, part, worth } => {
-                let (apart, part) = (slot::<Q, R>(between, apart), slot::<Q, R>(between, part));
-                let worth = worth as usize * members;
-                close(apart, part, &mut within[worth..worth + members]);
-            }
-        }
-    }
 }
 
 #[inline(always)]

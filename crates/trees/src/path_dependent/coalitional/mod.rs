@@ -51,9 +51,5 @@ mod kernel;
 mod program;
 
 pub(super) use self::by_size::BySize;
-pub(super) use self::kernel::Kernel;
-#[cfg(test)]
-pub(super) use self::kernel::{Stack, add_tree_portable};
+pub(super) use self::kernel::OfMembers;
 pub(super) use self::program::Program;
-#[cfg(test)]
-pub(super) use self::program::TreeProgram;

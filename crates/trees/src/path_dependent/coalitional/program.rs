@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use apportion_games::Partition;
 
-use super::super::questions::{Place, Players, Questions};
+use super::super::inputs::{Inputs, Place};
+
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
@@ -111,8 +112,8 @@ pub(in super::super) struct TreeProgram {
 /// The trees of an ensemble, flat, in the order in which they are added up.
 #[derive(Debug)]
 pub(in super::super) struct Program {
-    pub(super) trees: Vec<TreeProgram>,
-    pub(super) questions: Questions,
+    pub(in super::super) trees: Vec<TreeProgram>,
+    pub(super) inputs: Inputs,
     /// Most slots that a tree takes: between, within.
     pub(super) slots: [usize; 2],
     splits: Vec<Split>,
@@ -123,9 +124,10 @@ impl Program {
     /// Takes O(nodes × groups / 64) time, and for each split time and memory for the groups tested above and below it. Covers must be
     /// sound.
     pub(in super::super) fn new(ensemble: &Ensemble, partition: &Partition) -> Self {
+        let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
         let mut program = Self {
             trees: Vec::new(),
-            questions: Questions::new(ensemble, Players::Features),
+            inputs: Inputs::new(ensemble, &features),
             slots: [0; 2],
             splits: Vec::new(),
             steps: Vec::new(),
@@ -142,6 +144,11 @@ impl Program {
 
     pub(super) fn splits(&self, tree: &TreeProgram) -> &[Split] {
         &self.splits[tree.splits.clone()]
+    }
+
+    /// How many splits a tree has.
+    pub(in super::super) fn splits_of(&self, tree: &TreeProgram) -> usize {
+        tree.splits.len()
     }
 
     pub(super) fn steps(&self, tree: &TreeProgram) -> &[Step] {
@@ -242,7 +249,7 @@ impl Compiler<'_> {
             return;
         }
         let (splits, steps) = (program.splits.len(), program.steps.len());
-        let categorical = program.questions.begin_tree();
+        let categorical = program.inputs.begin_tree();
         let (mut levels, mut most_groups, mut most_members) = (0, 0, 0);
         let mut path: Vec<Edge> = Vec::new();
         let root = Visit { node: 0, level: 0, slot: 0, free: [1, 0], edge: None, open: Vec::new() };
@@ -266,7 +273,7 @@ impl Compiler<'_> {
             splits: splits..program.splits.len(),
             steps: steps..program.steps.len(),
             place: Place {
-                categorical: categorical..program.questions.begin_tree(),
+                categorical: categorical..program.inputs.begin_tree(),
                 output: tree.output,
                 levels,
             },
@@ -287,7 +294,7 @@ impl Compiler<'_> {
     ) -> [Edge; 2] {
         let node = self.nodes[visit.node];
         let group = self.partition.group_of(node.feature());
-        let (column, player) = program.questions.put(node, categorical);
+        let (column, player) = program.inputs.put(node, categorical);
         let of_group = path.iter().rev().find(|edge| edge.group == group);
         let of_feature = path.iter().rev().find(|edge| edge.player == player);
         if let Some(edge) = of_group {

@@ -1,23 +1,25 @@
 //! The way through a tree for the pairs, a block of rows and a few nodes of a quadrature rule at a time.
 //!
-//! As in [the kernel of semivalues](super::super::kernel), whose slots and masks it has, every formula is a loop over the rows of a block,
+//! As for [single players](super::super::lanes), whose slots and masks it has, every formula is a loop over the rows of a block,
 //! no multiplication is fused with an addition, and rows do not meet.
 
 use std::hint::select_unpredictable as select;
 
 use apportion_values::Rule;
 
-use super::super::block::{self, runs};
-use super::super::kernel::{Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides};
+use super::super::block::Recursion;
+use super::super::inputs::{Inputs, Place};
+use super::super::lanes::{
+    Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides, runs,
+};
 use super::super::program::{Program, Split, TreeProgram, Visit};
-use super::super::questions::{Place, Questions};
 use super::partners::{Partner, Partners};
 
 /// The least 1 − t of a node, so that its inverse is far from overflow.
 const LEAST_ABSENCE: f64 = 1e-280;
 
 /// Values and interaction indices by quadrature.
-pub(in super::super) struct Kernel<'a> {
+pub(in super::super) struct OfPairs<'a> {
     program: &'a Program,
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
@@ -32,9 +34,9 @@ pub(in super::super) struct PairTree<'a> {
     passed: usize,
 }
 
-impl<'a> Kernel<'a> {
+impl<'a> OfPairs<'a> {
     /// Whether this kernel takes some rules: no node is 1.
-    pub(super) fn takes(rules: &[Option<Rule>]) -> bool {
+    pub(in super::super) fn takes(rules: &[Option<Rule>]) -> bool {
         rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= LEAST_ABSENCE))
     }
 
@@ -61,26 +63,19 @@ impl<'a> Kernel<'a> {
         let trees = trees.collect();
         Self { program, partners, rules, trees, passed }
     }
-
-    /// The nodes of a tree's rule in runs, each with Λ of the tree's edges.
-    pub(in super::super) fn runs(&self, tree: &PairTree<'_>) -> impl Iterator<Item = (Nodes<'_>, &[f64])> {
-        let Some(rule) = &self.rules[tree.tree.distinct] else { unreachable!("a rule for every tree") };
-        let mut rest = &self.passed[tree.passed..];
-        let edges = 2 * tree.tree.splits.len();
-        runs(rule).map(move |nodes| {
-            let (passed, others) = rest.split_at(edges * nodes.presence.len());
-            rest = others;
-            (nodes, passed)
-        })
-    }
 }
 
-impl<'a> block::Kernel for Kernel<'a> {
+impl<'a> Recursion for OfPairs<'a> {
     type Tree = PairTree<'a>;
     type Stack<const R: usize> = Stack<R>;
+    /// Λ of the tree's edges.
+    type Known<'k>
+        = &'k [f64]
+    where
+        Self: 'k;
 
-    fn questions(&self) -> &Questions {
-        &self.program.questions
+    fn inputs(&self) -> &Inputs {
+        &self.program.inputs
     }
 
     fn trees(&self) -> &[PairTree<'a>] {
@@ -99,121 +94,83 @@ impl<'a> block::Kernel for Kernel<'a> {
         &self.partners.targets
     }
 
-    fn add_tree<const R: usize>(
+    fn runs<'k>(&'k self, tree: &'k PairTree<'a>) -> impl Iterator<Item = (Nodes<'k>, &'k [f64])> {
+        let Some(rule) = &self.rules[tree.tree.distinct] else { unreachable!("a rule for every tree") };
+        let mut rest = &self.passed[tree.passed..];
+        let edges = 2 * tree.tree.splits.len();
+        runs(rule).map(move |nodes| {
+            let (passed, others) = rest.split_at(edges * nodes.presence.len());
+            rest = others;
+            (nodes, passed)
+        })
+    }
+
+    #[inline(always)]
+    fn walk<const Q: usize, const R: usize>(
         &self,
-        tree: &PairTree<'a>,
+        PairTree { tree, .. }: &PairTree<'a>,
+        (nodes, passed): (Nodes<'_>, &[f64]),
         columns: &[Lanes<R>],
         stack: &mut Stack<R>,
         phi: &mut [Lanes<R>],
     ) {
-        for nodes in self.runs(tree) {
-            add_tree(self, tree.tree, nodes, columns, stack, phi);
+        let splits = self.program.splits(tree);
+        // P carries the weight of its node.
+        for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
+            *slot = [weight; R];
         }
-    }
-}
-
-/// Adds the values and indices on one tree to `phi`, which has the lanes of each target, summed over at most
-/// [`MOST_NODES`](super::super::kernel::MOST_NODES) nodes.
-#[multiversion::multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
-    "x86_64+avx2+bmi1+bmi2+popcnt",
-))]
-fn add_tree<const R: usize>(
-    kernel: &Kernel<'_>,
-    tree: &TreeProgram,
-    nodes: (Nodes<'_>, &[f64]),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    add_tree_portable(kernel, tree, nodes, columns, stack, phi);
-}
-
-/// What [`add_tree`] compiles for each instruction set.
-#[inline(always)]
-pub(in super::super) fn add_tree_portable<const R: usize>(
-    kernel: &Kernel<'_>,
-    tree: &TreeProgram,
-    nodes: (Nodes<'_>, &[f64]),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    match nodes.0.presence.len() {
-        1 => walk::<1, R>(kernel, tree, nodes, columns, stack, phi),
-        2 => walk::<2, R>(kernel, tree, nodes, columns, stack, phi),
-        3 => walk::<3, R>(kernel, tree, nodes, columns, stack, phi),
-        4 => walk::<4, R>(kernel, tree, nodes, columns, stack, phi),
-        count => unreachable!("{count} nodes at once"),
-    }
-}
-
-/// All steps of a tree.
-#[inline(always)]
-fn walk<const Q: usize, const R: usize>(
-    kernel: &Kernel<'_>,
-    tree: &TreeProgram,
-    (nodes, passed): (Nodes<'_>, &[f64]),
-    columns: &[Lanes<R>],
-    stack: &mut Stack<R>,
-    phi: &mut [Lanes<R>],
-) {
-    let splits = kernel.program.splits(tree);
-    // P carries the weight of its node.
-    for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
-        *slot = [weight; R];
-    }
-    stack.masks[0] = [u64::MAX; R];
-    // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
-    let mut gains = [[0.0; R]; Q];
-    let mut failed = [0.0; R];
-    for step in kernel.program.steps(tree) {
-        let split = &splits[step.split as usize];
-        let column = &columns[split.column as usize];
-        let (masks, own_masks) = stack.masks.split_at_mut(split.masks());
-        let hot = &masks[split.hot as usize];
-        let (slots, children) = stack.slots.split_at_mut(split.children() * Q);
-        let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
-        let (left, right) = children.split_at_mut(Q);
-        let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
-        let first = || (Presence::first(nodes), Untested);
-        let again = || (Presence::again(split.passed, nodes), Tested(hot));
-        match step.visit {
-            Visit::Descend | Visit::DescendMarking => {
-                mark_sides(split.threshold, column, hot, own_masks);
-                descend(split, own_masks, first(), slot, left, right);
-                continue;
+        stack.masks[0] = [u64::MAX; R];
+        // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
+        let mut gains = [[0.0; R]; Q];
+        let mut failed = [0.0; R];
+        for step in self.program.steps(tree) {
+            let split = &splits[step.split as usize];
+            let column = &columns[split.column as usize];
+            let (masks, own_masks) = stack.masks.split_at_mut(split.masks());
+            let hot = &masks[split.hot as usize];
+            let (slots, children) = stack.slots.split_at_mut(split.children() * Q);
+            let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
+            let (left, right) = children.split_at_mut(Q);
+            let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
+            let first = || (Presence::first(nodes), Untested);
+            let again = || (Presence::again(split.passed, nodes), Tested(hot));
+            match step.visit {
+                Visit::Descend | Visit::DescendMarking => {
+                    mark_sides(split.threshold, column, hot, own_masks);
+                    descend(split, own_masks, first(), slot, left, right);
+                    continue;
+                }
+                Visit::DescendAgain | Visit::DescendAgainMarking => {
+                    mark_sides(split.threshold, column, hot, own_masks);
+                    descend(split, own_masks, again(), slot, left, right);
+                    continue;
+                }
+                _ => {}
             }
-            Visit::DescendAgain | Visit::DescendAgainMarking => {
-                mark_sides(split.threshold, column, hot, own_masks);
-                descend(split, own_masks, again(), slot, left, right);
-                continue;
+            let (leaf_left, leaf_right) = step.visit.leaves();
+            if leaf_left {
+                *left = [[split.leaves[0]; R]; Q];
             }
-            _ => {}
-        }
-        let (leaf_left, leaf_right) = step.visit.leaves();
-        if leaf_left {
-            *left = [[split.leaves[0]; R]; Q];
-        }
-        if leaf_right {
-            *right = [[split.leaves[1]; R]; Q];
-        }
-        let absence = nodes.absence;
-        if step.visit.again() {
-            ascend(split, column, again(), slot, left, right, (&mut gains, &mut failed, absence));
-        } else {
-            ascend(split, column, first(), slot, left, right, (&mut gains, &mut failed, absence));
-        }
-        let own = &mut phi[split.player as usize];
-        for row in 0..R {
-            let mut sum = 0.0;
-            for gain in &gains {
-                sum += gain[row];
+            if leaf_right {
+                *right = [[split.leaves[1]; R]; Q];
             }
-            own[row] += sum;
-        }
-        for partner in kernel.partners.of(tree.splits.start + step.split as usize) {
-            give(partner, passed, &gains, &failed, &stack.masks, phi);
+            let absence = nodes.absence;
+            if step.visit.again() {
+                ascend(split, column, again(), slot, left, right, (&mut gains, &mut failed, absence));
+            } else {
+                ascend(split, column, first(), slot, left, right, (&mut gains, &mut failed, absence));
+            }
+            let own = &mut phi[split.player as usize];
+            for row in 0..R {
+                let mut sum = 0.0;
+                for gain in &gains {
+                    sum += gain[row];
+                }
+                own[row] += sum;
+            }
+            for partner in self.partners.of(tree.splits.start + step.split as usize) {
+                give(partner, passed, &gains, &failed, &stack.masks, phi);
+            }
         }
     }
 }

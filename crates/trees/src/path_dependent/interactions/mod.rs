@@ -31,21 +31,20 @@
 
 mod kernel;
 mod partners;
-#[cfg(test)]
-mod tests;
 
 use apportion_games::{Partition, Rows};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, Value};
 
-use self::kernel::Kernel;
+pub(super) use self::kernel::OfPairs;
 pub(super) use self::partners::Partners;
-use super::PathDependentOracle;
-use super::block::{self, rules};
+use super::block;
 use super::by_size::BySize;
-use super::program::Program;
-use super::questions::Players;
+use super::lanes::rules;
+use super::oracle::PathDependentOracle;
+use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::value;
 use crate::error::TreeError;
-use crate::interactions::{Diagonal, Interactions};
+use crate::exact::Exact;
 
 impl PathDependentOracle<'_> {
     /// The interaction indices of all pairs of features by `value`, for every output and each of the rows; what stands on the diagonal
@@ -88,10 +87,7 @@ impl PathDependentOracle<'_> {
         diagonal: Diagonal,
         rows: Rows<'_>,
     ) -> Result<Interactions, TreeError> {
-        let features = self.ensemble.feature_count();
-        value.check_players(features)?;
-        let partners = || self.partners.get_or_init(|| Partners::new(&self.program, features));
-        self.explain_pairs(&self.program, partners, &value, (Players::Features, features), diagonal, rows)
+        self.interactions_of(&value.into(), diagonal, rows)
     }
 
     /// The interaction indices of all pairs of groups of `partition` in the [game among the groups](Self::quotient_values): as
@@ -107,37 +103,43 @@ impl PathDependentOracle<'_> {
         partition: &Partition,
         rows: Rows<'_>,
     ) -> Result<Interactions, TreeError> {
-        partition.check_players(self.ensemble.feature_count())?;
-        value.check_players(partition.len())?;
-        let players = Players::Groups(partition);
-        let program = self.quotient.get(partition, || Program::new(self.ensemble, players));
-        let partners = std::cell::OnceCell::new();
-        let partners = || partners.get_or_init(|| Partners::new(&program, partition.len()));
-        self.explain_pairs(&program, partners, &value, (players, partition.len()), diagonal, rows)
+        self.interactions_of(&Value::quotient(value, partition.clone()), diagonal, rows)
     }
 
-    fn explain_pairs<'p>(
+    /// The interaction indices of features or of groups.
+    pub(super) fn pairs_of(
         &self,
-        program: &'p Program,
-        partners: impl FnOnce() -> &'p Partners,
-        value: &Semivalue,
-        (players, count): (Players<'_>, usize),
+        value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
     ) -> Result<Interactions, TreeError> {
-        let (ensemble, outputs) = (self.ensemble, self.ensemble.output_count());
+        value::check(value, self.features.len())?;
+        let (value, players) = match value {
+            Value::Semivalue(value) => (value, self.players(None)),
+            Value::Quotient(value, groups) => (value, self.players(Some(groups))),
+            _ => return Err(value::not_of_pairs(value)),
+        };
+        let (ensemble, outputs) = (&*self.ensemble, self.ensemble.output_count());
+        let (program, count) = (players.program(), players.count);
         let rules = rules(program.trees.iter().map(|tree| tree.distinct), value);
-        let rules = self.by_quadrature(rules.filter(|rules| Kernel::takes(rules)))?;
+        let rules = self.by_quadrature(rules.filter(|rules| OfPairs::takes(rules)))?;
         let predictions = ensemble.margins(rows)?;
         let mut values = Interactions::zeros(rows.len(), count, outputs)?;
         match rules {
             Some(rules) => {
-                block::explain(&Kernel::new(program, partners(), rules), ensemble, rows, &mut values);
+                let of_groups;
+                let partners = if std::ptr::eq(program, &self.program) {
+                    self.partners.get_or_init(|| Partners::new(program, count))
+                } else {
+                    of_groups = Partners::new(program, count);
+                    &of_groups
+                };
+                block::explain(&OfPairs::new(program, partners, rules), ensemble, rows, &mut values);
             }
             None => self.row_by_row(
                 rows,
                 &mut values,
-                || BySize::new(value, players),
+                || BySize::new(value, &players.of),
                 |kernel, tree, row, add| {
                     kernel.add(ensemble, tree, row, |player, share| add(player * (count + 1), share));
                     kernel.add_pairs(ensemble, tree, row, |[i, j], share| add(i * count + j, share));

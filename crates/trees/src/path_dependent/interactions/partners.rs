@@ -22,14 +22,14 @@ pub(in super::super) struct Partners {
     ends: Vec<usize>,
     partners: Vec<Partner>,
     /// Where the numbers belong in a matrix of players × players, of which the upper half is written: the diagonal of the players in the
-    /// order of the [questions](super::super::questions), then the pairs that meet on a path.
+    /// order of the [inputs](super::super::inputs), then the pairs that meet on a path.
     pub(super) targets: Vec<usize>,
 }
 
 impl Partners {
     /// Takes O(splits × levels). Players are numbered below `count`.
     pub(in super::super) fn new(program: &Program, count: usize) -> Self {
-        let players = &program.questions.players;
+        let players = &program.inputs.players;
         let mut this = Self {
             ends: Vec::new(),
             partners: Vec::new(),

@@ -1,0 +1,37 @@
+//! Sets as bits of a word.
+
+/// Most bits of an index in a table.
+pub(crate) const MOST_BITS: usize = 12;
+
+/// The set of the first so many.
+#[inline]
+pub(crate) fn all_of(count: usize) -> u64 {
+    if count == 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// How many are in a set.
+#[inline(always)]
+pub(crate) fn count(set: u64) -> usize {
+    set.count_ones() as usize
+}
+
+/// The numbers of the bits that are set.
+#[inline(always)]
+pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+/// All subsets of a set, from the set itself to the empty one.
+#[inline(always)]
+pub(crate) fn subsets(set: u64) -> impl Iterator<Item = u64> {
+    let mut next = Some(set);
+    std::iter::from_fn(move || {
+        let subset = next?;
+        next = (subset != 0).then(|| (subset - 1) & set);
+        Some(subset)
+    })
+}

@@ -1,0 +1,333 @@
+//! Rows through the trees of an ensemble: the one way for all kernels.
+//!
+//! Rows are cut into blocks, blocks put together to tasks, trees taken in turns (see [`Pieces`]). A thread takes the rows of a task in,
+//! takes them through the trees of a turn one after the other, and adds what they have gathered to their values. What a thread does with a
+//! block and a tree is said by [`Kernels`]. The order of sums depends on rows and trees alone, so every byte is the same for any number of
+//! threads.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use apportion_games::Rows;
+use apportion_models::Ensemble;
+use rayon::prelude::*;
+
+use super::paths::{BLOCK, Columns};
+use super::pieces::Pieces;
+use super::settings::Precision;
+use super::tables::lookup::Lookup;
+use super::tables::number::{Number, Steps};
+use super::tables::shape::{Layout, Shape};
+use super::tables::sums::{Sums, SumsOf};
+use super::tables::table::Tables;
+
+/// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task and its rows.
+pub(crate) fn in_tasks<M>(
+    rows: Rows<'_>,
+    task: usize,
+    values: &mut [f64],
+    memory: impl Fn() -> M + Sync + Send,
+    explain: impl Fn(&mut M, &mut [f64], &[f64]) + Sync + Send,
+) {
+    if values.is_empty() {
+        return;
+    }
+    let (columns, width) = (rows.columns(), values.len() / rows.len());
+    if rows.len() <= task {
+        // The latency of a few rows is less than it takes to wake another thread.
+        return explain(&mut memory(), values, rows.values());
+    }
+    values
+        .par_chunks_mut(task * width)
+        .zip(rows.values().par_chunks(task * columns))
+        .with_max_len(1)
+        .for_each_init(memory, |memory, (values, rows)| explain(memory, values, rows));
+}
+
+/// Per tree: its tables, where it has them.
+pub(crate) type TablesOfTrees<N> = Vec<Option<Tables<N>>>;
+
+/// What is computed on the trees.
+pub(crate) trait Kernels: Sync {
+    /// The memory that a thread needs for trees without tables.
+    type Memory: Send;
+
+    fn memory(&self) -> Self::Memory;
+
+    /// The tables of a tree.
+    fn fill<N: Number>(
+        &self,
+        tree: usize,
+        shape: Arc<Shape>,
+        steps: Steps,
+        memory: Vec<N>,
+    ) -> Option<Tables<N>>;
+
+    /// The tables that were kept, or those that `make` makes, which are kept.
+    fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
+        Arc::new(make())
+    }
+
+    /// Adds what a tree without tables gives to some rows: to the row `r` of those that get something, `phi[target · rows + r]`.
+    fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
+}
+
+/// What is to be done, whatever the kernels.
+pub(crate) struct Job<'a> {
+    pub(crate) ensemble: &'a Ensemble,
+    pub(crate) layout: Layout,
+    /// Where the numbers of all who get something belong among those of a row.
+    pub(crate) places: &'a [usize],
+    /// Of the tables of trees that have them.
+    pub(crate) shapes: Vec<Option<Arc<Shape>>>,
+    pub(crate) precision: Precision,
+    /// Whether tables are filled for all trees at once, to be kept.
+    pub(crate) keep: bool,
+    /// Whether the sums of sections of the trees may be added up apart.
+    pub(crate) in_sections: bool,
+}
+
+/// Up to [`BLOCK`] rows that were taken in.
+pub(crate) struct TakenIn {
+    pub(crate) columns: Columns,
+    /// Row-major.
+    pub(crate) rounded: Vec<f64>,
+}
+
+/// Rows, and what they have gathered.
+struct Block {
+    rows: TakenIn,
+    /// Outputs × targets × rows; empty where all trees have tables.
+    phi: Vec<f64>,
+    sums: Option<Sums>,
+}
+
+/// The memory that a thread needs to explain some blocks of rows.
+struct Scratch<M> {
+    blocks: Vec<Block>,
+    /// Blocks in use.
+    used: usize,
+    kernels: M,
+    lookup: Lookup,
+}
+
+/// Rows of a task that wait from turn to turn, and where their values go.
+struct Staying<'a, M> {
+    scratch: Scratch<M>,
+    values: &'a mut [f64],
+}
+
+impl Job<'_> {
+    /// Adds the values of all rows: rows × numbers × outputs.
+    pub(crate) fn explain<K: Kernels>(&self, kernels: &K, rows: Rows<'_>, values: &mut [f64]) {
+        match self.precision {
+            Precision::Double => Run::<K, f64>::new(self, kernels).explain(rows, values),
+            Precision::Single => Run::<K, f32>::new(self, kernels).explain(rows, values),
+            Precision::Fixed => Run::<K, i64>::new(self, kernels).explain(rows, values),
+        }
+    }
+
+    fn has_tables(&self) -> bool {
+        self.shapes.iter().any(Option::is_some)
+    }
+
+    fn has_others(&self) -> bool {
+        self.shapes.iter().any(Option::is_none)
+    }
+}
+
+/// A job with tables of numbers `N`.
+struct Run<'a, K, N> {
+    job: &'a Job<'a>,
+    kernels: &'a K,
+    /// How many bytes the tables of each tree take.
+    sizes: Vec<usize>,
+    steps: Steps,
+    numbers: std::marker::PhantomData<fn() -> N>,
+}
+
+impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
+    fn new(job: &'a Job<'a>, kernels: &'a K) -> Self {
+        let size = |shape: &Option<Arc<Shape>>| shape.as_ref().map_or(0, |shape| shape.size * size_of::<N>());
+        let sizes = job.shapes.iter().map(size).collect();
+        Self { job, kernels, sizes, steps: Steps::new(job.ensemble), numbers: std::marker::PhantomData }
+    }
+
+    fn explain(&self, rows: Rows<'_>, values: &mut [f64]) {
+        if values.is_empty() {
+            return;
+        }
+        let outputs = self.job.ensemble.output_count();
+        let numbers = rows.columns() + self.job.places.len() * outputs;
+        let pieces = Pieces::new(rows.len(), numbers, self.job.has_others() || self.job.keep);
+        let all = 0..self.sizes.len();
+        let sections = if self.job.in_sections { pieces.sections(&self.sizes) } else { vec![all] };
+        if !pieces.sections_occupy_threads(sections.len()) {
+            for section in sections {
+                self.add_trees(section, pieces, rows, values);
+            }
+            return;
+        }
+        // Each thread takes all rows through trees of its own. Sums are added up in the order of the trees.
+        let of_section = |section: Range<usize>| {
+            let mut sums = vec![0.0; values.len()];
+            self.add_trees(section, pieces.of_one_thread(), rows, &mut sums);
+            sums
+        };
+        let sums: Vec<Vec<f64>> = sections.into_par_iter().with_max_len(1).map(of_section).collect();
+        let chunk = BLOCK * (values.len() / rows.len());
+        values.par_chunks_mut(chunk).enumerate().for_each(|(place, values)| {
+            for sums in &sums {
+                for (value, sum) in values.iter_mut().zip(&sums[place * chunk..]) {
+                    *value += sum;
+                }
+            }
+        });
+    }
+
+    /// Adds the values on a section of the trees to those of the rows.
+    fn add_trees(&self, section: Range<usize>, pieces: Pieces, rows: Rows<'_>, values: &mut [f64]) {
+        let (features, width) = (rows.columns(), values.len() / rows.len());
+        let (values_of_task, rows_of_task) = (pieces.task * width, pieces.task * features);
+        // The latency of a few rows is less than it takes to wake another thread.
+        let by_one_thread = pieces.alone || rows.len() <= pieces.task;
+        // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
+        let (mut staying, passing): (Vec<Staying<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
+            let begin = |(values, rows)| {
+                let mut scratch = self.scratch();
+                self.begin(&mut scratch, rows);
+                Staying { scratch, values }
+            };
+            let staying = if by_one_thread {
+                values.chunks_mut(values_of_task).zip(rows.values().chunks(rows_of_task)).map(begin).collect()
+            } else {
+                let rows = rows.values().par_chunks(rows_of_task);
+                values.par_chunks_mut(values_of_task).zip(rows).with_max_len(1).map(begin).collect()
+            };
+            (staying, &mut [])
+        } else {
+            (Vec::new(), values)
+        };
+        let mut memory = Vec::new();
+        for turn in pieces.turns(&self.sizes[section.clone()], self.job.keep) {
+            let turn = section.start + turn.start..section.start + turn.end;
+            let mut fill = || self.fill(turn.clone(), pieces, &mut memory);
+            let tables = if self.job.keep { self.kernels.kept(fill) } else { Arc::new(fill()) };
+            let add = |scratch: &mut Scratch<K::Memory>| self.add(scratch, turn.clone(), &tables);
+            if !pieces.stay {
+                in_tasks(
+                    rows,
+                    pieces.task,
+                    passing,
+                    || self.scratch(),
+                    |scratch, values, rows| {
+                        self.begin(scratch, rows);
+                        add(scratch);
+                        self.end(scratch, values);
+                    },
+                );
+            } else if by_one_thread {
+                staying.iter_mut().for_each(|task| add(&mut task.scratch));
+            } else {
+                staying.par_iter_mut().with_max_len(1).for_each(|task| add(&mut task.scratch));
+            }
+            // Tables that are not kept leave their memory to the next.
+            let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
+            memory = tables.map(Tables::into_memory).collect();
+        }
+        let end = |task: &mut Staying<'_, K::Memory>| self.end(&task.scratch, task.values);
+        match by_one_thread {
+            true => staying.iter_mut().for_each(end),
+            false => staying.par_iter_mut().with_max_len(1).for_each(end),
+        }
+    }
+
+    /// The tables of the trees of one turn, in `memory` as far as there is some.
+    fn fill(&self, turn: Range<usize>, pieces: Pieces, memory: &mut Vec<Vec<N>>) -> TablesOfTrees<N> {
+        let shapes = &self.job.shapes;
+        // Threads are not woken where there is nothing for them to fill.
+        if shapes[turn.clone()].iter().all(Option::is_none) {
+            return turn.map(|_| None).collect();
+        }
+        let fill = |(tree, memory): (usize, &mut Vec<N>)| {
+            self.kernels.fill(tree, shapes[tree].clone()?, self.steps, std::mem::take(memory))
+        };
+        memory.resize_with(turn.len(), Vec::new);
+        match pieces.alone {
+            true => turn.zip(memory).map(fill).collect(),
+            false => turn.into_par_iter().zip(memory).map(fill).collect(),
+        }
+    }
+
+    fn scratch(&self) -> Scratch<K::Memory> {
+        let kernels = self.kernels.memory();
+        Scratch { blocks: Vec::new(), used: 0, kernels, lookup: Lookup::default() }
+    }
+
+    /// Takes rows in.
+    fn begin(&self, scratch: &mut Scratch<K::Memory>, rows: &[f64]) {
+        let Job { ensemble, layout, places, precision, .. } = *self.job;
+        let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
+        let sums = || Sums::new(layout, places.len(), outputs, precision, self.steps);
+        scratch.used = rows.len().div_ceil(BLOCK * features);
+        scratch.blocks.resize_with(scratch.blocks.len().max(scratch.used), || Block {
+            rows: TakenIn { columns: Columns::new(ensemble), rounded: Vec::new() },
+            phi: Vec::new(),
+            sums: self.job.has_tables().then(sums),
+        });
+        let has_others = self.job.has_others();
+        for (block, rows) in scratch.blocks.iter_mut().zip(rows.chunks(BLOCK * features)) {
+            let Block { rows: TakenIn { columns, rounded }, phi, sums } = block;
+            columns.fill(ensemble, rows);
+            if let Some(sums) = sums {
+                sums.clear();
+            }
+            if has_others {
+                rounded.clear();
+                rounded.extend(rows.iter().map(|&value| ensemble.width().round(value)));
+                phi.clear();
+                phi.resize(outputs * places.len() * columns.rows(), 0.0);
+            }
+        }
+    }
+
+    /// Takes the rows through the trees of a turn.
+    fn add(&self, scratch: &mut Scratch<K::Memory>, turn: Range<usize>, tables: &TablesOfTrees<N>) {
+        let ensemble = self.job.ensemble;
+        let Scratch { blocks, used, kernels, lookup } = scratch;
+        for (index, tables) in turn.zip(tables) {
+            let tree = &ensemble.trees()[index];
+            for Block { rows, phi, sums } in &mut blocks[..*used] {
+                if let (Some(tables), Some(sums)) = (tables, sums) {
+                    let sums = N::of_output(sums, tree.output);
+                    lookup.add(ensemble, ensemble.nodes_of(tree), tables, &rows.columns, sums);
+                } else {
+                    let size = self.job.places.len() * rows.columns.rows();
+                    self.kernels.add(kernels, index, rows, &mut phi[tree.output * size..][..size]);
+                }
+            }
+        }
+    }
+
+    /// Adds what was gathered to the rows' values.
+    fn end(&self, scratch: &Scratch<K::Memory>, values: &mut [f64]) {
+        let outputs = self.job.ensemble.output_count();
+        let blocks = &scratch.blocks[..scratch.used];
+        let width = values.len() / blocks.iter().map(|block| block.rows.columns.rows()).sum::<usize>();
+        for (Block { rows, phi, sums }, values) in blocks.iter().zip(values.chunks_mut(BLOCK * width)) {
+            let (rows, places) = (rows.columns.rows(), self.job.places);
+            for (row, values) in values.chunks_exact_mut(width).enumerate() {
+                for (target, place) in places.iter().enumerate() {
+                    for (output, value) in values[place * outputs..][..outputs].iter_mut().enumerate() {
+                        if let Some(sums) = sums {
+                            *value += sums.get(output, target, row);
+                        }
+                        if !phi.is_empty() {
+                            *value += phi[(output * places.len() + target) * rows + row];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

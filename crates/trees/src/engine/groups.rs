@@ -1,0 +1,98 @@
+//! Features in groups: how coalitions of them are weighed, and the groups on a path.
+//!
+//! The features are in groups S_1 … S_m. A coalitional value weighs coalitions of other groups by one semivalue, with moments M1, and
+//! coalitions of fellow members by another, with moments M2.
+
+use apportion_games::Partition;
+use apportion_values::CoalitionalValue;
+
+use super::bits::ones;
+use super::moments::Moments;
+
+/// The groups of the features, and the moments of both semivalues of a coalitional value.
+pub(crate) struct Coalitional {
+    /// M1, of the groups.
+    pub(crate) between: Moments,
+    /// M2, of the members of one group.
+    pub(crate) within: Moments,
+    /// The group of each feature.
+    pub(crate) group_of: Vec<u32>,
+    pub(crate) groups: usize,
+}
+
+impl Coalitional {
+    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check) for the groups.
+    pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, widest: usize) -> Self {
+        Self {
+            between: Moments::new(value.between.clone(), widest.min(partition.len())),
+            within: Moments::new(value.within.clone(), widest.min(partition.largest())),
+            group_of: group_of(partition),
+            groups: partition.len(),
+        }
+    }
+
+    /// The group of a feature.
+    #[inline]
+    pub(crate) fn group_of(&self, feature: u32) -> usize {
+        self.group_of[feature as usize] as usize
+    }
+}
+
+/// The group of each feature.
+pub(crate) fn group_of(partition: &Partition) -> Vec<u32> {
+    (0..partition.players()).map(|feature| partition.group_of(feature) as u32).collect()
+}
+
+/// The groups that have path features of a leaf, numbered in the order in which the path meets them.
+#[derive(Default)]
+pub(crate) struct LeafGroups {
+    /// Numbers of the groups in the partition.
+    numbers: Vec<u32>,
+    /// The path features of each group, as bits of a pattern.
+    masks: Vec<u64>,
+    /// The group of each path feature.
+    of_bit: Vec<u32>,
+}
+
+impl LeafGroups {
+    /// For a leaf with these path features.
+    pub(crate) fn set(&mut self, features: &[u32], group_of: &[u32]) {
+        self.numbers.clear();
+        self.masks.clear();
+        self.of_bit.clear();
+        for (bit, &feature) in features.iter().enumerate() {
+            let number = group_of[feature as usize];
+            let group = self.numbers.iter().position(|&known| known == number).unwrap_or_else(|| {
+                self.numbers.push(number);
+                self.masks.push(0);
+                self.masks.len() - 1
+            });
+            self.masks[group] |= 1 << bit;
+            self.of_bit.push(group as u32);
+        }
+    }
+
+    /// The path features of one group.
+    #[inline]
+    pub(crate) fn mask(&self, group: usize) -> u64 {
+        self.masks[group]
+    }
+
+    /// Those of `features` that are in the group of one of them.
+    #[inline]
+    pub(crate) fn fellows(&self, features: u64, bit: usize) -> u64 {
+        features & self.masks[self.of_bit[bit] as usize]
+    }
+
+    /// The groups that have one of `features`, as bits.
+    #[inline]
+    pub(crate) fn touched(&self, features: u64) -> u64 {
+        ones(features).fold(0, |groups, bit| groups | 1 << self.of_bit[bit])
+    }
+
+    /// All path features of `groups`.
+    #[inline]
+    pub(crate) fn features(&self, groups: u64) -> u64 {
+        ones(groups).fold(0, |features, group| features | self.masks[group])
+    }
+}

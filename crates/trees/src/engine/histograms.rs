@@ -1,0 +1,199 @@
+//! A background set as every leaf sees it.
+//!
+//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
+//! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
+
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
+
+use super::paths::{BLOCK, Columns, Paths, Patterns};
+
+/// Per tree: its path features, and the background as its leaves see it; `None` where a path has too many features.
+pub(crate) type Sorted = Vec<Option<(Paths, Histograms)>>;
+
+/// The background as each leaf of one tree sees it: patterns and their weights.
+#[derive(Debug, Clone)]
+pub(crate) struct Histograms {
+    /// Per node: where its patterns lie in `patterns`; empty unless the node is a leaf.
+    ranges: Vec<(usize, usize)>,
+    /// Distinct patterns in ascending order, with the weight of the rows that have them.
+    patterns: Vec<(u64, f64)>,
+}
+
+impl Histograms {
+    /// Sorts the rows in `background`, one [`Columns`] per block, weighted by `weights`.
+    pub(crate) fn new(
+        ensemble: &Ensemble,
+        nodes: &[Node],
+        paths: &Paths,
+        background: &[Columns],
+        weights: &[f64],
+    ) -> Self {
+        if nodes.len() == 1 {
+            let mut histograms = Self::empty(1);
+            histograms.set(0, std::iter::once((0, weights.iter().sum())));
+            return histograms;
+        }
+        let mut gathered = Gathered::new(nodes, paths, weights.len());
+        let mut patterns = Patterns::<u64>::new();
+        let mut left = [0; BLOCK];
+        for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
+            patterns.begin(nodes.len());
+            for (index, &node) in nodes.iter().enumerate() {
+                if !node.is_leaf() {
+                    columns.decide(ensemble, node, &mut left);
+                    gathered.add_at_split(paths, index, patterns.at(index), &left, weights);
+                    patterns.descend(paths, index, node, &left, columns.rows());
+                } else {
+                    gathered.add_at_leaf(index, patterns.at(index), weights);
+                }
+            }
+        }
+        gathered.finish(nodes, paths)
+    }
+
+    /// Of a tree with so many nodes, no leaf of which is [set](Self::set).
+    pub(crate) fn empty(nodes: usize) -> Self {
+        Self { ranges: vec![(0, 0); nodes], patterns: Vec::new() }
+    }
+
+    /// With the patterns of all leaves, and where those of each node lie.
+    pub(crate) fn from_parts(ranges: Vec<(usize, usize)>, patterns: Vec<(u64, f64)>) -> Self {
+        Self { ranges, patterns }
+    }
+
+    /// Sets the patterns at a leaf, which come in ascending order.
+    pub(crate) fn set(&mut self, leaf: usize, patterns: impl Iterator<Item = (u64, f64)>) {
+        let start = self.patterns.len();
+        self.patterns.extend(patterns);
+        self.ranges[leaf] = (start, self.patterns.len());
+    }
+
+    /// The distinct patterns at a leaf and their weights.
+    pub(crate) fn at(&self, leaf: usize) -> &[(u64, f64)] {
+        let (start, end) = self.ranges[leaf];
+        &self.patterns[start..end]
+    }
+
+    /// The patterns of every leaf, in the order of the nodes.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &[(u64, f64)]> {
+        self.ranges
+            .iter()
+            .map(|&(start, end)| &self.patterns[start..end])
+            .filter(|patterns| !patterns.is_empty())
+    }
+
+    /// Divides every weight by `total`.
+    pub(crate) fn divide_by(&mut self, total: f64) {
+        for (_, weight) in &mut self.patterns {
+            *weight /= total;
+        }
+    }
+
+    /// Patterns of explicands that complete one of the background, over all of these: 2^|M| for each M.
+    pub(crate) fn extensions(&self) -> f64 {
+        self.patterns.iter().map(|(pattern, _)| (pattern.count_ones() as f64).exp2()).sum()
+    }
+
+    /// Distinct patterns of all leaves together.
+    pub(crate) fn len(&self) -> usize {
+        self.patterns.len()
+    }
+}
+
+/// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
+const COPIES: usize = 4;
+
+/// The weight of patterns, while rows are added.
+struct Gathered {
+    places: Vec<Place>,
+    bins: Vec<f64>,
+    lists: Vec<Vec<(u64, f64)>>,
+}
+
+/// Where the patterns at a node are gathered.
+#[derive(Clone, Copy)]
+enum Place {
+    Nowhere,
+    /// At a split: bins for each pattern and decision, which say all about both children.
+    Bins(usize),
+    /// At a leaf, where bins would outnumber rows.
+    List(usize),
+}
+
+impl Gathered {
+    fn new(nodes: &[Node], paths: &Paths, rows: usize) -> Self {
+        let mut gathered =
+            Self { places: vec![Place::Nowhere; nodes.len()], bins: Vec::new(), lists: Vec::new() };
+        let mut bins = 0;
+        for (index, node) in nodes.iter().enumerate() {
+            if node.is_leaf() || !(nodes[node.left()].is_leaf() || nodes[node.right()].is_leaf()) {
+                continue;
+            }
+            let bits = paths.features(index).len() + 1;
+            if bits <= 16 && 1 << bits <= 4 * rows {
+                gathered.places[index] = Place::Bins(bins);
+                bins += COPIES << bits;
+                continue;
+            }
+            for leaf in [node.left(), node.right()].into_iter().filter(|&child| nodes[child].is_leaf()) {
+                gathered.places[leaf] = Place::List(gathered.lists.len());
+                gathered.lists.push(Vec::with_capacity(rows));
+            }
+        }
+        gathered.bins.resize(bins, 0.0);
+        gathered
+    }
+
+    fn add_at_split(&mut self, paths: &Paths, split: usize, patterns: &[u64], left: &[u64], weights: &[f64]) {
+        let Place::Bins(start) = self.places[split] else { return };
+        let above = paths.features(split).len();
+        let bins = &mut self.bins[start..start + (COPIES << (above + 1))];
+        for (row, ((&pattern, &left), weight)) in patterns.iter().zip(left).zip(weights).enumerate() {
+            bins[(pattern | left << above) as usize * COPIES + row % COPIES] += weight;
+        }
+    }
+
+    fn add_at_leaf(&mut self, leaf: usize, patterns: &[u64], weights: &[f64]) {
+        let Place::List(list) = self.places[leaf] else { return };
+        self.lists[list].extend(patterns.iter().copied().zip(weights.iter().copied()));
+    }
+
+    fn finish(mut self, nodes: &[Node], paths: &Paths) -> Histograms {
+        let mut histograms = Histograms::empty(nodes.len());
+        let mut sums = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            match self.places[index] {
+                Place::Nowhere => {}
+                Place::Bins(start) => {
+                    let above = paths.features(index).len();
+                    let bins = &self.bins[start..start + (COPIES << (above + 1))];
+                    let children = [(node.left(), true), (node.right(), false)];
+                    for (leaf, is_left) in children.into_iter().filter(|&(child, _)| nodes[child].is_leaf()) {
+                        sums.clear();
+                        sums.resize(1 << paths.features(leaf).len(), 0.0);
+                        for (place, copies) in bins.chunks_exact(COPIES).enumerate() {
+                            let pattern = place as u64 & ((1 << above) - 1);
+                            let passed = (place >> above == 1) == is_left;
+                            sums[paths.child_pattern(index, pattern, passed) as usize] +=
+                                copies.iter().sum::<f64>();
+                        }
+                        let seen = sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0);
+                        histograms.set(leaf, seen.map(|(pattern, &sum)| (pattern as u64, sum)));
+                    }
+                }
+                Place::List(list) => {
+                    let list = &mut self.lists[list];
+                    // Stable, so that the weights of a pattern are added in the order of the rows.
+                    list.sort_by_key(|&(pattern, _)| pattern);
+                    let equal = list.chunk_by(|(a, _), (b, _)| a == b);
+                    histograms.set(
+                        index,
+                        equal.map(|equal| (equal[0].0, equal.iter().map(|(_, weight)| weight).sum())),
+                    );
+                }
+            }
+        }
+        histograms
+    }
+}

@@ -1,0 +1,147 @@
+//! Pairwise interactions: what two players add together, beyond what they add apart.
+//!
+//! # Notation
+//!
+//! For a coalition S without the players i and j, `Δ_ij v(S) = v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)`. A semivalue with mixing measure μ and
+//! moments M(a, b) has the *interaction index*
+//!
+//! ```text
+//! I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) Δ_ij v(S) = ∫ ∂²F/∂t_i∂t_j dμ(t)
+//! ```
+//!
+//! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic and Marichal, *Axiomatic
+//! characterizations of probabilistic and cardinal-probabilistic interaction indices*, 2006. It takes the weights that the semivalue has
+//! in a game of n − 1 players, as i and j are one player as far as the others are concerned. Of Shapley it is the Shapley interaction index, of
+//! Banzhaf the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in
+//! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
+//! semivalue has one.
+
+use rayon::prelude::*;
+
+use super::attributions::check_finite;
+use crate::error::TreeError;
+
+/// Pairwise interactions of some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interactions {
+    /// Rows × features × features × outputs, row-major, symmetric in the features: with n features and k outputs, the interaction of
+    /// features i and j for output o of row r is `values[((r·n + i)·n + j)·k + o]`. Those of groups have groups in the place of features.
+    pub values: Vec<f64>,
+    /// Per output: v(∅), as of [`Attributions`](crate::Attributions::base).
+    pub base: Vec<f64>,
+    /// Rows × outputs: v(N), the margin of each row.
+    pub predictions: Vec<f64>,
+}
+
+/// What a matrix of interactions says: which number stands on the diagonal, and how much of a pair's index on either side of it. With
+/// φ the semivalue and I its interaction index:
+///
+/// | | diagonal | off the diagonal | sums to |
+/// |---|---|---|---|
+/// | `Value` | φ_i | I_ij | |
+/// | `Remainder` | φ_i − ½ Σ_{j≠i} I_ij | ½ I_ij | each row to φ_i |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Diagonal {
+    /// The semivalue of each player, beside the whole index of each pair.
+    #[default]
+    Value,
+    /// What is left of the semivalue when each pair's index is shared equally by the two: the main effect in the convention of shap and of
+    /// XGBoost's `pred_interactions` (Lundberg et al., *From local explanations to global understanding with explainable AI for trees*,
+    /// 2020). A row sums to the value, and the matrix of an efficient value to the prediction less the base.
+    Remainder,
+}
+
+impl Interactions {
+    /// Refuses numbers that are not finite.
+    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Result<Self, TreeError> {
+        check_finite("an interaction", &values, &base, &predictions)?;
+        Ok(Self { values, base, predictions })
+    }
+
+    /// Memory for the matrices of some rows, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::TooManyPairs`] where there is not so much memory.
+    pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f64>, TreeError> {
+        let too_many = || TreeError::TooManyPairs { rows, players, outputs };
+        let count = [players, players, outputs].into_iter().try_fold(rows, usize::checked_mul);
+        let count = count.ok_or_else(too_many)?;
+        // Asked for and given back: zeros from the system need not be written.
+        Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+        Ok(vec![0.0; count])
+    }
+}
+
+impl Diagonal {
+    /// Makes the matrices of some rows, each [of its upper half](Self::complete).
+    pub(crate) fn complete_all(self, matrices: &mut [f64], players: usize, outputs: usize) {
+        let size = players * players * outputs;
+        if size > 0 {
+            matrices.par_chunks_mut(size).for_each(|matrix| self.complete(matrix, players, outputs));
+        }
+    }
+
+    /// Makes the matrix of one row, players × players × outputs, of its upper half: on the diagonal it has φ_i, right of it I_ij.
+    pub(crate) fn complete(self, matrix: &mut [f64], players: usize, outputs: usize) {
+        debug_assert_eq!(matrix.len(), players * players * outputs);
+        let at = |i: usize, j: usize| (i * players + j) * outputs;
+        for i in 0..players {
+            for j in i + 1..players {
+                for output in 0..outputs {
+                    let (upper, lower) = (at(i, j) + output, at(j, i) + output);
+                    if self == Self::Remainder {
+                        matrix[upper] *= 0.5;
+                        // Pairs in the order of the other player, for i and for j alike.
+                        matrix[at(i, i) + output] -= matrix[upper];
+                        matrix[at(j, j) + output] -= matrix[upper];
+                    }
+                    matrix[lower] = matrix[upper];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_a_matrix() {
+        // Three players, two outputs; the lower half is not looked at.
+        let upper =
+            [1.0, 10.0, 0.5, 4.0, -2.0, 0.0, 9.0, 9.0, 2.0, 20.0, 1.0, 8.0, 9.0, 9.0, 9.0, 9.0, 3.0, 30.0];
+        let mut matrix = upper;
+        Diagonal::Value.complete(&mut matrix, 3, 2);
+        assert_eq!(
+            matrix,
+            [1.0, 10.0, 0.5, 4.0, -2.0, 0.0, 0.5, 4.0, 2.0, 20.0, 1.0, 8.0, -2.0, 0.0, 1.0, 8.0, 3.0, 30.0]
+        );
+        let mut matrix = upper;
+        Diagonal::Remainder.complete(&mut matrix, 3, 2);
+        assert_eq!(
+            matrix,
+            [
+                1.75, 8.0, 0.25, 2.0, -1.0, 0.0, 0.25, 2.0, 1.25, 14.0, 0.5, 4.0, -1.0, 0.0, 0.5, 4.0, 3.5,
+                26.0
+            ]
+        );
+        for (player, row) in matrix.chunks(6).enumerate() {
+            for output in 0..2 {
+                let sum: f64 = row.iter().skip(output).step_by(2).sum();
+                assert_eq!(sum, upper[(player * 3 + player) * 2 + output]);
+            }
+        }
+        Diagonal::Remainder.complete(&mut [], 0, 1);
+    }
+
+    #[test]
+    fn more_pairs_than_memory_are_refused() {
+        for (rows, players) in [(usize::MAX, 2), (1, 1 << 33), (1 << 20, 1 << 20)] {
+            let error = Interactions::zeros(rows, players, 1).unwrap_err();
+            assert!(matches!(error, TreeError::TooManyPairs { outputs: 1, .. }), "{error}");
+        }
+        assert_eq!(Interactions::zeros(2, 3, 2).unwrap(), [0.0; 36]);
+    }
+}

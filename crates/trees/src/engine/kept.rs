@@ -1,0 +1,44 @@
+//! What is kept in case that the next call asks for the same.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What was made last, and for what.
+#[derive(Debug)]
+pub(crate) struct Kept<K, T: ?Sized>(Mutex<Last<K, T>>);
+
+type Last<K, T> = Option<(K, Arc<T>)>;
+
+impl<K, T: ?Sized> Default for Kept<K, T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
+    /// What was made for `key`, if that was the last; else what `make` makes. Two threads may make the same at a time: neither waits.
+    pub(crate) fn get(&self, key: &K, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
+        if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
+            return made.clone();
+        }
+        let made = make();
+        *self.last() = Some((key.clone(), made.clone()));
+        made
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last<K, T>> {
+        // Whoever panicked while it held the lock left a whole value behind.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_made_is_made_again_only_for_another_key() {
+        let kept = Kept::default();
+        let given = [('a', 1), ('a', 2), ('b', 3), ('b', 4), ('a', 5)];
+        assert_eq!(given.map(|(key, made)| *kept.get(&key, || Arc::new(made))), [1, 1, 3, 3, 5]);
+    }
+}

@@ -1,0 +1,105 @@
+//! The moments of a semivalue, tabulated.
+
+use std::sync::OnceLock;
+
+use apportion_values::Semivalue;
+
+use super::bits::MOST_BITS;
+use super::tables::channels::Channels;
+
+/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for, which takes
+/// O(a + b) time, and for weights by size of n players O(n (a + b)).
+const MOST: usize = 256;
+
+/// `M(a, b)` of a semivalue for `a + b` below a limit.
+#[derive(Debug, Clone)]
+pub(crate) struct Moments {
+    value: Semivalue,
+    side: usize,
+    /// `M(a, b)` at `b · side + a`.
+    table: Vec<f64>,
+    /// By number of path features, made when first wanted.
+    channels: Vec<OnceLock<Channels>>,
+}
+
+impl Moments {
+    /// For trees with up to `widest` path features, whose values take moments of all but one of them.
+    pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
+        let side = widest.clamp(1, MOST);
+        let mut table = vec![0.0; side * side];
+        for a in (0..side).rev() {
+            for b in (0..side - a).rev() {
+                table[b * side + a] = match value {
+                    // Each takes long, so only those of all players are asked for: one player less is present or absent.
+                    Semivalue::SizeWeights(_) if a + b + 1 < side => {
+                        table[b * side + a + 1] + table[(b + 1) * side + a]
+                    }
+                    _ => value.moment(a, b),
+                };
+            }
+        }
+        let channels = vec![OnceLock::new(); side.min(MOST_BITS) + 1];
+        Self { value, side, table, channels }
+    }
+
+    /// What tables of leaves with as many path features are filled with: at least one, and no more than there may be.
+    pub(crate) fn channels(&self, features: usize) -> &Channels {
+        self.channels[features]
+            .get_or_init(|| Channels::new(self.value.rule(features - 1), features, |a, b| self.get(a, b)))
+    }
+
+    /// `M(a, b)`.
+    #[inline]
+    pub(crate) fn get(&self, a: usize, b: usize) -> f64 {
+        if a + b < self.side { self.table[b * self.side + a] } else { self.value.moment(a, b) }
+    }
+
+    /// `M(0, b)`, `M(1, b)`, … as far as they are in the table; b must be below the limit.
+    #[inline]
+    pub(crate) fn against(&self, b: usize) -> &[f64] {
+        &self.table[b * self.side..][..self.side - b]
+    }
+
+    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row
+    /// satisfies gives to each of the former, and takes from each of the latter: `M(own − 1, rest)` and `M(own, rest − 1)`, 0
+    /// where there are none.
+    #[inline]
+    pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
+        let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };
+        let loss = if rest > 0 { self.get(own, rest - 1) } else { 0.0 };
+        (gain, loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_in_the_table_and_beyond_are_those_of_the_semivalue() {
+        let law: Vec<f64> = (0..1000).map(|size| (size % 7) as f64 / 2997.0).collect();
+        for value in [
+            Semivalue::Shapley,
+            Semivalue::beta_shapley(0.5, 4.0).unwrap(),
+            Semivalue::by_size_law(&law).unwrap(),
+        ] {
+            for widest in [0, 1, 2, 40, 1000] {
+                let moments = Moments::new(value.clone(), widest);
+                for (a, b) in [(0, 0), (3, 5), (39, 0), (0, 40), (255, 0), (0, 255), (256, 1), (400, 2)] {
+                    let (got, wanted) = (moments.get(a, b), value.moment(a, b));
+                    assert!(
+                        (got - wanted).abs() <= 1e-13 * wanted,
+                        "{value}, M({a}, {b}): {got} != {wanted}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_by_size_are_asked_for_no_more_players_than_they_have() {
+        let value = Semivalue::by_size_law(&[0.25, 0.75]).unwrap();
+        assert_eq!(Moments::new(value.clone(), 2).shares(1, 1), (0.25, 0.75));
+        assert_eq!(Moments::new(value, 1).shares(1, 0), (1.0, 0.0));
+    }
+}

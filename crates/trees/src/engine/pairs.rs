@@ -1,0 +1,139 @@
+//! The pairs of players that occur: those of which some path of the ensemble has both.
+//!
+//! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
+
+use apportion_models::Ensemble;
+
+use super::moments::Moments;
+
+const NONE: u32 = u32::MAX;
+
+/// The pairs of an ensemble, numbered.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    players: usize,
+    /// Players × players: the number of a pair, in either order.
+    numbers: Vec<u32>,
+    /// The players of each pair, the lower first.
+    members: Vec<(u32, u32)>,
+}
+
+impl Pairs {
+    /// `player_of` has the player of each feature.
+    pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
+        let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
+        let mut on_path = vec![false; players];
+        // Players of the path in the order of their first splits, and the way back: what to leave on the way up.
+        let mut path: Vec<u32> = Vec::new();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for tree in ensemble.trees() {
+            let nodes = ensemble.nodes_of(tree);
+            open.push((0, 0));
+            while let Some((at, above)) = open.pop() {
+                for left in path.drain(above..) {
+                    on_path[left as usize] = false;
+                }
+                let node = nodes[at];
+                let mut meet = |feature: usize| {
+                    let player = player_of[feature];
+                    if !on_path[player as usize] {
+                        for &other in &path {
+                            pairs.add(other, player);
+                        }
+                        on_path[player as usize] = true;
+                        path.push(player);
+                    }
+                };
+                if node.is_leaf() {
+                    // A linear leaf depends on the features of its model too.
+                    let terms = ensemble.linear_leaf(node).map_or(&[][..], |model| &model.terms);
+                    terms.iter().for_each(|&(feature, _)| meet(feature as usize));
+                    continue;
+                }
+                meet(node.feature());
+                open.push((node.right(), path.len()));
+                open.push((node.left(), path.len()));
+            }
+            for left in path.drain(..) {
+                on_path[left as usize] = false;
+            }
+        }
+        pairs
+    }
+
+    fn add(&mut self, a: u32, b: u32) {
+        let (one, other) = (a as usize * self.players + b as usize, b as usize * self.players + a as usize);
+        if self.numbers[one] == NONE {
+            let number = self.members.len() as u32;
+            (self.numbers[one], self.numbers[other]) = (number, number);
+            self.members.push((a.min(b), a.max(b)));
+        }
+    }
+
+    /// The players of each pair, in the order of their numbers.
+    pub(crate) fn members(&self) -> &[(u32, u32)] {
+        &self.members
+    }
+
+    /// The number of a pair that occurs.
+    #[inline]
+    pub(crate) fn number(&self, a: u32, b: u32) -> usize {
+        self.numbers[a as usize * self.players + b as usize] as usize
+    }
+}
+
+/// How coalitions are weighed for pairs: by their size, of a semivalue.
+pub(crate) struct PairWeights {
+    pub(crate) moments: Moments,
+    pub(crate) pairs: Pairs,
+}
+
+/// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path features are the first
+/// k(k − 1)/2.
+#[inline]
+pub(crate) fn place(low: usize, high: usize) -> usize {
+    high * (high - 1) / 2 + low
+}
+
+/// The pairs `low < high` of the first `count` path features, in the order of their [places](place).
+pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..count).flat_map(|high| (0..high).map(move |low| (low, high)))
+}
+
+/// What a leaf gives to each pair of players, of which the mixtures that reach it take `own` from the explicand and `rest` from the
+/// background row.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct PairShares {
+    /// To two of the former.
+    pub(crate) both_own: f64,
+    /// To one of each: the amount to take off.
+    pub(crate) mixed: f64,
+    /// To two of the latter.
+    pub(crate) both_rest: f64,
+}
+
+impl PairShares {
+    /// For a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`, `M(own, rest − 2)`, 0 where there is no such pair.
+    #[inline]
+    pub(crate) fn of(moments: &Moments, own: usize, rest: usize) -> Self {
+        Self {
+            both_own: if own > 1 { moments.get(own - 2, rest) } else { 0.0 },
+            mixed: if own > 0 && rest > 0 { moments.get(own - 1, rest - 1) } else { 0.0 },
+            both_rest: if rest > 1 { moments.get(own, rest - 2) } else { 0.0 },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn times(self, value: f64) -> Self {
+        Self { both_own: value * self.both_own, mixed: value * self.mixed, both_rest: value * self.both_rest }
+    }
+
+    #[inline]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            both_own: self.both_own + other.both_own,
+            mixed: self.mixed + other.mixed,
+            both_rest: self.both_rest + other.both_rest,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The values of players in groups on a leaf, for every pattern of an explicand.
+//!
+//! For a pattern M of the background, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix at most one group: subsets of
+//! M outside the groups of E, and those with a subset of M inside one of them.
+
+use super::fill::Leaf;
+use crate::engine::bits::{all_of, count, ones, subsets};
+use crate::engine::groups::{Coalitional, LeafGroups};
+
+/// Values of one leaf; the memory is kept between leaves.
+#[derive(Default)]
+pub(crate) struct FillGroups {
+    groups: LeafGroups,
+    /// Number of groups that have features in each set.
+    touched: Vec<u32>,
+    owners: Vec<Owner>,
+    shares: Vec<f64>,
+    lost: Vec<f64>,
+}
+
+/// A group with features in E.
+struct Owner {
+    own: u64,
+    /// What else of it the background satisfies: to be mixed with.
+    mixable: u64,
+    /// M2(|own| − 1, 0).
+    alone: f64,
+}
+
+impl FillGroups {
+    /// Writes the values of every pattern of the explicand to `entries`. The leaf has these path `features`.
+    pub(crate) fn write(
+        &mut self,
+        leaf: &Leaf<'_>,
+        features: &[u32],
+        coalitional: &Coalitional,
+        entries: &mut [f64],
+    ) {
+        let bits = features.len();
+        let shares = self.columns(features, leaf.value, leaf.law, coalitional);
+        for (column, &lane) in shares.chunks_exact(1 << bits).zip(leaf.lanes) {
+            for (entry, &share) in entries.chunks_exact_mut(leaf.width).zip(column) {
+                entry[lane] = share;
+            }
+        }
+    }
+
+    /// A column of 2^d values for each of the d path `features`: `shares[j · 2^d + P]`.
+    fn columns(
+        &mut self,
+        features: &[u32],
+        value: f64,
+        histogram: &[(u64, f64)],
+        coalitional: &Coalitional,
+    ) -> &[f64] {
+        let (between, within) = (&coalitional.between, &coalitional.within);
+        let bits = features.len();
+        let all = all_of(bits);
+        let Self { groups, touched, owners, shares, lost } = self;
+        groups.set(features, &coalitional.group_of);
+        touched.clear();
+        touched.extend((0..=all).map(|set| groups.touched(set).count_ones()));
+        shares.clear();
+        shares.resize(bits << bits, 0.0);
+        lost.clear();
+        lost.resize(1 << bits, 0.0);
+        for &(background, weight) in histogram {
+            let value = weight * value;
+            let own = all & !background;
+            let own_groups = groups.touched(own);
+            owners.clear();
+            owners.extend(ones(own_groups).map(|group| {
+                let (own, mixable) = (own & groups.mask(group), background & groups.mask(group));
+                Owner { own, mixable, alone: within.get(count(own) - 1, 0) }
+            }));
+            // Whatever is missing of these features mixes no group.
+            let free = background & !groups.features(own_groups);
+            for missing in subsets(free) {
+                let others = touched[missing as usize] as usize;
+                let (gain, loss) = between.shares(owners.len(), others);
+                lost[missing as usize] += value * loss;
+                for owner in &*owners {
+                    let pattern = all & !missing;
+                    // M1(a, b) for this group is what a feature gains between groups.
+                    let value = value * gain;
+                    add_share(shares, bits, owner.own, pattern, value * owner.alone);
+                    for mixed in subsets(owner.mixable).filter(|&mixed| mixed != 0) {
+                        let (gain, loss) = within.shares(count(owner.own), count(mixed));
+                        add_share(shares, bits, owner.own, pattern & !mixed, value * gain);
+                        add_share(shares, bits, mixed, pattern & !mixed, -value * loss);
+                    }
+                }
+            }
+        }
+        for (missing, &lost) in lost.iter().enumerate().filter(|(_, lost)| **lost != 0.0) {
+            let missing = missing as u64;
+            for bit in ones(missing) {
+                let fellows = count(groups.fellows(missing, bit)) - 1;
+                shares[bit << bits | (all & !missing) as usize] -= lost * within.get(0, fellows);
+            }
+        }
+        shares
+    }
+}
+
+/// Adds a share of each of `features` for explicands of one `pattern` of `bits` features.
+fn add_share(shares: &mut [f64], bits: usize, features: u64, pattern: u64, share: f64) {
+    for bit in ones(features) {
+        shares[bit << bits | pattern as usize] += share;
+    }
+}

@@ -1,0 +1,63 @@
+//! Two-step Shapley values, put together from values that the oracles have.
+//!
+//! ```text
+//! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
+//! ```
+//!
+//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever present: the mixing
+//! measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over the group, so only the quotient game's
+//! Shapley values are wanted besides.
+
+use apportion_games::Partition;
+use apportion_values::{CoalitionalValue, Semivalue, ValueError};
+
+use super::attributions::Attributions;
+use crate::error::TreeError;
+
+/// The value φ_i\[S_j, v\]: Shapley values among the members of each group, all others absent.
+pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
+    Ok(CoalitionalValue { between: Semivalue::mixture(&[0.0], &[1.0])?, within: Semivalue::Shapley })
+}
+
+/// Two-step Shapley values of features, from those by [`members_alone`] and the Shapley values of the groups.
+pub(crate) fn two_step(
+    partition: &Partition,
+    alone: Attributions,
+    groups: &Attributions,
+) -> Result<Attributions, TreeError> {
+    let (features, outputs) = (partition.players(), alone.base.len());
+    let Attributions { mut values, base, predictions } = alone;
+    let rows = values.chunks_exact_mut((features * outputs).max(1));
+    for (values, groups) in rows.zip(groups.values.chunks_exact((partition.len() * outputs).max(1))) {
+        for (members, group) in partition.groups().iter().zip(groups.chunks_exact(outputs)) {
+            for (output, group) in group.iter().enumerate() {
+                let worth: f64 = members.iter().map(|feature| values[feature * outputs + output]).sum();
+                let share = (group - worth) / members.len() as f64;
+                for feature in members {
+                    values[feature * outputs + output] += share;
+                }
+            }
+        }
+    }
+    Attributions::new(values, base, predictions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
+        let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
+        // Two outputs: the members of the first group make 1 + 4 and 0 alone, and get 7 and 1 together.
+        let alone = Attributions {
+            values: vec![1.0, 2.0, 5.0, 0.0, 4.0, -2.0],
+            base: vec![0.5, 0.0],
+            predictions: vec![13.5, 1.0],
+        };
+        let groups = Attributions { values: vec![7.0, 1.0, 6.0, 0.0], ..alone.clone() };
+        let got = two_step(&partition, alone.clone(), &groups).unwrap();
+        let wanted = vec![2.0, 2.5, 6.0, 0.0, 5.0, -1.5];
+        assert_eq!(got, Attributions { values: wanted, ..alone });
+    }
+}

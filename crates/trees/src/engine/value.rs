@@ -1,0 +1,46 @@
+//! Values that are others by another name, and those that are refused.
+
+use apportion_values::{Semivalue, Value};
+
+use crate::error::TreeError;
+
+/// The semivalue of the features that a coalitional value is, where each group is one feature or one group is all: that between the groups,
+/// or that within.
+pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
+    match value {
+        Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),
+        Value::Coalitional(value, groups) if groups.len() == 1 => Some(&value.within),
+        _ => None,
+    }
+}
+
+/// Checks a value, and the groups that it has, for a model of so many features.
+pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
+    if let Some(groups) = value.groups() {
+        groups.check_players(features)?;
+    }
+    match value {
+        Value::Semivalue(value) => value.check_players(features)?,
+        Value::Coalitional(value, groups) => value.check(groups)?,
+        Value::Quotient(value, groups) => value.check_players(groups.len())?,
+        Value::TwoStepShapley(_) => {}
+        _ => return Err(unsupported(value)),
+    }
+    Ok(())
+}
+
+/// The refusal of a value that no oracle computes.
+pub(crate) fn unsupported(value: &Value) -> TreeError {
+    TreeError::Unsupported {
+        what: format!("an exact {} of a tree ensemble", value.concept()),
+        wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of groups",
+    }
+}
+
+/// The refusal of interactions by anything but a semivalue.
+pub(crate) fn not_of_pairs(value: &Value) -> TreeError {
+    TreeError::Unsupported {
+        what: format!("an interaction index by {}", value.concept()),
+        wanted: "ask for a semivalue of features, or of groups",
+    }
+}

@@ -1,0 +1,68 @@
+//! The cohort at a leaf, and what it meets there.
+
+use super::MOST_DEPTH;
+use super::sets::{Numbers, Set, both, is_empty, room};
+use crate::engine::bits::ones;
+
+/// A cohort, and who is on the path to the leaf.
+pub(crate) struct Arrived<'a, const W: usize> {
+    pub(crate) value: f64,
+    pub(crate) cohort: Set<W>,
+    /// Levels whose player the explicand fails no test of: a bit for each.
+    pub(crate) live: u64,
+    /// Those of R.
+    pub(crate) rest: u64,
+    /// By level, who fails a test of the player.
+    pub(crate) failing: &'a [Set<W>],
+    /// By level.
+    pub(crate) players: &'a [u32],
+}
+
+impl<const W: usize> Arrived<'_, W> {
+    /// |R|.
+    #[inline(always)]
+    pub(crate) fn others(&self) -> usize {
+        self.rest.count_ones() as usize
+    }
+
+    /// The players of R.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> impl Iterator<Item = u32> {
+        ones(self.rest).map(|level| self.players[level])
+    }
+}
+
+/// Players of whom some row of a cohort fails a test.
+pub(crate) struct Failed {
+    words: Vec<u64>,
+    owners: [u32; MOST_DEPTH],
+}
+
+impl Default for Failed {
+    fn default() -> Self {
+        Self { words: Vec::new(), owners: [0; MOST_DEPTH] }
+    }
+}
+
+impl Failed {
+    /// G_i for each of those players, which are added to `numbers`, and who they are.
+    #[inline(always)]
+    pub(crate) fn of<const W: usize>(
+        &mut self,
+        arrived: &Arrived<'_, W>,
+        numbers: &mut Numbers<W>,
+    ) -> (&[Set<W>], &[u32]) {
+        let sets = room::<W, MOST_DEPTH>(&mut self.words);
+        let mut count = 0;
+        for level in ones(arrived.live) {
+            let own = both(arrived.failing[level], arrived.cohort);
+            if !is_empty(own) {
+                numbers.add(own);
+                sets[count] = own;
+                self.owners[count] = arrived.players[level];
+                count += 1;
+            }
+        }
+        (&sets[..count], &self.owners[..count])
+    }
+}

@@ -1,0 +1,107 @@
+//! The background as every split sees it: which rows go left.
+
+use crate::background::decisions::{Block, Questions, ROWS};
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
+
+/// Trees that are deeper are left to other kernels: each level on a path has a bit in a word.
+pub(crate) const MOST_DEPTH: usize = 64;
+
+/// Decisions take up to this many bytes.
+const MOST_BYTES: usize = 1 << 28;
+
+/// A background set, ready to be taken through the trees.
+#[derive(Debug)]
+pub(crate) struct Cohorts {
+    pub(super) parts: Vec<Part>,
+    pub(super) weights: Weights,
+    /// Per node of the ensemble.
+    splits: Vec<Split>,
+}
+
+/// Up to [`ROWS`] rows.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// 1, 2, 4 or 8: words that a set of these rows takes.
+    pub(super) words: usize,
+    /// All rows.
+    pub(super) present: Vec<u64>,
+    /// Who goes left, question by question.
+    pub(super) answers: Vec<u64>,
+}
+
+/// The weights of the rows.
+#[derive(Debug)]
+pub(super) enum Weights {
+    Equal(f64),
+    /// Row by row.
+    Each(Vec<f64>),
+}
+
+/// What a split is on the way down.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Split {
+    /// The bit of the level of the last split above that is on the same player; 0 if there is none.
+    pub(super) earlier: u64,
+    pub(super) question: u32,
+    pub(super) level: u32,
+}
+
+impl Cohorts {
+    /// Whether the decisions of so many rows at every split are few enough to be kept.
+    pub(crate) fn fit(ensemble: &Ensemble, rows: usize) -> bool {
+        let splits = ensemble.nodes().len() / 2;
+        let bytes = splits.saturating_mul(rows.next_multiple_of(64) / 8);
+        bytes <= MOST_BYTES
+    }
+
+    /// Of rows of `background`, rounded and row-major, with `weights`. `player_of` has the player of each feature.
+    pub(crate) fn new(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Self {
+        let questions = Questions::new(ensemble);
+        let features = ensemble.feature_count();
+        let mut block = Block::new(features);
+        let parts = background.chunks(ROWS * features).map(|rows| {
+            block.fill(ensemble, rows);
+            let words = (rows.len() / features).div_ceil(64).next_power_of_two();
+            let mut answers = vec![0; words * questions.len()];
+            questions.answer_words(ensemble, &block, words, &mut answers);
+            Part { words, present: block.present()[..words].to_vec(), answers }
+        });
+        let parts = parts.collect();
+        let weights = match weights.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => Weights::Equal(weights[0]),
+            false => Weights::Each(weights.to_vec()),
+        };
+        let mut splits = vec![Split::default(); ensemble.nodes().len()];
+        for tree in ensemble.trees().iter().filter(|tree| tree.depth <= MOST_DEPTH) {
+            seat(ensemble, tree, &questions, player_of, &mut splits[tree.nodes()]);
+        }
+        Self { parts, weights, splits }
+    }
+
+    /// The splits of a tree, node by node.
+    pub(super) fn splits_of(&self, tree: &Tree) -> &[Split] {
+        &self.splits[tree.nodes()]
+    }
+}
+
+/// Writes down the splits of a tree.
+fn seat(ensemble: &Ensemble, tree: &Tree, questions: &Questions, player_of: &[u32], splits: &mut [Split]) {
+    let nodes = ensemble.nodes_of(tree);
+    let mut path = [0; MOST_DEPTH];
+    // Nodes to visit and their levels; the path above is as it was left by the last that was visited.
+    let mut open: Vec<(usize, usize)> = vec![(0, 0)];
+    while let Some((index, level)) = open.pop() {
+        let node = nodes[index];
+        if node.is_leaf() {
+            continue;
+        }
+        let player = player_of[node.feature()];
+        let earlier =
+            path[..level].iter().rposition(|&other| other == player).map_or(0, |level| 1u64 << level);
+        let question = questions.of_node(tree.nodes().start + index);
+        splits[index] = Split { earlier, question, level: level as u32 };
+        path[level] = player;
+        open.extend([(node.right(), level + 1), (node.left(), level + 1)]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Sets of rows, a bit for each, and what they weigh.
+
+use super::MOST_DEPTH;
+
+/// A set of rows, 64 to a word.
+pub(crate) type Set<const W: usize> = [u64; W];
+
+#[inline(always)]
+pub(crate) fn both<const W: usize>(a: Set<W>, b: Set<W>) -> Set<W> {
+    std::array::from_fn(|word| a[word] & b[word])
+}
+
+#[inline(always)]
+pub(crate) fn either<const W: usize>(a: Set<W>, b: Set<W>) -> Set<W> {
+    std::array::from_fn(|word| a[word] | b[word])
+}
+
+#[inline(always)]
+pub(crate) fn less<const W: usize>(a: Set<W>, b: Set<W>) -> Set<W> {
+    std::array::from_fn(|word| a[word] & !b[word])
+}
+
+#[inline(always)]
+pub(crate) fn is_empty<const W: usize>(set: Set<W>) -> bool {
+    set.iter().fold(0, |any, word| any | word) == 0
+}
+
+/// Room for as many sets.
+#[inline(always)]
+pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut [Set<W>; N] {
+    if words.len() < N * W {
+        words.resize(N * W, 0);
+    }
+    match words.as_chunks_mut().0.first_chunk_mut() {
+        Some(sets) => sets,
+        None => unreachable!("as many words"),
+    }
+}
+
+/// Bits of a number of players.
+const BITS: usize = (MOST_DEPTH.ilog2() + 1) as usize;
+
+/// Numbers of players on a path.
+pub(crate) const SIZES: usize = MOST_DEPTH + 1;
+
+/// In how many of some sets each row is.
+///
+/// Bit j of all rows' numbers is a set. A further set is added to these as one is added to a number: each bit is turned where the carry
+/// is, and the carry goes on where both were set.
+pub(crate) struct Numbers<const W: usize> {
+    bits: [Set<W>; BITS],
+    sets: usize,
+}
+
+impl<const W: usize> Numbers<W> {
+    /// Of no sets.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { bits: [[0; W]; BITS], sets: 0 }
+    }
+
+    /// Adds a set.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, set: Set<W>) {
+        self.sets += 1;
+        let mut carry = set;
+        for bit in &mut self.bits[..=self.sets.ilog2() as usize] {
+            (*bit, carry) = (std::array::from_fn(|word| bit[word] ^ carry[word]), both(*bit, carry));
+        }
+    }
+
+    /// Writes to `by_number[k]`, up to the number of sets, those of `rows` that are in k of them.
+    #[inline(always)]
+    pub(crate) fn sort(&self, rows: Set<W>, by_number: &mut [Set<W>; SIZES]) {
+        let used = self.sets.checked_ilog2().map_or(0, |bit| bit as usize + 1);
+        for (number, of_number) in by_number[..=self.sets].iter_mut().enumerate() {
+            *of_number = self.bits[..used].iter().enumerate().fold(rows, |rows, (place, &bit)| {
+                if number >> place & 1 == 1 { both(rows, bit) } else { less(rows, bit) }
+            });
+        }
+    }
+}
+
+/// The weight of a set of rows.
+pub(crate) trait Weigh {
+    /// `Σ_m w(set ∩ others_m) factors_m`.
+    fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64;
+}
+
+/// Of rows that weigh the same.
+pub(super) struct Counts {
+    pub(super) weight: f64,
+}
+
+impl Weigh for Counts {
+    #[inline(always)]
+    fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64 {
+        let mut sums = [0.0; W];
+        for (&other, factor) in others.iter().zip(factors) {
+            for (sum, rows) in sums.iter_mut().zip(both(set, other)) {
+                *sum += f64::from(rows.count_ones()) * factor;
+            }
+        }
+        self.weight * sums.iter().sum::<f64>()
+    }
+}
+
+/// Of rows with weights of their own.
+pub(super) struct Sums<'a> {
+    /// Row by row.
+    pub(super) weights: &'a [f64],
+}
+
+impl Weigh for Sums<'_> {
+    #[inline(always)]
+    fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (&other, factor) in others.iter().zip(factors) {
+            let mut weight = 0.0;
+            for (word, mut rows) in both(set, other).into_iter().enumerate() {
+                while rows != 0 {
+                    weight += self.weights[64 * word + rows.trailing_zeros() as usize];
+                    rows &= rows - 1;
+                }
+            }
+            sum += weight * factor;
+        }
+        sum
+    }
+}

@@ -1,0 +1,268 @@
+//! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
+//! measurement, so that a result is a function of its inputs.
+
+use super::cohorts;
+use crate::engine::bits::MOST_BITS;
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::{MOST_FEATURES, Paths};
+use crate::engine::settings::{Kernel, Settings};
+use crate::engine::tables::shape::{self, Layout};
+use crate::error::TreeError;
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
+
+/// A way to compute the values on a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Walk,
+    Cohorts,
+    Masks,
+    /// With this many numbers in the tables, before any are merged.
+    Tables {
+        size: usize,
+    },
+}
+
+impl Way {
+    /// What it is called.
+    pub(crate) fn kernel(self) -> Kernel {
+        match self {
+            Self::Walk => Kernel::Walk,
+            Self::Cohorts => Kernel::Cohorts,
+            Self::Masks => Kernel::Masks,
+            Self::Tables { .. } => Kernel::Tables,
+        }
+    }
+}
+
+/// What the choice of a tree's kernel may look at.
+pub(crate) struct Task<'a> {
+    pub(crate) settings: Settings,
+    /// Whether a leaf is linear: only walks know such leaves.
+    pub(crate) linear: bool,
+    pub(crate) nodes: &'a [Node],
+    pub(crate) leaves: usize,
+    /// Numbers of explicands and of background rows.
+    pub(crate) explicands: usize,
+    pub(crate) background: usize,
+    /// Whether the background is sorted before there is a question.
+    pub(crate) compiled: bool,
+    /// Whether the background can go through the tree as sets of rows.
+    pub(crate) cohorts: bool,
+    /// Of the tables.
+    pub(crate) layout: Layout,
+    /// Whether features are in groups: each step takes longer.
+    pub(crate) grouped: bool,
+    /// Leaves that the mixtures of an explicand and a background row reach, on average over a sample.
+    pub(crate) reached: &'a dyn Fn() -> f64,
+    /// Paths and background, where the tree has few enough features per path; computed when asked for.
+    pub(crate) sorted: &'a dyn Fn() -> Option<&'a (Paths, Histograms)>,
+}
+
+impl Task<'_> {
+    /// What `choose` says where there is a choice.
+    pub(crate) fn way(&self, choose: Choose) -> Way {
+        if self.linear { Way::Walk } else { choose(self) }
+    }
+}
+
+/// Chooses the kernel of a tree.
+pub(crate) type Choose = fn(&Task<'_>) -> Way;
+
+/// Up to this many pairs of rows nothing pays but walking them.
+const FEW_PAIRS: usize = 10;
+
+/// From this many background rows on they go through a tree together.
+const LEAST_COHORT: usize = 4;
+
+/// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
+pub(crate) fn choose(task: &Task<'_>) -> Way {
+    let asked = match task.settings.kernel {
+        Some(Kernel::Walk) => Some(Way::Walk),
+        Some(Kernel::Cohorts) => task.cohorts.then_some(Way::Cohorts),
+        Some(Kernel::Masks) => (task.sorted)().map(|_| Way::Masks),
+        Some(Kernel::Tables) => (task.sorted)()
+            .and_then(|(paths, _)| shape::size(task.nodes, paths, task.layout))
+            .map(|(size, _)| Way::Tables { size }),
+        Some(Kernel::Quadrature) | None => None,
+    };
+    asked.unwrap_or_else(|| match task.layout {
+        Layout::Pairs => cheapest_for_pairs(task),
+        _ => cheapest(task),
+    })
+}
+
+/// Refuses kernels that are not the one that was asked for.
+pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Result<(), TreeError> {
+    let Some(kernel) = settings.kernel else { return Ok(()) };
+    if kernel == Kernel::Quadrature {
+        return Err(TreeError::Unsupported {
+            what: format!(
+                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row on paths of up to 64 features,"
+            ),
+            wanted: "use tables, walk, cohorts or masks",
+        });
+    }
+    let Some(tree) = ways.iter().position(|way| way.kernel() != kernel) else { return Ok(()) };
+    let linear = ensemble.trees()[tree].linear;
+    let problem = match kernel {
+        _ if linear => "it has linear leaves".to_owned(),
+        Kernel::Cohorts => format!(
+            "it has more than {} levels, or the rows of the background are too many or not at hand",
+            cohorts::MOST_DEPTH
+        ),
+        Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
+        _ => format!("a path has more than {MOST_FEATURES} features"),
+    };
+    let wanted = match kernel {
+        Kernel::Tables if !linear => "use masks, or walk for any length",
+        _ => "use walk",
+    };
+    Err(TreeError::Kernel { kernel, tree, problem, wanted })
+}
+
+fn cheapest(task: &Task<'_>) -> Way {
+    let keep = task.settings.keep_tables;
+    let together = task.cohorts && task.background >= LEAST_COHORT && !keep;
+    let one_by_one = if together { Way::Cohorts } else { Way::Walk };
+    if !keep {
+        let few = !together && task.explicands.saturating_mul(task.background) <= FEW_PAIRS;
+        if few || predict(task, one_by_one) < sorting(task) + tables_at_least(task) {
+            return one_by_one;
+        }
+    }
+    let Some((paths, histograms)) = (task.sorted)() else { return one_by_one };
+    let masks = masks(task, histograms);
+    let (kernel, least) = match tables(task, paths, histograms) {
+        Some(Times { size, filling, lookups }) if keep || filling + lookups < masks => {
+            (Way::Tables { size }, filling + lookups)
+        }
+        _ => (Way::Masks, masks),
+    };
+    if together && by_cohorts(task) < least { Way::Cohorts } else { kernel }
+}
+
+fn cheapest_for_pairs(task: &Task<'_>) -> Way {
+    let (explicands, background) = (task.explicands as f64, task.background as f64);
+    let leaves = task.leaves as f64;
+    let together = task.cohorts && task.background >= LEAST_COHORT;
+    if !together && task.explicands.saturating_mul(task.background) <= FEW_PAIRS {
+        return Way::Walk;
+    }
+    let (one_by_one, alone) = match together {
+        true => (Way::Cohorts, 2.0 * by_cohorts(task)),
+        false => (Way::Walk, explicands * background * (10.0 + 25.0 * (task.reached)())),
+    };
+    let sorting = leaves * (300.0 + 1.5 * background);
+    if alone < sorting + explicands * leaves {
+        return one_by_one;
+    }
+    let Some((paths, histograms)) = (task.sorted)() else { return one_by_one };
+    let widest = paths.widest as f64;
+    let masks = explicands * (4.0 * leaves + (1.5 + 0.5 * widest) * histograms.len() as f64);
+    let lookups = explicands * leaves * (0.2 + 0.125 * widest * widest);
+    match shape::size(task.nodes, paths, task.layout) {
+        Some((size, _)) if lookups + 3.0 * (size as f64) < masks.min(alone) => Way::Tables { size },
+        _ if alone < masks => one_by_one,
+        _ => Way::Masks,
+    }
+}
+
+/// The time that a kernel would take for all rows, in nanoseconds.
+pub(crate) fn predict(task: &Task<'_>, way: Way) -> f64 {
+    let sorted = || (task.sorted)();
+    match way {
+        Way::Walk => walk(task),
+        Way::Cohorts => by_cohorts(task),
+        Way::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
+        Way::Tables { .. } => {
+            let times = sorted().and_then(|(paths, histograms)| tables(task, paths, histograms));
+            sorting(task) + times.map_or(0.0, |times| times.filling + times.lookups)
+        }
+    }
+}
+
+// Constants are nanoseconds on one core of a 2023 server; for the choice only their ratios matter.
+
+fn walk(task: &Task<'_>) -> f64 {
+    let per_leaf_reached = if task.grouped { 20.0 } else { 15.0 };
+    (task.explicands * task.background) as f64 * (10.0 + per_leaf_reached * (task.reached)())
+}
+
+fn by_cohorts(task: &Task<'_>) -> f64 {
+    let words = task.background.div_ceil(64) as f64;
+    let parts = (words / 8.0).ceil();
+    // A few rows do not come to every leaf.
+    let visited = (task.background as f64 / 64.0).sqrt().min(1.0);
+    let (per_leaf, per_word) = if task.grouped { (60.0, 6.0) } else { (15.0, 3.2) };
+    task.explicands as f64 * task.leaves as f64 * visited * (per_leaf * parts + per_word * words)
+}
+
+fn sorting(task: &Task<'_>) -> f64 {
+    if task.compiled {
+        return 0.0;
+    }
+    task.leaves as f64 * (300.0 + 1.5 * task.background as f64)
+}
+
+fn masks(task: &Task<'_>, histograms: &Histograms) -> f64 {
+    let (per_leaf, per_pattern) = if task.grouped { (8.0, 2.5) } else { (2.0, 1.5) };
+    task.explicands as f64 * (per_leaf * task.leaves as f64 + per_pattern * histograms.len() as f64)
+}
+
+/// Less than tables take, known before the background is sorted.
+fn tables_at_least(task: &Task<'_>) -> f64 {
+    task.leaves as f64 * (100.0 + 0.5 * task.explicands as f64)
+}
+
+/// Of tables with so many numbers.
+struct Times {
+    size: usize,
+    filling: f64,
+    lookups: f64,
+}
+
+fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Times> {
+    let (size, loads) = shape::size(task.nodes, paths, task.layout)?;
+    let filling = match task.grouped {
+        false => 2.0 * size as f64 + 100.0 * task.leaves as f64,
+        true => 2.5 * size as f64 + 10.0 * histograms.extensions(),
+    };
+    let lookups = task.explicands as f64 * (0.1 * task.leaves as f64 + 0.6 * loads as f64);
+    Some(Times { size, filling, lookups })
+}
+
+/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that share a bit are taken
+/// for one.
+pub(crate) fn leaves_reached(
+    ensemble: &Ensemble,
+    nodes: &[Node],
+    players: &[u32],
+    a: &[f64],
+    b: &[f64],
+) -> usize {
+    // Nodes to visit, each with the features that are taken from either row on the way there.
+    let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);
+    while let Some((at, from_a, from_b)) = open.pop() {
+        let node = nodes[at];
+        if node.is_leaf() {
+            leaves += 1;
+            continue;
+        }
+        let bit = 1 << (players[node.feature()] % 64);
+        let child = |left: bool| if left { node.left() } else { node.right() };
+        let a_left = ensemble.goes_left(node, a[node.feature()]);
+        let b_left = ensemble.goes_left(node, b[node.feature()]);
+        if a_left == b_left {
+            open.push((child(a_left), from_a, from_b));
+            continue;
+        }
+        if from_b & bit == 0 {
+            open.push((child(a_left), from_a | bit, from_b));
+        }
+        if from_a & bit == 0 {
+            open.push((child(b_left), from_a, from_b | bit));
+        }
+    }
+    leaves
+}

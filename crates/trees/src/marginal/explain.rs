@@ -1,0 +1,296 @@
+//! From a request to the answer: kernels are chosen, then rows taken through the trees.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use apportion_games::Rows;
+use apportion_models::tree::Tree;
+use rayon::prelude::*;
+
+use super::cohorts::{self, Cohorts, Descent, Explicand};
+use super::cost::{self, Choose, Way};
+use super::linear::LinearWalk;
+use super::masks::Masks;
+use super::oracle::InterventionalOracle;
+use super::request::Request;
+use super::shares::{Alone, InGroups, InPairs, Share};
+use super::walk::{Pair, Walk};
+use crate::engine::attributions::Attributions;
+use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::{BLOCK, Paths};
+use crate::engine::settings::{Kernel, Plan, Precision};
+use crate::engine::tables::number::{Number, Steps};
+use crate::engine::tables::shape::{Layout, Shape, merged_bits};
+use crate::engine::tables::table::{Law, Tables};
+use crate::engine::weights::Weights;
+use crate::error::TreeError;
+
+/// Pairs of rows that stand for all in the prediction of a walk's length.
+const SAMPLE: usize = 4;
+
+impl InterventionalOracle<'_> {
+    /// Answers a request for values, with each tree's kernel chosen by `choose`.
+    pub(super) fn answer(
+        &self,
+        request: &Request<'_>,
+        rows: Rows<'_>,
+        choose: Choose,
+    ) -> Result<Attributions, TreeError> {
+        let predictions = self.ensemble.margins(rows)?;
+        let ways = self.ways(request, rows, choose)?;
+        let mut values = vec![0.0; predictions.len() * request.players];
+        self.add_values(request, rows, &ways, &mut values);
+        Attributions::new(values, self.base.clone(), predictions)
+    }
+
+    /// The kernel of each tree.
+    pub(super) fn ways(
+        &self,
+        request: &Request<'_>,
+        rows: Rows<'_>,
+        choose: Choose,
+    ) -> Result<Vec<Way>, TreeError> {
+        let ways = self.for_each_tree(request, rows, rows.len(), |task| task.way(choose));
+        self.check(&ways, rows)?;
+        Ok(ways)
+    }
+
+    /// Adds the values of players, or of pairs to the upper halves of matrices.
+    pub(super) fn add_values(&self, request: &Request<'_>, rows: Rows<'_>, ways: &[Way], values: &mut [f64]) {
+        let (players, pairs) = (request.players, request.weights.pairs());
+        let places: Vec<usize> = match pairs {
+            None => (0..players).collect(),
+            Some(weights) => {
+                let members = weights.pairs.members().iter();
+                members.map(|&(a, b)| a as usize * players + b as usize).collect()
+            }
+        };
+        let keep = self.settings.keep_tables && pairs.is_none();
+        let job = Job {
+            ensemble: &self.ensemble,
+            layout: request.layout(),
+            places: &places,
+            shapes: self.shapes(request, ways, if keep { usize::MAX } else { rows.len() }),
+            precision: if pairs.is_none() { self.settings.precision } else { Precision::Double },
+            keep,
+            in_sections: pairs.is_none(),
+        };
+        match &request.weights {
+            Weights::Alike(weights) => {
+                job.explain(&Marginal::<Alone> { oracle: self, request, weights, ways }, rows, values);
+            }
+            Weights::Grouped(weights) => {
+                job.explain(&Marginal::<InGroups> { oracle: self, request, weights, ways }, rows, values);
+            }
+            Weights::Pairs(weights) => {
+                job.explain(&Marginal::<InPairs> { oracle: self, request, weights, ways }, rows, values);
+            }
+        }
+    }
+
+    /// The shapes of the tables of those trees whose kernel wants tables, which serve so many rows.
+    fn shapes(&self, request: &Request<'_>, ways: &[Way], rows: usize) -> Vec<Option<Arc<Shape>>> {
+        let layout = request.layout();
+        let bits = if layout == Layout::Pairs { 0 } else { merged_bits(rows) };
+        // Threads are not woken where there is nothing for them to do.
+        if !ways.iter().any(|way| matches!(way, Way::Tables { .. })) {
+            return ways.iter().map(|_| None).collect();
+        }
+        let sorted = request.sorted();
+        let shape = |(way, (tree, sorted)): (&Way, (&Tree, &Option<(Paths, Histograms)>))| {
+            let (Way::Tables { .. }, Some((paths, _))) = (way, sorted) else { return None };
+            let nodes = self.ensemble.nodes_of(tree);
+            Shape::new(nodes, paths, &request.weights, layout, bits).map(Arc::new)
+        };
+        ways.par_iter().zip(self.ensemble.trees().par_iter().zip(sorted)).map(shape).collect()
+    }
+
+    /// What [`answer`](Self::answer) would do with `count` rows like those of `sample`, by the settings.
+    pub(super) fn plan_answer(
+        &self,
+        request: &Request<'_>,
+        sample: Rows<'_>,
+        count: usize,
+    ) -> Result<Plan, TreeError> {
+        let chosen = self.for_each_tree(request, sample, count, |task| {
+            let way = task.way(cost::choose);
+            (way, cost::predict(task, way))
+        });
+        let ways: Vec<Way> = chosen.iter().map(|&(way, _)| way).collect();
+        self.check(&ways, sample)?;
+        let trees = |kernel: Kernel| ways.iter().filter(|way| way.kernel() == kernel).count();
+        let kernels = Kernel::ALL.map(|kernel| (kernel, trees(kernel)));
+        Ok(Plan {
+            kernels: kernels.into_iter().filter(|&(_, trees)| trees > 0).collect(),
+            seconds: chosen.iter().map(|(_, nanoseconds)| nanoseconds * 1e-9).sum(),
+        })
+    }
+
+    /// What `answer` says of the task that each tree is for `count` rows like those of `sample`.
+    pub(super) fn for_each_tree<T>(
+        &self,
+        request: &Request<'_>,
+        sample: Rows<'_>,
+        count: usize,
+        answer: impl Fn(&cost::Task<'_>) -> T,
+    ) -> Vec<T> {
+        let ensemble = &*self.ensemble;
+        let features = ensemble.feature_count();
+        let samples = if self.compiled { 0 } else { SAMPLE.min(sample.len()) };
+        // A few pairs of rows, spread over both sets.
+        let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
+            .map(|index| {
+                let explicand = sample.row(index * sample.len() / samples);
+                let place = index * self.weights.len() / SAMPLE;
+                let rounded = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
+                (rounded, &self.background[place * features..(place + 1) * features])
+            })
+            .collect();
+        let sets_fit = !self.compiled && Cohorts::fit(ensemble, self.weights.len());
+        let of_tree = |(index, tree): (usize, &Tree)| {
+            let nodes = ensemble.nodes_of(tree);
+            let reached = || {
+                if self.compiled {
+                    // Without rows there is nothing to walk, at no price.
+                    return f64::INFINITY;
+                }
+                let leaves = pairs
+                    .iter()
+                    .map(|(a, b)| cost::leaves_reached(ensemble, nodes, &request.player_of, a, b));
+                leaves.sum::<usize>() as f64 / pairs.len().max(1) as f64
+            };
+            answer(&cost::Task {
+                settings: self.settings,
+                linear: tree.linear,
+                nodes,
+                leaves: tree.leaves,
+                explicands: count,
+                // Too many to be walked.
+                background: if self.compiled { BLOCK } else { self.weights.len() },
+                compiled: self.compiled,
+                cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
+                layout: request.layout(),
+                grouped: matches!(request.weights, Weights::Grouped(_)),
+                reached: &reached,
+                sorted: &|| request.sorted()[index].as_ref(),
+            })
+        };
+        ensemble.trees().iter().enumerate().map(of_tree).collect()
+    }
+
+    /// Refuses kernels that are not those asked for, and walks where there are no rows to be walked against.
+    fn check(&self, ways: &[Way], rows: Rows<'_>) -> Result<(), TreeError> {
+        cost::check(&self.ensemble, self.settings, ways)?;
+        if self.compiled && !rows.is_empty() && ways.contains(&Way::Walk) {
+            return Err(TreeError::Unsupported {
+                what: "the walk against a compiled background, whose rows are not at hand,".to_owned(),
+                wanted: "leave the kernel to be chosen, take tables or masks, or give the rows",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The kernels of the marginal game.
+struct Marginal<'a, S: Share> {
+    oracle: &'a InterventionalOracle<'a>,
+    request: &'a Request<'a>,
+    weights: &'a S::Weights,
+    ways: &'a [Way],
+}
+
+/// The memory of a thread.
+struct Memory<S: Share> {
+    share: S,
+    walk: Walk<S::Sums>,
+    linear: LinearWalk,
+    descent: Descent,
+    masks: Masks,
+}
+
+impl<S: Share> Kernels for Marginal<'_, S> {
+    type Memory = Memory<S>;
+
+    fn memory(&self) -> Memory<S> {
+        let players = self.request.players;
+        Memory {
+            share: S::new(self.weights),
+            walk: Walk::new(players),
+            linear: LinearWalk::new(players),
+            descent: Descent::new(),
+            masks: Masks::new(),
+        }
+    }
+
+    fn fill<N: Number>(
+        &self,
+        tree: usize,
+        shape: Arc<Shape>,
+        steps: Steps,
+        memory: Vec<N>,
+    ) -> Option<Tables<N>> {
+        let (paths, histograms) = self.request.sorted()[tree].as_ref()?;
+        let ensemble = &self.oracle.ensemble;
+        let (nodes, law) = (ensemble.nodes_of(&ensemble.trees()[tree]), &mut BackgroundLaw(histograms));
+        Some(Tables::new(nodes, paths, shape, &self.request.weights, law, steps, memory))
+    }
+
+    fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
+        let trees = self.ways.iter().map(|way| matches!(way, Way::Tables { .. })).collect();
+        let key = (self.request.value.clone(), trees);
+        let tables: Arc<dyn Any + Send + Sync> = self.oracle.kept.get(&key, || Arc::new(make()));
+        match tables.downcast() {
+            Ok(tables) => tables,
+            Err(_) => unreachable!("what is kept is of one precision"),
+        }
+    }
+
+    fn add(&self, memory: &mut Memory<S>, index: usize, rows: &TakenIn, phi: &mut [f64]) {
+        let (oracle, request, weights) = (self.oracle, self.request, self.weights);
+        let ensemble = &*oracle.ensemble;
+        let tree = &ensemble.trees()[index];
+        let nodes = ensemble.nodes_of(tree);
+        let Memory { share, walk, linear, descent, masks } = memory;
+        let (features, count) = (ensemble.feature_count(), rows.columns.rows());
+        match self.ways[index] {
+            Way::Cohorts => {
+                let cohorts = request.cohorts();
+                for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
+                    let explicand = Explicand { row, player_of: &request.player_of };
+                    let phi = |target: usize, share: f64| phi[target * count + place] += share;
+                    descent.add(ensemble, tree, cohorts, explicand, (&mut *share, weights), phi);
+                }
+                return;
+            }
+            Way::Masks | Way::Tables { .. } => {
+                if let Some(sorted) = &request.sorted()[index] {
+                    return masks.add(ensemble, nodes, sorted, (share, weights), &rows.columns, phi);
+                }
+            }
+            Way::Walk => {}
+        }
+        for (place, explicand) in rows.rounded.chunks_exact(features).enumerate() {
+            for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
+                let pair = Pair { explicand, background, weight };
+                let mut phi = |target: usize, share: f64| phi[target * count + place] += share;
+                if tree.linear {
+                    linear.add(ensemble, nodes, &request.player_of, pair, |products, value| {
+                        share.of_products(weights, products, value, &mut phi);
+                    });
+                } else {
+                    walk.through(ensemble, nodes, &request.player_of, pair, share.walked(weights, phi));
+                }
+            }
+        }
+    }
+}
+
+/// The background as the leaves of a tree see it.
+struct BackgroundLaw<'a>(&'a Histograms);
+
+impl Law for BackgroundLaw<'_> {
+    fn at(&mut self, leaf: usize, _: &Paths) -> &[(u64, f64)] {
+        self.0.at(leaf)
+    }
+}

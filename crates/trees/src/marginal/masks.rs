@@ -1,0 +1,55 @@
+//! A block of explicands against the histograms of the background, pattern by pattern.
+//!
+//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy
+//! all features, the mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background.
+//!
+//! Costs one step per distinct pattern and explicand: for leaves with too many features for a table.
+
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
+
+use super::shares::{Seen, Share};
+use crate::engine::histograms::Histograms;
+use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
+
+/// The memory of the kernel, made once per thread.
+pub(crate) struct Masks {
+    patterns: Patterns<u64>,
+}
+
+impl Masks {
+    pub(crate) fn new() -> Self {
+        Self { patterns: Patterns::new() }
+    }
+
+    /// Adds what one tree gives to `phi`, a number for each of the rows per target.
+    pub(crate) fn add<S: Share>(
+        &mut self,
+        ensemble: &Ensemble,
+        nodes: &[Node],
+        (paths, histograms): &(Paths, Histograms),
+        (share, weights): (&mut S, &S::Weights),
+        columns: &Columns,
+        phi: &mut [f64],
+    ) {
+        let rows = columns.rows();
+        self.patterns.begin(nodes.len());
+        let mut left = [0; BLOCK];
+        for (index, &node) in nodes.iter().enumerate() {
+            if !node.is_leaf() {
+                columns.decide(ensemble, node, &mut left);
+                self.patterns.descend(paths, index, node, &left, rows);
+                continue;
+            }
+            let (features, background) = (paths.features(index), histograms.at(index));
+            let seen = Seen { features, value: node.value(), background };
+            if share.meets(weights, seen) {
+                for (row, &pattern) in self.patterns.at(index)[..rows].iter().enumerate() {
+                    share.of_pattern(weights, seen, pattern, |target, share| {
+                        phi[target * rows + row] += share
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Against one baseline the game is a path-dependent one, and quadrature computes its values: see [`AgainstBaseline`].
+
+use apportion_games::Rows;
+use apportion_values::Semivalue;
+
+use super::cost;
+use super::oracle::InterventionalOracle;
+use crate::engine::attributions::Attributions;
+use crate::engine::settings::{Kernel, Plan};
+use crate::error::TreeError;
+use crate::path_dependent::{AgainstBaseline, Cost};
+use apportion_models::tree::Tree;
+
+/// Nanoseconds to prepare a split.
+const PREPARE: f64 = 70.0;
+/// Fewer rows than this are walked without asking.
+const FEW: usize = 12;
+/// Rules for longer paths take their time to be made, and are not asked for.
+const WIDEST: usize = 64;
+
+impl InterventionalOracle<'_> {
+    /// The values by quadrature, where there is one and it is asked for or takes less time than walks.
+    pub(super) fn by_quadrature(
+        &self,
+        value: &Semivalue,
+        rows: Rows<'_>,
+    ) -> Result<Option<Attributions>, TreeError> {
+        self.ensemble.check_rows(rows, "row")?;
+        if self.quadrature_seconds(value, rows, rows.len()).is_none() {
+            return Ok(None);
+        }
+        let ensemble = &*self.ensemble;
+        let predictions = ensemble.margins(rows)?;
+        let against = self.baseline.get_or_init(|| AgainstBaseline::new(ensemble, &self.background));
+        let mut values = vec![0.0; predictions.len() * ensemble.feature_count()];
+        against.explain(ensemble, value, rows, &mut values);
+        Attributions::new(values, self.base.clone(), predictions).map(Some)
+    }
+
+    /// The plan of [`by_quadrature`](Self::by_quadrature).
+    pub(super) fn plan_by_quadrature(
+        &self,
+        value: &Semivalue,
+        sample: Rows<'_>,
+        count: usize,
+    ) -> Option<Plan> {
+        let seconds = self.quadrature_seconds(value, sample, count)?;
+        Some(Plan { kernels: vec![(Kernel::Quadrature, self.ensemble.tree_count())], seconds })
+    }
+
+    /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be taken.
+    fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
+        let is_asked = match self.settings.kernel {
+            None => false,
+            Some(Kernel::Quadrature) => true,
+            Some(_) => return None,
+        };
+        if !is_asked && count < FEW {
+            return None;
+        }
+        let ensemble = &*self.ensemble;
+        let one =
+            !self.compiled && self.weights.len() == 1 && !ensemble.trees().iter().any(|tree| tree.linear);
+        let widest = ensemble.depth().min(ensemble.feature_count());
+        if !one || self.settings.keep_tables || widest > WIDEST {
+            return None;
+        }
+        let lengths = AgainstBaseline::rule_lengths(value, widest)?;
+        let splits = ensemble.leaf_count() - ensemble.tree_count();
+        let cost = Cost::new(count, splits, ensemble.depth());
+        let of_tree = |tree: &Tree| {
+            let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
+            let splits = tree.leaves - 1;
+            PREPARE * splits as f64 + cost.nanoseconds(splits, nodes)
+        };
+        let quadrature: f64 = ensemble.trees().iter().map(of_tree).sum();
+        let walks = || -> f64 {
+            let walk = |task: &cost::Task<'_>| cost::predict(task, cost::Way::Walk);
+            self.for_each_tree(&self.of_features(value), sample, count, walk).iter().sum()
+        };
+        (is_asked || quadrature < walks()).then_some(quadrature * 1e-9)
+    }
+}

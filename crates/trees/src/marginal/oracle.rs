@@ -1,0 +1,165 @@
+//! An ensemble with a background.
+
+use std::any::Any;
+use std::sync::OnceLock;
+
+use apportion_games::{Background, Rows};
+use apportion_values::Value;
+
+use super::cohorts::Cohorts;
+use crate::background::CompiledBackground;
+use crate::engine::histograms::Sorted;
+use crate::engine::kept::Kept;
+use crate::engine::settings::Settings;
+use crate::engine::shared::SharedEnsemble;
+use crate::error::TreeError;
+use crate::path_dependent::AgainstBaseline;
+
+/// The background as the trees see it for some players: what kernels need of it, made when first wanted.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) sorted: OnceLock<Sorted>,
+    pub(super) cohorts: OnceLock<Cohorts>,
+}
+
+/// Exact values of an ensemble against a background, for every semivalue, of features alone and in groups.
+///
+/// ```text
+/// v(S) = Σ_b w_b f(x_S, b_{N∖S})
+/// ```
+///
+/// is the game: the margin f where the features in S are those of the explicand x and the others those of a background row b, averaged
+/// with the weights w_b. Its values are sums over the leaves of the trees, by the kernel whose predicted time is least. With many rows to
+/// explain a row takes a lookup per leaf and path feature, however large the background; a single row against a single baseline takes the
+/// leaves that a mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with explainable AI for
+/// trees*, 2020, extended to background sets and semivalues).
+///
+/// ```
+/// use apportion_games::Rows;
+/// use apportion_trees::{Ensemble, InterventionalOracle};
+/// use apportion_values::Semivalue;
+///
+/// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
+/// let background = Rows::new(&[0.0, 0.0, 2.0, 0.0], 2);
+/// let oracle = InterventionalOracle::new(&model, background, None)?;
+/// let attributions = oracle.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
+/// let total: f64 = attributions.values.iter().sum();
+/// assert!((total + attributions.base[0] - attributions.predictions[0]).abs() < 1e-12);
+/// # Ok::<(), apportion_trees::TreeError>(())
+/// ```
+pub struct InterventionalOracle<'a> {
+    pub(super) ensemble: SharedEnsemble<'a>,
+    /// Rounded, row-major; rows of weight 0 are left out.
+    pub(super) background: Vec<f64>,
+    /// Positive, with sum 1.
+    pub(super) weights: Vec<f64>,
+    pub(super) base: Vec<f64>,
+    /// 0, 1, …: each feature is its own player.
+    pub(super) features: Vec<u32>,
+    pub(super) seen: Seen,
+    pub(super) settings: Settings,
+    /// The tables of the last value and trees, in the numbers of the settings.
+    pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
+    /// Made when first wanted, where the background is one row.
+    pub(super) baseline: OnceLock<AgainstBaseline>,
+    /// Whether the background is a compiled one: `sorted` is there, and its rows are not.
+    pub(super) compiled: bool,
+}
+
+impl<'a> InterventionalOracle<'a> {
+    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
+    /// has one per row. Weights need not sum to 1. Missing values are NaN.
+    ///
+    /// Takes one prediction per background row. What a kernel needs of the background is computed when a kernel first needs it, and kept.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
+    /// [`GameError::Width`](apportion_games::GameError::Width) and
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for the background,
+    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
+    /// not negative and not all zero.
+    pub fn new(
+        ensemble: impl Into<SharedEnsemble<'a>>,
+        background: Rows<'_>,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, TreeError> {
+        let ensemble = ensemble.into();
+        let mut background = Background::rows(background.values(), background.columns())?;
+        ensemble.check_rows(background.as_rows(), "background row")?;
+        if let Some(weights) = weights {
+            background = background.with_weights(weights)?;
+        }
+        let (rows, weights) = (background.as_rows(), background.weights());
+        let outputs = ensemble.output_count();
+        let mut base = vec![0.0; outputs];
+        for (margins, weight) in ensemble.margins(rows)?.chunks_exact(outputs).zip(weights) {
+            for (base, margin) in base.iter_mut().zip(margins) {
+                *base += weight * margin;
+            }
+        }
+        let counted = || rows.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let width = ensemble.width();
+        let rounded = counted().flat_map(|(row, _)| row).map(|&value| width.round(value)).collect();
+        let weights = counted().map(|(_, &weight)| weight).collect();
+        Ok(Self { background: rounded, weights, ..Self::without_rows(ensemble, base, Seen::default()) })
+    }
+
+    /// The oracle of `ensemble` against a background that was compiled for it, without its rows.
+    ///
+    /// All values are those against the rows, to rounding. They come from tables and masks: the walk, which needs the rows, is refused with
+    /// [`TreeError::Unsupported`].
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::OtherModel`] for a background that was compiled for another ensemble.
+    pub fn from_compiled(
+        ensemble: impl Into<SharedEnsemble<'a>>,
+        background: CompiledBackground,
+    ) -> Result<Self, TreeError> {
+        let ensemble = ensemble.into();
+        let parts = background.into_parts(&ensemble)?;
+        let sorted = OnceLock::from(parts.sorted.into_iter().map(Some).collect::<Sorted>());
+        let seen = Seen { sorted, ..Seen::default() };
+        Ok(Self { compiled: true, ..Self::without_rows(ensemble, parts.base, seen) })
+    }
+
+    fn without_rows(ensemble: SharedEnsemble<'a>, base: Vec<f64>, seen: Seen) -> Self {
+        Self {
+            background: Vec::new(),
+            weights: Vec::new(),
+            base,
+            features: (0..ensemble.feature_count() as u32).collect(),
+            ensemble,
+            seen,
+            settings: Settings::default(),
+            kept: Kept::default(),
+            baseline: OnceLock::new(),
+            compiled: false,
+        }
+    }
+
+    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the path-dependent game, which
+    /// the game against one baseline is, too: of semivalues of features against one background row; every other question to it is
+    /// refused with [`TreeError::Unsupported`].
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, kept: Kept::default(), ..self }
+    }
+
+    /// v(∅) of every explicand, per output: the weighted mean margin of the background.
+    pub fn base(&self) -> &[f64] {
+        &self.base
+    }
+
+    /// At least as many as the features of any path and of the model of its leaf.
+    pub(super) fn widest(&self) -> usize {
+        (self.ensemble.depth() + self.ensemble.most_terms()).min(self.features.len())
+    }
+}
+
+impl std::fmt::Debug for InterventionalOracle<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows = self.weights.len();
+        formatter.debug_struct("InterventionalOracle").field("background_rows", &rows).finish_non_exhaustive()
+    }
+}

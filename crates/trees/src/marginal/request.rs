@@ -1,0 +1,108 @@
+//! Whose values are wanted, and how coalitions are weighed.
+
+use std::borrow::Cow;
+
+use apportion_values::{Semivalue, Value};
+use rayon::prelude::*;
+
+use super::cohorts::Cohorts;
+use super::oracle::{InterventionalOracle, Seen};
+use crate::background::{of_groups, sort};
+use crate::engine::groups::{Coalitional, group_of};
+use crate::engine::histograms::Sorted;
+use crate::engine::moments::Moments;
+use crate::engine::pairs::{PairWeights, Pairs};
+use crate::engine::tables::shape::Layout;
+use crate::engine::value;
+use crate::engine::weights::Weights;
+use crate::error::TreeError;
+
+/// What an oracle is asked for.
+pub(crate) struct Request<'a> {
+    oracle: &'a InterventionalOracle<'a>,
+    pub(crate) value: Value,
+    /// The player of each feature.
+    pub(crate) player_of: Cow<'a, [u32]>,
+    pub(crate) players: usize,
+    pub(crate) weights: Weights,
+    /// The background as these players see it, where they are not the features.
+    seen: Option<Seen>,
+}
+
+impl InterventionalOracle<'_> {
+    /// The request for a value other than a two-step one.
+    pub(super) fn request(&self, value: &Value) -> Result<Request<'_>, TreeError> {
+        value::check(value, self.features.len())?;
+        let (features, widest) = (self.features.len(), self.widest());
+        let of_features = (Cow::Borrowed(&self.features[..]), features, None);
+        let (weights, (player_of, players, seen)) = match value {
+            Value::Semivalue(value) => (Weights::Alike(Moments::new(value.clone(), widest)), of_features),
+            Value::Coalitional(value, groups) => {
+                (Weights::Grouped(Coalitional::new(value, groups, widest)), of_features)
+            }
+            Value::Quotient(value, groups) => {
+                let moments = Moments::new(value.clone(), widest.min(groups.len()));
+                let of_groups = (Cow::Owned(group_of(groups)), groups.len(), Some(Seen::default()));
+                (Weights::Alike(moments), of_groups)
+            }
+            _ => return Err(value::unsupported(value)),
+        };
+        Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, seen })
+    }
+
+    /// The request for the values of features by a semivalue that is checked.
+    pub(super) fn of_features(&self, value: &Semivalue) -> Request<'_> {
+        Request {
+            oracle: self,
+            value: value.clone().into(),
+            player_of: Cow::Borrowed(&self.features),
+            players: self.features.len(),
+            weights: Weights::Alike(Moments::new(value.clone(), self.widest())),
+            seen: None,
+        }
+    }
+}
+
+impl Request<'_> {
+    /// The same for the pairs of the players.
+    pub(super) fn of_pairs(self) -> Result<Self, TreeError> {
+        let Weights::Alike(moments) = self.weights else { return Err(value::not_of_pairs(&self.value)) };
+        let pairs = Pairs::new(&self.oracle.ensemble, &self.player_of, self.players);
+        Ok(Self { weights: Weights::Pairs(PairWeights { moments, pairs }), ..self })
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        Layout::of(&self.weights, self.players)
+    }
+
+    fn seen(&self) -> &Seen {
+        self.seen.as_ref().unwrap_or(&self.oracle.seen)
+    }
+
+    /// The background as sets of bits.
+    pub(super) fn cohorts(&self) -> &Cohorts {
+        let InterventionalOracle { ensemble, background, weights, .. } = self.oracle;
+        self.seen().cohorts.get_or_init(|| Cohorts::new(ensemble, background, weights, &self.player_of))
+    }
+
+    /// The background, sorted by pattern at every leaf.
+    pub(super) fn sorted(&self) -> &Sorted {
+        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that wants the lock itself.
+        if let Some(sorted) = self.seen().sorted.get() {
+            return sorted;
+        }
+        let sorted = self.sort();
+        self.seen().sorted.get_or_init(|| sorted)
+    }
+
+    fn sort(&self) -> Sorted {
+        let InterventionalOracle { ensemble, background, weights, compiled, seen, .. } = self.oracle;
+        let (true, Some(sorted)) = (*compiled, seen.sorted.get()) else {
+            return sort(ensemble, background, weights, &self.player_of);
+        };
+        let trees = ensemble.trees().par_iter().zip(sorted);
+        trees
+            .map(|(tree, sorted)| of_groups(ensemble.nodes_of(tree), sorted.as_ref()?, &self.player_of))
+            .collect()
+    }
+}

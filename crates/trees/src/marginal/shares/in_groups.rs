@@ -1,0 +1,445 @@
+//! What a leaf gives to players in groups: a coalitional value, a semivalue between the groups and one within them.
+//!
+//! # The derivation
+//!
+//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j. Every other group is present or
+//! absent as a whole, so one with features in both E and R, a *mixed* group, lets no coalition reach the leaf. If there is none but possibly
+//! j, let a of the other groups have features in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the
+//! semivalue between groups and M2 of that within,
+//!
+//! ```text
+//! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,        φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
+//! ```
+//!
+//! So without a mixed group all members get shares, with one only its own, with two nobody.
+//!
+//! # On the way
+//!
+//! A walk counts the features of each group, and leaves out a branch that would mix a second group, with everything below it. At a leaf each
+//! parting on the way gets the share of its feature. Of patterns, which groups E and R touch is a bit mask each, and the mixed groups are
+//! those in both.
+//!
+//! A row of a cohort that fails a player of a group in X, the groups with players in R, makes that group mixed. So for the members of group j
+//! only rows count for which no other group is mixed. Of these let a be the number of groups outside X, other than j, with players that the
+//! row fails, and e the number of those in j. With r members of j in R,
+//!
+//! ```text
+//! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j        φ_i −= v Σ w_b M1(a, |X ∖ j|) M2(e, r − 1)   for i ∈ R ∩ S_j,
+//! ```
+//!
+//! and rows are sorted by a and by e as they are for players alone.
+
+use apportion_models::tree::Node;
+
+use super::products::Products;
+use super::{Seen, Share};
+use crate::engine::bits::{all_of, count, ones};
+use crate::engine::groups::{Coalitional, LeafGroups};
+use crate::marginal::cohorts::{
+    Arrived, MOST_DEPTH, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room,
+};
+use crate::marginal::walk::{Parting, Walked};
+
+/// The memory of leaves that give to players in groups.
+pub(crate) struct InGroups {
+    counts: Counts,
+    given: Vec<Given>,
+    leaf_groups: LeafGroups,
+    background: Vec<Own>,
+    cohort: OfCohort,
+}
+
+/// The two rows that a feature may be taken from, as places in a pair.
+const EXPLICAND: usize = 0;
+const BACKGROUND: usize = 1;
+
+/// Which features are taken from which row, group by group.
+struct Counts {
+    /// Per group: features taken from either row.
+    of_group: Vec<[usize; 2]>,
+    /// Groups all of whose features are taken from the same row.
+    whole: [usize; 2],
+    /// The last group that got features from both, and how many have them.
+    mixed: (usize, usize),
+}
+
+impl Counts {
+    fn new(groups: usize) -> Self {
+        Self { of_group: vec![[0; 2]; groups], whole: [0; 2], mixed: (0, 0) }
+    }
+
+    /// Takes a feature of `group` from one row; `false`, and nothing done, if that would mix more than `most` groups.
+    #[inline(always)]
+    fn enter(&mut self, group: usize, side: usize, most: usize) -> bool {
+        let counts = &mut self.of_group[group];
+        if counts[side] == 0 {
+            if counts[1 - side] == 0 {
+                self.whole[side] += 1;
+            } else if self.mixed.1 == most {
+                return false;
+            } else {
+                self.mixed = (group, self.mixed.1 + 1);
+                self.whole[1 - side] -= 1;
+            }
+        }
+        counts[side] += 1;
+        true
+    }
+
+    /// The opposite of [`enter`](Self::enter), where at most one group is mixed.
+    #[inline(always)]
+    fn leave(&mut self, group: usize, side: usize) {
+        let counts = &mut self.of_group[group];
+        counts[side] -= 1;
+        if counts[side] == 0 {
+            if counts[1 - side] == 0 {
+                self.whole[side] -= 1;
+            } else {
+                self.mixed.1 = 0;
+                self.whole[1 - side] += 1;
+            }
+        }
+    }
+}
+
+/// The feature of a parting on the way.
+struct Given {
+    group: usize,
+    /// The row that it is taken from.
+    side: usize,
+    /// Its value on the leaves of this side.
+    sum: f64,
+}
+
+struct Walking<'a, F> {
+    coalitional: &'a Coalitional,
+    counts: &'a mut Counts,
+    given: &'a mut Vec<Given>,
+    phi: F,
+}
+
+impl<F: FnMut(usize, f64)> Walking<'_, F> {
+    /// Gives the feature of the last parting what it has got on the side that is finished.
+    #[inline(always)]
+    fn give(&mut self, player: u32) {
+        let Some(Given { group, side, sum }) = self.given.last_mut() else { return };
+        (self.phi)(player as usize, std::mem::take(sum));
+        self.counts.leave(*group, *side);
+    }
+}
+
+impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+    type Sums = ();
+
+    #[inline(always)]
+    fn begin(&mut self, player: u32) -> bool {
+        let group = self.coalitional.group_of(player);
+        let is_own = self.counts.enter(group, EXPLICAND, 1);
+        if !is_own {
+            // The group was of the background alone. It stays so: that never mixes a second group.
+            self.counts.enter(group, BACKGROUND, 1);
+        }
+        self.given.push(Given { group, side: if is_own { EXPLICAND } else { BACKGROUND }, sum: 0.0 });
+        is_own
+    }
+
+    fn leaf(&mut self, _: Node, value: f64, _: usize, _: usize) {
+        let Coalitional { between, within, .. } = self.coalitional;
+        let [own, rest] = self.counts.whole;
+        if self.counts.mixed.1 == 0 {
+            let (gain, loss) = between.shares(own, rest);
+            let shares = [value * gain, -value * loss];
+            for Given { group, side, sum } in &mut *self.given {
+                let fellows = self.counts.of_group[*group][*side] - 1;
+                let place = if *side == EXPLICAND { (fellows, 0) } else { (0, fellows) };
+                *sum += shares[*side] * within.get(place.0, place.1);
+            }
+            return;
+        }
+        let mixed = self.counts.mixed.0;
+        let value = value * between.get(own, rest);
+        let [own, rest] = self.counts.of_group[mixed];
+        let (gain, loss) = within.shares(own, rest);
+        let shares = [value * gain, -value * loss];
+        for given in self.given.iter_mut().filter(|given| given.group == mixed) {
+            given.sum += shares[given.side];
+        }
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, player: u32, _: ()) -> bool {
+        self.give(player);
+        let Some(given) = self.given.last_mut() else { return false };
+        given.side = BACKGROUND;
+        let goes_on = self.counts.enter(given.group, BACKGROUND, 1);
+        if !goes_on {
+            self.given.pop();
+        }
+        goes_on
+    }
+
+    #[inline(always)]
+    fn join(&mut self, _: &[Parting<()>], player: u32, _: [(); 2]) {
+        self.give(player);
+        self.given.pop();
+    }
+}
+
+/// What a pattern of the background leaves to the explicand.
+struct Own {
+    /// E.
+    features: u64,
+    /// The groups they are in.
+    groups: u64,
+    /// The weight of the pattern, times the value of the leaf.
+    value: f64,
+}
+
+/// The memory that a cohort takes.
+#[derive(Default)]
+struct OfCohort {
+    groups: Vec<Group>,
+    /// By group: the rows that fail one of its players.
+    touched: Vec<u64>,
+    by_groups: Vec<u64>,
+    /// Of one group: G_i of its players, the rows by number of those, and the same by number of groups too.
+    members: Vec<u64>,
+    by_members: Vec<u64>,
+    cells: Vec<u64>,
+    gains: Vec<f64>,
+    losses: Vec<f64>,
+}
+
+/// A group on the path: levels of its players, as for all.
+struct Group {
+    number: usize,
+    live: u64,
+    rest: u64,
+}
+
+impl OfCohort {
+    /// Finds the groups on the path.
+    fn meet<const W: usize>(&mut self, arrived: &Arrived<'_, W>, coalitional: &Coalitional) {
+        self.groups.clear();
+        for level in ones(arrived.live | arrived.rest) {
+            let number = coalitional.group_of(arrived.players[level]);
+            let known = self.groups.iter().position(|group| group.number == number);
+            let place = known.unwrap_or_else(|| {
+                self.groups.push(Group { number, live: 0, rest: 0 });
+                self.groups.len() - 1
+            });
+            let group = &mut self.groups[place];
+            group.live |= arrived.live & 1 << level;
+            group.rest |= arrived.rest & 1 << level;
+        }
+    }
+}
+
+impl Share for InGroups {
+    type Weights = Coalitional;
+    type Sums = ();
+
+    fn new(coalitional: &Coalitional) -> Self {
+        Self {
+            counts: Counts::new(coalitional.groups),
+            given: Vec::new(),
+            leaf_groups: LeafGroups::default(),
+            background: Vec::new(),
+            cohort: OfCohort::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn walked<'a>(
+        &'a mut self,
+        coalitional: &'a Coalitional,
+        phi: impl FnMut(usize, f64) + 'a,
+    ) -> impl Walked<Sums = ()> + 'a {
+        Walking { coalitional, counts: &mut self.counts, given: &mut self.given, phi }
+    }
+
+    fn meets(&mut self, coalitional: &Coalitional, Seen { features, value, background }: Seen<'_>) -> bool {
+        let (all, groups) = (all_of(features.len()), &mut self.leaf_groups);
+        groups.set(features, &coalitional.group_of);
+        self.background.clear();
+        self.background.extend(background.iter().map(|&(pattern, weight)| {
+            let features = all & !pattern;
+            Own { features, groups: groups.touched(features), value: weight * value }
+        }));
+        true
+    }
+
+    #[inline(always)]
+    fn of_pattern(
+        &mut self,
+        Coalitional { between, within, .. }: &Coalitional,
+        Seen { features, .. }: Seen<'_>,
+        pattern: u64,
+        mut phi: impl FnMut(usize, f64),
+    ) {
+        let groups = &self.leaf_groups;
+        let mut phi = |bit: usize, share: f64| phi(features[bit] as usize, share);
+        let missing = all_of(features.len()) & !pattern;
+        let missing_groups = groups.touched(missing);
+        let mut lost = 0.0;
+        for own in self.background.iter().filter(|own| own.features & missing == 0) {
+            let mixed = own.groups & missing_groups;
+            if mixed == 0 {
+                let (gain, loss) = between.shares(count(own.groups), count(missing_groups));
+                lost += own.value * loss;
+                for bit in ones(own.features) {
+                    let fellows = count(groups.fellows(own.features, bit)) - 1;
+                    phi(bit, own.value * gain * within.get(fellows, 0));
+                }
+            } else if mixed & (mixed - 1) == 0 {
+                let members = groups.mask(mixed.trailing_zeros() as usize);
+                let value = own.value * between.get(count(own.groups) - 1, count(missing_groups) - 1);
+                let (own, missing) = (own.features & members, missing & members);
+                let (gain, loss) = within.shares(count(own), count(missing));
+                ones(own).for_each(|bit| phi(bit, value * gain));
+                ones(missing).for_each(|bit| phi(bit, -value * loss));
+            }
+        }
+        if lost != 0.0 {
+            for bit in ones(missing) {
+                phi(bit, -lost * within.get(0, count(groups.fellows(missing, bit)) - 1));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn of_cohort<const W: usize>(
+        &mut self,
+        coalitional: &Coalitional,
+        arrived: Arrived<'_, W>,
+        weigh: &impl Weigh,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        self.cohort.meet(&arrived, coalitional);
+        let OfCohort { groups, touched, by_groups, members, by_members, cells, gains, losses } =
+            &mut self.cohort;
+        let Coalitional { between, within, .. } = coalitional;
+        let touched = room::<W, MOST_DEPTH>(touched);
+        let by_groups = room::<W, SIZES>(by_groups);
+        let members = room::<W, MOST_DEPTH>(members);
+        let by_members = room::<W, SIZES>(by_members);
+        // Rows with a mixed group, and with two.
+        let (mut once, mut twice): (Set<W>, Set<W>) = ([0; W], [0; W]);
+        let mut outside = Numbers::new();
+        let mut count = 0;
+        for (group, touched) in groups.iter().zip(&mut *touched) {
+            let fail = ones(group.live).fold([0; W], |any, level| either(any, arrived.failing[level]));
+            *touched = both(fail, arrived.cohort);
+            if group.rest != 0 {
+                twice = either(twice, both(once, *touched));
+                once = either(once, *touched);
+            } else {
+                outside.add(*touched);
+                count += 1;
+            }
+        }
+        outside.sort(arrived.cohort, by_groups);
+        let mixable = groups.len() - count;
+        for (group, &touched) in groups.iter().zip(&*touched) {
+            let is_outside = group.rest == 0;
+            // Rows for which no other group is mixed.
+            let rows = match is_outside {
+                true => both(less(arrived.cohort, once), touched),
+                false => less(less(arrived.cohort, twice), less(once, touched)),
+            };
+            if is_empty(rows) {
+                continue;
+            }
+            let mut numbers = Numbers::new();
+            let mut own = 0;
+            for level in ones(group.live) {
+                members[own] = both(arrived.failing[level], rows);
+                numbers.add(members[own]);
+                own += 1;
+            }
+            numbers.sort(rows, by_members);
+            let others = group.rest.count_ones() as usize;
+            for list in [&mut *gains, &mut *losses] {
+                list.clear();
+            }
+            cells.clear();
+            for (e, &of_members) in by_members[..=own].iter().enumerate() {
+                let (gain, loss) = within.shares(e, others);
+                for (a, &of_groups) in by_groups[..=count].iter().enumerate() {
+                    let cell = both(of_members, of_groups);
+                    if is_empty(cell) {
+                        continue;
+                    }
+                    let weight = match is_outside {
+                        true => between.get(a - 1, mixable),
+                        false => between.get(a, mixable - 1),
+                    };
+                    cells.extend(cell);
+                    gains.push(weight * gain);
+                    losses.push(weight * loss);
+                }
+            }
+            let cells = cells.as_chunks::<W>().0;
+            for (level, &own) in ones(group.live).zip(&*members) {
+                phi(arrived.players[level] as usize, arrived.value * weigh.weigh(own, cells, gains));
+            }
+            if !is_outside {
+                let lost = arrived.value * weigh.weigh(rows, cells, losses);
+                ones(group.rest).for_each(|level| phi(arrived.players[level] as usize, -lost));
+            }
+        }
+    }
+
+    fn of_products(
+        &mut self,
+        coalitional: &Coalitional,
+        products: &mut Products,
+        value: f64,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        self.of_product(coalitional, products, value, phi);
+        for index in 0..products.extensions.len() {
+            let (player, difference) = products.extensions[index];
+            products.own.push(player);
+            self.of_product(coalitional, products, difference, phi);
+            products.own.pop();
+        }
+    }
+}
+
+impl InGroups {
+    /// Gives the values of `value · [E, R]`.
+    fn of_product(
+        &mut self,
+        coalitional: &Coalitional,
+        Products { own, rest, .. }: &Products,
+        value: f64,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        let own = own.iter().map(|&player| (player, EXPLICAND));
+        let sides = own.chain(rest.iter().map(|&player| (player, BACKGROUND)));
+        let counts = &mut self.counts;
+        for (player, side) in sides.clone() {
+            counts.enter(coalitional.group_of(player), side, usize::MAX);
+        }
+        let Coalitional { between, within, .. } = coalitional;
+        for (player, side) in sides.clone() {
+            let group = coalitional.group_of(player);
+            let [own, rest] = counts.of_group[group];
+            let of_groups = match counts.mixed {
+                (_, 0) => {
+                    let (gain, loss) = between.shares(counts.whole[0], counts.whole[1]);
+                    [gain, loss][side]
+                }
+                (only, 1) if only == group => between.get(counts.whole[0], counts.whole[1]),
+                _ => continue,
+            };
+            let (gain, loss) = within.shares(own, rest);
+            phi(player as usize, value * of_groups * [gain, -loss][side]);
+        }
+        for (player, _) in sides {
+            counts.of_group[coalitional.group_of(player)] = [0; 2];
+        }
+        (counts.whole, counts.mixed.1) = ([0; 2], 0);
+    }
+}

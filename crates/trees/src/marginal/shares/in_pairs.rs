@@ -1,0 +1,217 @@
+//! What a leaf gives to every pair of players: an interaction index.
+//!
+//! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R, and then is ±v where the others of E are in S
+//! and those of R are not, 0 elsewhere: with k of the two in R,
+//!
+//! ```text
+//! i, j ∈ E:         +v · M(|E| − 2, |R|)
+//! i ∈ E, j ∈ R:     −v · M(|E| − 1, |R| − 1)
+//! i, j ∈ R:         +v · M(|E|, |R| − 2)
+//! ```
+//!
+//! A walk hands up the sums of all three. At the parting of a player j, with sums S on the side of the explicand and S' on that of the
+//! background row, the pair of j and a player i that parted above gets
+//!
+//! ```text
+//! S.both_own − S'.mixed    for i taken from the explicand,        S'.both_rest − S.mixed    for i taken from the background row,
+//! ```
+//!
+//! so that each parting takes a step for each one above it, however many leaves are below. Of patterns, what two features of R get, and what
+//! one of R and a given one of E get, is summed over the background before it is handed out. Of a cohort, with G_i and C_k as for [players
+//! alone](super::alone),
+//!
+//! ```text
+//! φ_ij += v Σ_k w(G_i ∩ G_j ∩ C_k) M(k − 2, |R|)
+//! φ_ij −= v Σ_k w(G_i ∩ C_k) M(k − 1, |R| − 1)      for j ∈ R
+//! φ_ij += v Σ_k w(C_k) M(k, |R| − 2)                for i, j ∈ R.
+//! ```
+
+use apportion_models::tree::Node;
+
+use super::products::Products;
+use super::{Seen, Share};
+use crate::engine::bits::{all_of, count, ones};
+use crate::engine::pairs::{PairShares, PairWeights, place};
+use crate::engine::paths::MOST_FEATURES;
+use crate::marginal::cohorts::{Arrived, Failed, Numbers, SIZES, Weigh, both, room};
+use crate::marginal::walk::{Parting, Walked};
+
+/// The memory of leaves that give to pairs.
+#[derive(Default)]
+pub(crate) struct InPairs {
+    failed: Failed,
+    by_size: Vec<u64>,
+    /// The numbers of a leaf's pairs.
+    numbers: Vec<usize>,
+}
+
+struct Walking<'a, F> {
+    weights: &'a PairWeights,
+    phi: F,
+}
+
+impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+    type Sums = PairShares;
+
+    #[inline(always)]
+    fn leaf(&mut self, _: Node, value: f64, own: usize, rest: usize) -> PairShares {
+        PairShares::of(&self.weights.moments, own, rest).times(value)
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, _: u32, _: PairShares) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn join(
+        &mut self,
+        above: &[Parting<PairShares>],
+        player: u32,
+        [own, rest]: [PairShares; 2],
+    ) -> PairShares {
+        let with_own = own.both_own - rest.mixed;
+        let with_rest = rest.both_rest - own.mixed;
+        for above in above {
+            let number = self.weights.pairs.number(above.player, player);
+            (self.phi)(number, if above.is_own() { with_own } else { with_rest });
+        }
+        rest.plus(own)
+    }
+}
+
+impl Share for InPairs {
+    type Weights = PairWeights;
+    type Sums = PairShares;
+
+    fn new(_: &PairWeights) -> Self {
+        Self::default()
+    }
+
+    #[inline(always)]
+    fn walked<'a>(
+        &'a mut self,
+        weights: &'a PairWeights,
+        phi: impl FnMut(usize, f64) + 'a,
+    ) -> impl Walked<Sums = PairShares> + 'a {
+        Walking { weights, phi }
+    }
+
+    fn meets(&mut self, weights: &PairWeights, seen: Seen<'_>) -> bool {
+        self.numbers.clear();
+        for (high, &one) in seen.features.iter().enumerate() {
+            self.numbers.extend(seen.features[..high].iter().map(|&other| weights.pairs.number(one, other)));
+        }
+        !self.numbers.is_empty() && seen.value != 0.0
+    }
+
+    #[inline(always)]
+    fn of_pattern(
+        &mut self,
+        PairWeights { moments, .. }: &PairWeights,
+        Seen { features, value, background }: Seen<'_>,
+        pattern: u64,
+        mut phi: impl FnMut(usize, f64),
+    ) {
+        let all = all_of(features.len());
+        let missing = all & !pattern;
+        let mut add = |low: usize, high: usize, share: f64| {
+            phi(self.numbers[place(low.min(high), low.max(high))], share);
+        };
+        let (mut both_rest, mut mixed) = (0.0, [0.0; MOST_FEATURES]);
+        let mut complete = false;
+        for &(background, weight) in background {
+            if missing & !background != 0 {
+                continue;
+            }
+            complete = true;
+            let own = all & !background;
+            let shares = PairShares::of(moments, count(own), count(missing)).times(weight * value);
+            both_rest += shares.both_rest;
+            for high in ones(own) {
+                mixed[high] += shares.mixed;
+                for low in ones(own & ((1 << high) - 1)) {
+                    add(low, high, shares.both_own);
+                }
+            }
+        }
+        if !complete {
+            return;
+        }
+        for high in ones(missing) {
+            for low in ones(missing & ((1 << high) - 1)) {
+                add(low, high, both_rest);
+            }
+            for own in ones(pattern) {
+                add(own, high, -mixed[own]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn of_cohort<const W: usize>(
+        &mut self,
+        PairWeights { moments, pairs }: &PairWeights,
+        arrived: Arrived<'_, W>,
+        weigh: &impl Weigh,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        let value = arrived.value;
+        let by_size = room::<W, SIZES>(&mut self.by_size);
+        let mut numbers = Numbers::new();
+        let (sets, owners) = self.failed.of(&arrived, &mut numbers);
+        numbers.sort(arrived.cohort, by_size);
+        let (count, others) = (owners.len(), arrived.others());
+        if count > 1 {
+            let factors = moments.against(others);
+            for (high, (&set, &player)) in sets.iter().zip(owners).enumerate() {
+                for (&other, &low) in sets[..high].iter().zip(owners) {
+                    let share = value * weigh.weigh(both(set, other), &by_size[2..=count], factors);
+                    phi(pairs.number(low, player), share);
+                }
+            }
+        }
+        if count > 0 && others > 0 {
+            let factors = moments.against(others - 1);
+            for (&set, &player) in sets.iter().zip(owners) {
+                let share = value * weigh.weigh(set, &by_size[1..=count], factors);
+                arrived.rest().for_each(|other| phi(pairs.number(player, other), -share));
+            }
+        }
+        if others > 1 {
+            let factors = moments.against(others - 2);
+            let share = value * weigh.weigh(arrived.cohort, &by_size[..=count], factors);
+            for (high, player) in arrived.rest().enumerate() {
+                arrived.rest().take(high).for_each(|low| phi(pairs.number(low, player), share));
+            }
+        }
+    }
+
+    fn of_products(
+        &mut self,
+        PairWeights { moments, pairs }: &PairWeights,
+        Products { own, rest, extensions }: &mut Products,
+        value: f64,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        let mut add = |a: u32, b: u32, share: f64| phi(pairs.number(a, b), share);
+        let mut shares = PairShares::of(moments, own.len(), rest.len()).times(value);
+        if !extensions.is_empty() {
+            let each = PairShares::of(moments, own.len() + 1, rest.len());
+            for &(player, difference) in &*extensions {
+                own.iter().for_each(|&other| add(player, other, difference * each.both_own));
+                rest.iter().for_each(|&other| add(player, other, -difference * each.mixed));
+            }
+            let sum: f64 = extensions.iter().map(|(_, difference)| difference).sum();
+            shares = shares.plus(each.times(sum));
+        }
+        for (players, share) in [(&*own, shares.both_own), (&*rest, shares.both_rest)] {
+            for (index, &a) in players.iter().enumerate() {
+                players[..index].iter().for_each(|&b| add(a, b, share));
+            }
+        }
+        for &a in &*own {
+            rest.iter().for_each(|&b| add(a, b, -shares.mixed));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Games that are worth something iff some players are taken from the explicand and others are not: what linear leaves are sums of.
+
+/// `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
+#[derive(Default)]
+pub(crate) struct Products {
+    /// E.
+    pub(crate) own: Vec<u32>,
+    /// R.
+    pub(crate) rest: Vec<u32>,
+    /// Each q and d_q.
+    pub(crate) extensions: Vec<(u32, f64)>,
+}
+
+impl Products {
+    pub(crate) fn clear(&mut self) {
+        self.own.clear();
+        self.rest.clear();
+        self.extensions.clear();
+    }
+
+    /// Puts a player into E, or else into R.
+    pub(crate) fn require(&mut self, player: u32, from_explicand: bool) {
+        if from_explicand { &mut self.own } else { &mut self.rest }.push(player);
+    }
+}

@@ -1,0 +1,82 @@
+//! An ensemble, ready for its path-dependent game.
+
+use std::sync::OnceLock;
+
+use apportion_games::Partition;
+
+use super::coalitional;
+use super::interactions::Partners;
+use super::program::Program;
+use crate::engine::kept::Kept;
+use crate::engine::settings::Settings;
+use crate::engine::shared::SharedEnsemble;
+use crate::error::TreeError;
+
+/// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
+/// Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley values.
+///
+/// The game is that of [`PathDependentGame`](crate::PathDependentGame): v(S) is what the trees expect of an explicand of which the features
+/// in S are known, by the training cover of their branches. No background is needed. Shapley values are those of TreeSHAP
+/// (Lundberg, Erion and Lee, *Consistent individualized feature attribution for tree ensembles*, 2018), which XGBoost calls
+/// `pred_contribs`; here they are computed in `f64`, with an error that does not grow with the depth of the trees.
+///
+/// With D the most distinct features on a path of a tree, Shapley values take O(splits × ⌈D/2⌉) per row, (weighted) Banzhaf values
+/// O(splits), weights by size O(leaves × D²). The oracle takes 84 bytes per split. Once asked for values of features in groups it keeps
+/// some 260 bytes per split more, and 84 for values of the groups, for the partition that it was asked for last.
+///
+/// ```
+/// use apportion_games::Rows;
+/// use apportion_trees::{Ensemble, PathDependentOracle};
+/// use apportion_values::Semivalue;
+///
+/// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
+/// let oracle = PathDependentOracle::new(&model)?;
+/// let explained = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 9.0], 2))?;
+/// // 6 of 10 training rows were low in the first feature, and half of these in the second: 0.5 + 0.6 · 2 + 0.4 · 5 is expected.
+/// assert!((explained.base[0] - 3.7).abs() < 1e-15 && explained.predictions[0] == 3.5);
+/// // The first feature costs 1.2, or 0.8 if the second is known; the second gains 0.6, or 1 if the first is known.
+/// assert!((explained.values[0] + 1.0).abs() < 1e-15 && (explained.values[1] - 0.8).abs() < 1e-15);
+/// # Ok::<(), apportion_trees::TreeError>(())
+/// ```
+#[derive(Debug)]
+pub struct PathDependentOracle<'a> {
+    pub(super) ensemble: SharedEnsemble<'a>,
+    pub(super) settings: Settings,
+    /// 0, 1, …: each feature is its own player.
+    pub(super) features: Vec<u32>,
+    pub(super) program: Program,
+    /// Who is above whom in its trees.
+    pub(super) partners: OnceLock<Partners>,
+    /// Of the groups of a partition.
+    pub(super) quotient: Kept<Partition, Program>,
+    /// Of the features in these groups.
+    pub(super) coalitional: Kept<Partition, coalitional::Program>,
+}
+
+impl<'a> PathDependentOracle<'a> {
+    /// The oracle of `ensemble`. Takes O(nodes) time, some 70 ns per split.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game.
+    pub fn new(ensemble: impl Into<SharedEnsemble<'a>>) -> Result<Self, TreeError> {
+        let ensemble = ensemble.into();
+        ensemble.check_covers()?;
+        let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
+        let program = Program::new(&ensemble, &features);
+        Ok(Self {
+            ensemble,
+            features,
+            settings: Settings::default(),
+            program,
+            partners: OnceLock::new(),
+            quotient: Kept::default(),
+            coalitional: Kept::default(),
+        })
+    }
+
+    /// v(∅) of every explicand, per output: what the trees expect of a row of which nothing is known.
+    pub fn base(&self) -> &[f64] {
+        &self.program.base
+    }
+}

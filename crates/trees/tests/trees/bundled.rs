@@ -1,0 +1,160 @@
+//! The models in the repository against ground truth that was computed from the definitions by another program.
+
+use std::path::{Path, PathBuf};
+
+use apportion_games::{Partition, Rows};
+use apportion_trees::{
+    Attributions, Diagonal, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle,
+};
+use apportion_values::{CoalitionalValue, Semivalue, enumerate};
+use serde_json::Value;
+
+use crate::common::case::close;
+
+/// The models, which the tests of the crate that reads them have.
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures")
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
+
+/// Compares the answers of an oracle with the truth about `game` in the cases that have it.
+fn compare(model: &Value, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
+    let file = &model["file"];
+    let mut compared = 0;
+    for case in model["cases"].as_array().unwrap().iter().filter(|case| !case[game].is_null()) {
+        let output = case["output"].as_u64().unwrap() as usize;
+        let margin = case["margin"].as_f64().unwrap();
+        let base = case[game]["base"].as_f64().unwrap();
+        for (value, key) in VALUES {
+            let got = answer(value, &floats(&case["x"]));
+            let outputs = got.base.len();
+            let tolerance = 1e-12 * margin.abs().max(base.abs());
+            assert!((got.predictions[output] - margin).abs() <= tolerance, "{file}");
+            assert!((got.base[output] - base).abs() <= tolerance, "{file}, {game}");
+            for (feature, truth) in floats(&case[game][key]).into_iter().enumerate() {
+                let got = got.values[feature * outputs + output];
+                assert!(
+                    (got - truth).abs() <= tolerance,
+                    "{file}, {game}, {key}, {feature}: {got} != {truth}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn bundled_models_agree_with_their_ground_truth() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
+    let (mut marginal, mut path_dependent, mut enumerated) = (0, 0, 0);
+    for model in truth.as_array().unwrap() {
+        let ensemble = Ensemble::from_path(models().join(model["file"].as_str().unwrap())).unwrap();
+        let n = ensemble.feature_count();
+        let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
+        let baseline = floats(&model["baseline"]);
+        for (game, background) in
+            [("interventional_mean", &baseline), ("interventional_background", &background)]
+        {
+            if background.is_empty() {
+                continue;
+            }
+            let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
+            marginal += compare(model, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        }
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        path_dependent +=
+            compare(model, "path_dependent", |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        if n <= 12 {
+            enumerated += compare(model, "path_dependent", |value, row| {
+                let game = PathDependentGame::new(&ensemble, row).unwrap();
+                let exact = enumerate(&game, value).unwrap();
+                Attributions {
+                    values: exact.values().to_vec(),
+                    base: exact.base().to_vec(),
+                    predictions: exact.full().to_vec(),
+                }
+            });
+        }
+    }
+    assert!(marginal > 100 && path_dependent > 300 && enumerated > 100);
+}
+
+#[test]
+fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("groups.json")).unwrap()).unwrap();
+    let mut compared = 0;
+    for model in truth.as_array().unwrap() {
+        let file = model["file"].as_str().unwrap();
+        let ensemble = Ensemble::from_path(models().join(file)).unwrap();
+        let n = ensemble.feature_count();
+        let members = |group: &Value| floats(group).into_iter().map(|feature| feature as usize).collect();
+        let partition =
+            Partition::new(n, model["partition"].as_array().unwrap().iter().map(members).collect()).unwrap();
+        let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
+        for case in model["cases"].as_array().unwrap() {
+            let background = if case["game"] == "interventional_mean" {
+                floats(&model["baseline"])
+            } else {
+                background.clone()
+            };
+            let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, n), None).unwrap();
+            let explicand = floats(&case["x"]);
+            let rows = Rows::new(&explicand, n);
+            let coalitional = |value| oracle.coalitional_values(&value, &partition, rows).unwrap();
+            let quotient = |value| oracle.quotient_values(value, &partition, rows).unwrap();
+            let (base, prediction) = (case["base"].as_f64().unwrap(), case["prediction"].as_f64().unwrap());
+            let tolerance = 1e-12 * base.abs().max(prediction.abs());
+            for (key, got) in [
+                ("owen", coalitional(CoalitionalValue::owen())),
+                ("banzhaf_owen", coalitional(CoalitionalValue::banzhaf_owen())),
+                ("two_step_shapley", oracle.two_step_shapley(&partition, rows).unwrap()),
+                ("quotient_shapley", quotient(Semivalue::Shapley)),
+                ("quotient_banzhaf", quotient(Semivalue::Banzhaf)),
+            ] {
+                let truth = floats(&case[key]);
+                assert_eq!(got.values.len(), truth.len());
+                assert!(
+                    (got.base[0] - base).abs() <= tolerance
+                        && (got.predictions[0] - prediction).abs() <= tolerance
+                );
+                for (got, truth) in got.values.iter().zip(truth) {
+                    assert!((got - truth).abs() <= tolerance, "{file}, {key}: {got} != {truth}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 200);
+}
+
+#[test]
+fn remainders_are_the_interactions_of_xgboost() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let file = std::fs::read(fixtures.join("xgboost_interactions.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_slice(&file).unwrap();
+    let mut compared = 0;
+    for case in &cases {
+        let ensemble = Ensemble::from_path(crate::common::fixture(case["file"].as_str().unwrap())).unwrap();
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let row = floats(&case["x"]);
+        let got =
+            oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&row, row.len())).unwrap();
+        let outputs = ensemble.output_count();
+        for (output, wanted) in case["interactions"].as_array().unwrap().iter().enumerate() {
+            let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
+            // What sums of f32 leave of 1 part in 10⁷.
+            let scale = (got.iter().map(|number| number.abs()).sum::<f64>()).max(1.0);
+            close(case["file"].as_str().unwrap(), &got, &floats(wanted), 1e-6 * scale);
+            compared += got.len();
+        }
+    }
+    assert!(compared > 200, "{compared} numbers");
+}

@@ -1,0 +1,408 @@
+//! Oracles of every game, by every kernel, against the definitions of the games.
+
+use apportion_games::{Background, Coalitions, Game, Partition, QuotientGame, Rows, TabulatedGame};
+use apportion_models::Link;
+use apportion_trees::{
+    BackgroundCompiler, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, LinkedOracle,
+    PathDependentOracle, Precision, Settings, TreeError,
+};
+use apportion_values::{CoalitionalValue, Semivalue, Value, enumerate};
+
+use super::lightgbm::{Node, text};
+use super::{Random, TreeSpec, document, linked_document, read};
+
+/// Every kind of semivalue, for so many players.
+pub fn semivalues(players: usize) -> Vec<Semivalue> {
+    // No mixing measure has these weights: sizes in the middle do not occur, or hardly.
+    let law: Vec<f64> =
+        (0..players).map(|size| if size == 0 || size + 1 == players { 3.0 } else { 0.5 }).collect();
+    let total: f64 = law.iter().sum();
+    vec![
+        Semivalue::Shapley,
+        Semivalue::Banzhaf,
+        Semivalue::weighted_banzhaf(0.1).unwrap(),
+        Semivalue::weighted_banzhaf(0.99).unwrap(),
+        Semivalue::beta_shapley(16.0, 1.0).unwrap(),
+        Semivalue::beta_shapley(0.5, 3.5).unwrap(),
+        Semivalue::mixture(&[0.0, 0.3, 0.8, 1.0], &[0.125, 0.25, 0.5, 0.125]).unwrap(),
+        Semivalue::mixture(&[0.0], &[1.0]).unwrap(),
+        Semivalue::mixture(&[1.0], &[1.0]).unwrap(),
+        Semivalue::by_size_law(&law.iter().map(|weight| weight / total).collect::<Vec<_>>()).unwrap(),
+    ]
+}
+
+/// Values of features in these groups, and of the groups.
+pub fn in_groups(groups: &Partition) -> Vec<Value> {
+    let by_size = |players: usize| semivalues(players).pop().unwrap();
+    let pair = |between: &Semivalue, within: &Semivalue| CoalitionalValue {
+        between: between.clone(),
+        within: within.clone(),
+    };
+    let between = semivalues(groups.len());
+    let mut pairs = vec![
+        CoalitionalValue::owen(),
+        CoalitionalValue::banzhaf_owen(),
+        CoalitionalValue::symmetric_coalitional_banzhaf(),
+        pair(&between[2], &between[4]),
+        pair(&between[6], &between[1]),
+        pair(&between[5], &between[6]),
+        pair(&between[8], &between[7]),
+        pair(&by_size(groups.len()), &Semivalue::Shapley),
+    ];
+    if groups.groups().iter().all(|group| group.len() == groups.largest()) {
+        pairs.push(pair(&Semivalue::Shapley, &by_size(groups.largest())));
+        pairs.push(pair(&by_size(groups.len()), &by_size(groups.largest())));
+    }
+    let pairs = pairs.into_iter().map(|value| Value::Coalitional(value, groups.clone()));
+    let quotients = between.into_iter().map(|value| Value::quotient(value, groups.clone()));
+    pairs.chain(quotients).chain([Value::two_step(groups.clone())]).collect()
+}
+
+/// What a coalition of features is worth to a row: one number per output.
+type Worth<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
+
+/// The rules of a model.
+pub enum Rules {
+    Trees(Vec<TreeSpec>),
+    /// Of LightGBM, whose leaves may be linear.
+    Nodes(Vec<Node>),
+}
+
+/// A model made up, rows to explain, and a background.
+pub struct Case {
+    pub what: String,
+    pub rules: Rules,
+    pub ensemble: Ensemble,
+    pub features: usize,
+    pub rows: Vec<f64>,
+    pub background: Background,
+}
+
+impl Case {
+    /// Of trees in the format of XGBoost, with so many rows and background rows.
+    pub fn new(random: &mut Random, trees: Vec<TreeSpec>, features: usize, rows: (usize, usize)) -> Self {
+        let ensemble = read(&document(&trees, features, &base_scores(&trees))).unwrap();
+        Self::of(random, Rules::Trees(trees), ensemble, features, rows)
+    }
+
+    /// Behind a link.
+    pub fn linked(
+        random: &mut Random,
+        trees: Vec<TreeSpec>,
+        features: usize,
+        rows: (usize, usize),
+        link: Link,
+    ) -> Self {
+        let document = linked_document(&trees, features, &base_scores(&trees), Some(link));
+        Self::of(random, Rules::Trees(trees), read(&document).unwrap(), features, rows)
+    }
+
+    /// With linear leaves.
+    pub fn linear(random: &mut Random, trees: Vec<Node>, features: usize, rows: (usize, usize)) -> Self {
+        let ensemble = Ensemble::from_bytes(text(&trees, features).as_bytes()).unwrap();
+        Self::of(random, Rules::Nodes(trees), ensemble, features, rows)
+    }
+
+    /// Of so many trees on some features, outputs in turn.
+    pub fn random(
+        random: &mut Random,
+        (features, players): (usize, &[usize]),
+        (trees, depth, categorical): (usize, usize, bool),
+        outputs: usize,
+        rows: (usize, usize),
+    ) -> Self {
+        let tree = |index| TreeSpec::random(random, players, depth, categorical, index % outputs);
+        let trees = (0..trees * outputs).map(tree).collect();
+        Self::new(random, trees, features, rows)
+    }
+
+    fn of(
+        random: &mut Random,
+        rules: Rules,
+        ensemble: Ensemble,
+        features: usize,
+        rows: (usize, usize),
+    ) -> Self {
+        let background = Background::rows(random.row(features * rows.1), features).unwrap();
+        let weights: Vec<f64> = (0..rows.1).map(|_| random.below(4) as f64 + 0.25).collect();
+        let (depth, trees, outputs) = (ensemble.depth(), ensemble.tree_count(), ensemble.output_count());
+        Self {
+            what: format!(
+                "{trees} trees of depth {depth}, {features} features, {outputs} outputs, {rows:?} rows"
+            ),
+            rules,
+            ensemble,
+            features,
+            rows: random.row(features * rows.0),
+            background: background.with_weights(&weights).unwrap(),
+        }
+    }
+
+    pub fn rows(&self) -> Rows<'_> {
+        Rows::new(&self.rows, self.features)
+    }
+
+    fn margins(&self, row: &[f64]) -> Vec<f64> {
+        let mut margins = self.ensemble.base_margins().to_vec();
+        match &self.rules {
+            Rules::Trees(trees) => trees.iter().for_each(|tree| margins[tree.output] += tree.predict(row)),
+            Rules::Nodes(trees) => trees.iter().for_each(|tree| margins[0] += tree.predict(row)),
+        }
+        margins
+    }
+
+    /// The features that coalitions are made of: all, or those that matter.
+    fn players(&self) -> Vec<usize> {
+        let mut players: Vec<usize> = (0..self.features).collect();
+        if self.features > 9 {
+            let splits: Vec<_> = self.ensemble.nodes().iter().filter(|node| !node.is_leaf()).collect();
+            players.retain(|&feature| splits.iter().any(|node| node.feature() == feature));
+        }
+        players
+    }
+
+    /// The game of a row, written down.
+    fn table(&self, worth: Worth<'_>) -> TabulatedGame {
+        let players = self.players();
+        let place = |feature: usize| players.iter().position(|&player| player == feature);
+        let worths = (0..1usize << players.len()).flat_map(|coalition| {
+            worth(&|feature| place(feature).is_some_and(|place| coalition >> place & 1 == 1))
+        });
+        TabulatedGame::new(worths.collect::<Vec<_>>(), self.ensemble.output_count()).unwrap()
+    }
+
+    /// The marginal game of outputs behind a link.
+    fn marginal(&self, row: &[f64], link: Link) -> TabulatedGame {
+        self.table(&|present| {
+            let mut worth = vec![0.0; self.ensemble.output_count()];
+            for (other, weight) in self.background.as_rows().iter().zip(self.background.weights()) {
+                let mixture: Vec<f64> = (0..self.features)
+                    .map(|feature| if present(feature) { row[feature] } else { other[feature] })
+                    .collect();
+                let mut margins = self.margins(&mixture);
+                link.apply(&mut margins);
+                worth.iter_mut().zip(margins).for_each(|(worth, margin)| *worth += weight * margin);
+            }
+            worth
+        })
+    }
+
+    fn path_dependent(&self, trees: &[TreeSpec], row: &[f64]) -> TabulatedGame {
+        self.table(&|present| {
+            let mut worth = self.ensemble.base_margins().to_vec();
+            trees.iter().for_each(|tree| worth[tree.output] += tree.path_dependent(row, present));
+            worth
+        })
+    }
+
+    /// The values in a game of the players, of all features.
+    fn values(&self, value: &Value, game: &TabulatedGame) -> Vec<f64> {
+        let (players, outputs) = (self.players(), self.ensemble.output_count());
+        let of_players = match value {
+            Value::Semivalue(value) => {
+                enumerate(game, value.without_null_players(players.len())).unwrap().values().to_vec()
+            }
+            _ if players.len() == self.features => return value.enumerate(game).unwrap().values,
+            _ => panic!("groups of features that are not written down"),
+        };
+        let mut values = vec![0.0; self.features * outputs];
+        for (player, of_player) in players.iter().zip(of_players.chunks_exact(outputs)) {
+            values[player * outputs..][..outputs].copy_from_slice(of_player);
+        }
+        values
+    }
+
+    /// The interaction indices, expected second differences; `None` for a value that is of no pairs.
+    fn pairs(&self, value: &Value, diagonal: Diagonal, game: &TabulatedGame) -> Option<Vec<f64>> {
+        match value {
+            Value::Semivalue(value) => Some(matrix(value, diagonal, &self.players(), self.features, game)),
+            Value::Quotient(value, groups) => {
+                let all: Vec<usize> = (0..groups.len()).collect();
+                let game = QuotientGame::new(game, groups).unwrap();
+                Some(matrix(value, diagonal, &all, groups.len(), &game))
+            }
+            _ => None,
+        }
+    }
+
+    /// All oracles of the marginal game, of the path-dependent one, and of the outputs behind the link, as what they are told, and by how
+    /// much they may be off, where the largest number is 1.
+    pub fn oracles(&self) -> [Vec<(String, Box<dyn Exact + '_>, f64)>; 3] {
+        let mut games = [Vec::new(), Vec::new(), Vec::new()];
+        let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
+        let told = |kernel| Settings { kernel, ..Settings::default() };
+        let tables = told(Some(Kernel::Tables));
+        let mut settings = vec![(told(None), 1e-12)];
+        settings.extend(Kernel::ALL.map(|kernel| (told(Some(kernel)), 1e-12)));
+        settings.push((Settings { keep_tables: true, ..tables }, 1e-12));
+        settings.push((Settings { precision: Precision::Single, ..tables }, 1e-6));
+        settings.push((Settings { precision: Precision::Fixed, ..tables }, 1e-10));
+        let mut compiler = BackgroundCompiler::new(&self.ensemble);
+        let compiled = compiler.as_mut().ok().map(|compiler| compiler.add(background, weights));
+        let compiled =
+            compiled.map(|added| added.unwrap()).and(compiler.ok().map(|all| all.finish().unwrap()));
+        for (settings, tolerance) in settings {
+            let name = |what: &str| format!("{what}, {settings:?}");
+            let oracle = InterventionalOracle::new(&self.ensemble, background, weights).unwrap();
+            games[0].push((
+                name("marginal"),
+                Box::new(oracle.with_settings(settings)) as Box<dyn Exact + '_>,
+                tolerance,
+            ));
+            if let Some(compiled) = compiled.clone() {
+                let oracle = InterventionalOracle::from_compiled(&self.ensemble, compiled).unwrap();
+                games[0].push((name("compiled"), Box::new(oracle.with_settings(settings)), tolerance));
+            }
+            if !settings.keep_tables
+                && let Ok(oracle) = PathDependentOracle::new(&self.ensemble)
+            {
+                games[1].push((name("path-dependent"), Box::new(oracle.with_settings(settings)), tolerance));
+            }
+        }
+        if let Ok(oracle) = LinkedOracle::new(&self.ensemble, background, weights) {
+            games[2].push(("linked".to_owned(), Box::new(oracle), 1e-12));
+        }
+        games
+    }
+
+    /// Compares all oracles with the definitions.
+    pub fn check(&self, values: &[Value]) {
+        let rows: Vec<&[f64]> = self.rows().iter().collect();
+        let all =
+            |game: &dyn Fn(&[f64]) -> TabulatedGame| rows.iter().map(|row| game(row)).collect::<Vec<_>>();
+        let [marginal, path_dependent, linked] = self.oracles();
+        self.compare(&marginal, &all(&|row| self.marginal(row, Link::Identity)), values);
+        if let Rules::Trees(trees) = &self.rules {
+            self.compare(&path_dependent, &all(&|row| self.path_dependent(trees, row)), values);
+        }
+        if let Some(link) = self.ensemble.link().filter(|_| !linked.is_empty()) {
+            self.compare(&linked, &all(&|row| self.marginal(row, link)), values);
+        }
+    }
+
+    fn compare(
+        &self,
+        oracles: &[(String, Box<dyn Exact + '_>, f64)],
+        games: &[TabulatedGame],
+        values: &[Value],
+    ) {
+        let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
+        let base = ends.first().map_or(Vec::new(), |first| first.base().to_vec());
+        let full: Vec<f64> = ends.iter().flat_map(|ends| ends.full()).copied().collect();
+        for value in values {
+            let wanted: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
+            let matrices = [Diagonal::Value, Diagonal::Remainder].map(|diagonal| {
+                let of_game = |game| self.pairs(value, diagonal, game);
+                (diagonal, games.iter().map(of_game).collect::<Option<Vec<_>>>())
+            });
+            for (name, oracle, tolerance) in oracles {
+                let what = format!("{}, {value:?}, {name}", self.what);
+                let close = |what: &str, got: &[f64], wanted: &[f64]| close(what, got, wanted, *tolerance);
+                if let Some(got) = taken(&what, oracle.values_of(value, self.rows())) {
+                    close(&what, &got.values, &wanted);
+                    close(&what, &got.predictions, &full);
+                    if !games.is_empty() {
+                        close(&what, &got.base, &base);
+                    }
+                    assert_eq!(got.base, oracle.base());
+                    let plan = taken(&what, oracle.plan_of(value, 1000, self.rows())).unwrap();
+                    assert!(plan.seconds >= 0.0 && plan.seconds.is_finite(), "{what}");
+                }
+                for (diagonal, wanted) in &matrices {
+                    let got = oracle.interactions_of(value, *diagonal, self.rows());
+                    match (wanted, got) {
+                        (None, got) => assert!(matches!(got, Err(TreeError::Unsupported { .. })), "{what}"),
+                        (Some(wanted), got) => {
+                            if let Some(got) = taken(&what, got) {
+                                close(&format!("{what}, {diagonal:?}"), &got.values, &wanted.concat());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Compares all oracles of a game with each other, where there are too many features for the definitions.
+    pub fn agree(&self, values: &[Value]) {
+        for oracles in self.oracles() {
+            for value in values {
+                let mut known = [None, None];
+                for (name, oracle, tolerance) in &oracles {
+                    let what = format!("{}, {value:?}, {name}", self.what);
+                    let pairs = oracle.interactions_of(value, Diagonal::Value, self.rows());
+                    let got = taken(&what, oracle.values_of(value, self.rows())).map(|got| got.values);
+                    for (known, got) in known.iter_mut().zip([got, pairs.ok().map(|got| got.values)]) {
+                        let Some(got) = got else { continue };
+                        close(&what, &got, known.get_or_insert_with(|| got.clone()), *tolerance);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One for each output, in steps.
+fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
+    let outputs = trees.iter().map(|tree| tree.output + 1).max().unwrap_or(1);
+    (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
+}
+
+/// The matrix of `count` players, of whom `players` play a game.
+pub fn matrix(
+    value: &Semivalue,
+    diagonal: Diagonal,
+    players: &[usize],
+    count: usize,
+    game: &impl Game,
+) -> Vec<f64> {
+    let (k, outputs) = (players.len(), game.outputs());
+    let mut worths = vec![0.0; outputs << k];
+    game.values(&Coalitions::from_masks(k, 0..1 << k), &mut worths).unwrap();
+    let alone = enumerate(game, value.without_null_players(k)).unwrap();
+    let mut matrix = vec![0.0; count * count * outputs];
+    let at = |i: usize, j: usize, output: usize| (players[i] * count + players[j]) * outputs + output;
+    let factor = if diagonal == Diagonal::Remainder { 0.5 } else { 1.0 };
+    for (i, output) in (0..k).flat_map(|i| (0..outputs).map(move |output| (i, output))) {
+        matrix[at(i, i, output)] += alone.values()[i * outputs + output];
+        for j in (0..k).filter(|&j| j != i) {
+            let worth = |coalition: usize| worths[coalition * outputs + output];
+            let second_difference = |others: usize| {
+                worth(others | 1 << i | 1 << j) - worth(others | 1 << i) - worth(others | 1 << j)
+                    + worth(others)
+            };
+            let others = (0..1usize << k).filter(|others| others & (1 << i | 1 << j) == 0);
+            let index: f64 = others
+                .map(|others| {
+                    let size = others.count_ones() as usize;
+                    value.moment(size, k - 2 - size) * second_difference(others)
+                })
+                .sum();
+            matrix[at(i, j, output)] = factor * index;
+            if diagonal == Diagonal::Remainder {
+                matrix[at(i, i, output)] -= factor * index;
+            }
+        }
+    }
+    matrix
+}
+
+/// What an oracle says, unless it cannot do as it was told.
+pub fn taken<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
+    match answer {
+        Ok(answer) => Some(answer),
+        Err(TreeError::Unsupported { .. } | TreeError::Kernel { .. }) if !what.contains("kernel: None") => {
+            None
+        }
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+/// Compares to a tolerance times the largest number in sight, or 1.
+pub fn close(what: &str, got: &[f64], wanted: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), wanted.len(), "{what}");
+    let scale = wanted.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        assert!((got - wanted).abs() <= tolerance * scale, "{what}: number {index}: {got} != {wanted}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Models made up for tests, and the slow and obvious ways to compute what the crate computes.
+
+#![allow(dead_code, unreachable_pub)] // every test binary uses its own part
+#![allow(clippy::unwrap_used)]
+
+pub mod case;
+#[path = "../../../../models/tests/common/mod.rs"]
+mod files;
+pub mod lightgbm;
+
+use std::path::PathBuf;
+
+use apportion_games::Partition;
+use apportion_models::Link;
+use serde_json::{Value, json};
+
+pub use self::files::*;
+
+/// A model file, or what a library says of one. The crate that reads them has them.
+pub fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
+}
+
+impl Random {
+    /// Features in up to `groups` groups of random sizes, in random order.
+    pub fn partition(&mut self, features: usize, groups: usize) -> Partition {
+        let mut members = vec![Vec::new(); groups];
+        for feature in 0..features {
+            let group = self.below(groups);
+            let place = self.below(members[group].len() + 1);
+            members[group].insert(place, feature);
+        }
+        members.retain(|members| !members.is_empty());
+        Partition::new(features, members).unwrap()
+    }
+}
+
+impl TreeSpec {
+    /// The path-dependent expectation of the tree where the `present` features are those of `row`, by its definition.
+    pub fn path_dependent(&self, row: &[f64], present: impl Fn(usize) -> bool + Copy) -> f64 {
+        self.expectation(0, &self.covers(), row, present)
+    }
+
+    fn expectation(
+        &self,
+        node: usize,
+        cover: &[f32],
+        row: &[f64],
+        present: impl Fn(usize) -> bool + Copy,
+    ) -> f64 {
+        if self.left[node] == -1 {
+            return f64::from(self.number[node]);
+        }
+        let children = [self.left[node] as usize, self.right[node] as usize];
+        let feature = self.feature[node];
+        if present(feature) {
+            let child = children[usize::from(!self.goes_left(node, row[feature]))];
+            return self.expectation(child, cover, row, present);
+        }
+        let share = |child: usize| match f64::from(cover[node]) {
+            0.0 => 0.5,
+            own => f64::from(cover[child]) / own,
+        };
+        children.map(|child| share(child) * self.expectation(child, cover, row, present)).iter().sum()
+    }
+}
+
+/// The same model as [`document`] has, in the format of our own, behind a link.
+pub fn linked_document(
+    trees: &[TreeSpec],
+    features: usize,
+    base_margins: &[f32],
+    link: Option<Link>,
+) -> Value {
+    let link = link.map(|link| {
+        let mut document = json!({"name": link.name()});
+        match link {
+            Link::Logistic { steepness } => document["steepness"] = json!(steepness),
+            Link::HalfPower { unit } => document["unit"] = json!(unit),
+            _ => {}
+        }
+        document
+    });
+    let tree = |tree: &TreeSpec| {
+        let sets = tree.set.iter().enumerate().filter_map(|(node, set)| set.as_ref().map(|set| (node, set)));
+        let rule = |(node, set)| json!({"node": node, "categories": set, "side": "right"});
+        json!({
+            "output": tree.output,
+            "left": tree.left,
+            "right": tree.right,
+            "feature": tree.feature,
+            "threshold": tree.number,
+            "value": tree.number,
+            "default_left": tree.default_left.iter().map(|&left| u8::from(left)).collect::<Vec<_>>(),
+            "cover": tree.covers(),
+            "rules": sets.map(rule).collect::<Vec<_>>(),
+        })
+    };
+    let mut document = json!({
+        "format": "apportion-trees",
+        "version": 1,
+        "width": "single",
+        "features": features,
+        "base_margins": base_margins,
+        "operator": "<",
+        "trees": trees.iter().map(tree).collect::<Vec<_>>(),
+    });
+    if let Some(link) = link {
+        document["link"] = link;
+    }
+    document
+}

@@ -1,0 +1,259 @@
+//! Values of the outputs of trained models against enumeration: every mixture predicted by the ensemble, and taken through the link.
+
+use std::path::Path;
+
+use apportion_games::{Background, MarginalGame, Partition, Rows, SubGame};
+use apportion_trees::{Ensemble, Link, LinkedOracle, ModelError, TreeError};
+use apportion_values::{Semivalue, enumerate};
+use serde_json::Value;
+
+use crate::common::case::{Case, close};
+use crate::common::{Random, TreeSpec, linked_document, read};
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+/// Explains `explicands` and compares with enumeration to 1e-12 of the largest output.
+fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]) {
+    assert_eq!(ensemble.link(), Some(link));
+    let (n, outputs) = (ensemble.feature_count(), ensemble.output_count());
+    let oracle = LinkedOracle::new(ensemble, Rows::new(background, n), None).unwrap();
+    let model = ensemble.linked().unwrap();
+    let background = Background::rows(background, n).unwrap();
+    for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+        let got = oracle.values(value.clone(), Rows::new(explicands, n)).unwrap();
+        let rows = got.values.chunks_exact(n * outputs).zip(got.predictions.chunks_exact(outputs));
+        for (row, (values, predictions)) in Rows::new(explicands, n).iter().zip(rows) {
+            let game = MarginalGame::new(&model, row, &background).unwrap();
+            let wanted = enumerate(&game, value.clone()).unwrap();
+            let scale =
+                wanted.full().iter().chain(wanted.base()).fold(0.0f64, |most, end| most.max(end.abs()));
+            let pairs = values.iter().zip(wanted.values());
+            let ends = predictions.iter().zip(wanted.full()).chain(got.base.iter().zip(wanted.base()));
+            for (got, wanted) in pairs.chain(ends) {
+                assert!((got - wanted).abs() <= 1e-12 * scale, "{value}: {got} != {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_the_bundled_classifier_are_divided() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
+    let models = truth.as_array().unwrap();
+    let iris = models.iter().find(|model| model["file"] == "iris_xgb_softprob.json.gz").unwrap();
+    let background: Vec<f64> = iris["background"].as_array().unwrap().iter().flat_map(floats).collect();
+    let model =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures/iris_xgb_softprob.json.gz");
+    let ensemble = Ensemble::from_path(model).unwrap();
+    let cases = iris["cases"].as_array().unwrap();
+    for case in cases {
+        check(&ensemble, Link::Softmax, &background, &floats(&case["x"]));
+    }
+    assert!(cases.len() > 2);
+}
+
+#[test]
+fn outputs_of_the_models_of_the_data_pack_are_divided() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let logistic = Link::Logistic { steepness: 1.0 };
+    let mut models = 0;
+    for (name, link) in [
+        ("adult_xgb_logistic", logistic),
+        ("pima_xgb_logistic_2_1", logistic),
+        ("california_xgb_poisson", Link::Exponential),
+    ] {
+        let Ok(truth) = std::fs::read(shared.join("truth").join(format!("{name}.json"))) else { continue };
+        let truth: Value = serde_json::from_slice(&truth).unwrap();
+        let ensemble =
+            Ensemble::from_path(shared.join("models").join(truth["model_file"].as_str().unwrap())).unwrap();
+        let rows: Vec<Vec<f64>> =
+            truth["cases"].as_array().unwrap().iter().map(|case| floats(&case["x"])).collect();
+        let mut background = floats(&truth["baseline"]);
+        background.extend(rows[2..].iter().flatten());
+        check(&ensemble, link, &background, &rows[..2].concat());
+        models += 1;
+    }
+    assert!(models > 0 || !shared.join("truth").exists(), "the data pack is there, but none of these models");
+}
+
+fn oracle(case: &Case) -> LinkedOracle<'_> {
+    LinkedOracle::new(&case.ensemble, case.background.as_rows(), Some(case.background.weights())).unwrap()
+}
+
+/// The values of the first row, every mixture predicted.
+fn by_enumeration(case: &Case, value: Semivalue) -> Vec<f64> {
+    let model = case.ensemble.linked().unwrap();
+    let game = MarginalGame::new(&model, case.rows().row(0), &case.background).unwrap();
+    enumerate(&game, value).unwrap().values().to_vec()
+}
+
+#[test]
+fn tables_are_cut_where_many_players_part() {
+    // Each feature has a split of its own, so that all of them part; the trees among them share some.
+    let mut random = Random(5);
+    for (features, outputs, link) in
+        [(13, 1, Link::Exponential), (18, 1, Link::Logistic { steepness: 1.0 }), (16, 3, Link::Softmax)]
+    {
+        let all: Vec<usize> = (0..features).collect();
+        let mut trees: Vec<TreeSpec> = all
+            .iter()
+            .map(|&feature| {
+                let mut tree = TreeSpec::leaf(0.25);
+                let [left, _] = tree.split(0, feature, 0.5, true);
+                tree.number[left] = -0.5 + feature as f32 * 0.05;
+                tree.output = feature % outputs;
+                tree
+            })
+            .collect();
+        for output in 0..2 * outputs {
+            trees.push(TreeSpec::random(&mut random, &all, 7, false, output % outputs));
+        }
+        trees.push(TreeSpec::chain(&mut random, &all));
+        let mut case = Case::linked(&mut random, trees, features, (1, 1), link);
+        case.rows = vec![1.0; features];
+        case.background = Background::baseline(vec![0.0; features]).unwrap();
+        for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
+            let got = oracle(&case).values(value.clone(), case.rows()).unwrap();
+            close(
+                &format!("{features} features, {value}"),
+                &got.values,
+                &by_enumeration(&case, value),
+                1e-12,
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_tree_is_written_down_in_a_table_of_its_own() {
+    // 2^8 leaves, one feature for each level: 3^8 terms, against 12 · 2^8.
+    let mut tree = TreeSpec::leaf(0.0);
+    let mut level = vec![0];
+    for feature in 0..8 {
+        level = level.into_iter().flat_map(|node| tree.split(node, feature, 0.5, false)).collect();
+    }
+    for (index, leaf) in level.into_iter().enumerate() {
+        tree.number[leaf] = (index * 37 % 101) as f32 * 0.02 - 1.0;
+    }
+    let mut random = Random(3);
+    let other = TreeSpec::random(&mut random, &[9, 2, 8, 5], 4, false, 0);
+    let link = Link::Logistic { steepness: 1.0 };
+    let mut case = Case::linked(&mut random, vec![other, tree], 10, (1, 1), link);
+    case.rows = vec![1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0];
+    case.background = Background::baseline(vec![0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
+    let got = oracle(&case).values(Semivalue::Shapley, case.rows()).unwrap();
+    close("a full tree", &got.values, &by_enumeration(&case, Semivalue::Shapley), 1e-12);
+}
+
+#[test]
+fn of_many_features_only_those_that_part_count() {
+    let (features, kept) = (200, [3usize, 64, 70, 131, 199]);
+    let mut random = Random(9);
+    let all: Vec<usize> = (0..features).collect();
+    let trees: Vec<TreeSpec> = (0..60)
+        .map(|index| {
+            let on = if index % 2 == 0 { &all[..] } else { &kept[..] };
+            TreeSpec::random(&mut random, on, 5, false, 0)
+        })
+        .collect();
+    let mut case = Case::linked(&mut random, trees, features, (1, 1), Link::Logistic { steepness: 1.0 });
+    let background = case.background.as_rows().values().to_vec();
+    case.rows.copy_from_slice(&background);
+    for feature in kept {
+        case.rows[feature] = 1.75 - background[feature].max(0.0);
+    }
+    let got = oracle(&case).values(Semivalue::Shapley, case.rows()).unwrap();
+    let model = case.ensemble.linked().unwrap();
+    let game = MarginalGame::new(&model, &case.rows, &case.background).unwrap();
+    let few = SubGame::new(&game, &kept).unwrap();
+    let wanted = few.expand(enumerate(&few, Semivalue::Shapley).unwrap().values());
+    assert!(wanted.iter().filter(|value| **value != 0.0).count() > 2);
+    for (feature, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
+        assert!((got - wanted).abs() < 1e-13, "feature {feature}: {got} != {wanted}");
+    }
+    // Those who do not part are null exactly.
+    assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
+}
+
+/// A sum of steps, one for each feature, behind a logistic link.
+fn steps(features: usize) -> Case {
+    let trees = (0..features).map(|feature| {
+        let mut tree = TreeSpec::leaf(0.125);
+        tree.split(0, feature, 0.5, true);
+        tree.number[1] = -0.125;
+        tree
+    });
+    let trees = trees.collect();
+    let mut case = Case::linked(&mut Random(1), trees, features, (1, 1), Link::Logistic { steepness: 1.0 });
+    case.rows = vec![1.0; features];
+    case.background = Background::baseline(vec![0.0; features]).unwrap();
+    case
+}
+
+#[test]
+fn what_would_take_too_long_is_refused_before_it_is_begun() {
+    for (features, named) in [(45, Some(45)), (62, Some(62)), (63, None), (300, None)] {
+        let case = steps(features);
+        for most in [LinkedOracle::MOST_STEPS, if named.is_none() { u64::MAX } else { 0 }] {
+            let oracle = oracle(&case).with_most_steps(most);
+            let refused = oracle.values(Semivalue::Shapley, case.rows()).unwrap_err();
+            let told = match &refused {
+                TreeError::TooManySteps { parting, row: 0, background_row: 0, .. } => *parting,
+                other => panic!("{other}"),
+            };
+            assert_eq!(told, named, "{refused}");
+        }
+        // In few groups it takes no time.
+        let groups = (0..5).map(|group| (0..features).filter(|feature| feature % 5 == group).collect());
+        let partition = Partition::new(features, groups.collect()).unwrap();
+        let got = oracle(&case).quotient_values(Semivalue::Shapley, &partition, case.rows()).unwrap();
+        let total: f64 = got.values.iter().sum();
+        assert!((got.base[0] + total - got.predictions[0]).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn the_limit_is_what_is_counted() {
+    let case = steps(6);
+    // 64 mixtures, and two leaves for each of six trees.
+    let explain = |most| oracle(&case).with_most_steps(most).values(Semivalue::Shapley, case.rows());
+    explain(76).unwrap();
+    assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, most: 75, .. })));
+    assert!(explain(75).unwrap_err().to_string().contains("6 features or groups"));
+}
+
+#[test]
+fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
+    let unknown = read(&linked_document(&[TreeSpec::leaf(0.5)], 3, &[0.0], None)).unwrap();
+    let background = Rows::new(&[0.0; 3], 3);
+    assert!(matches!(
+        LinkedOracle::new(&unknown, background, None),
+        Err(TreeError::Model(ModelError::UnknownLink { .. }))
+    ));
+    assert!(matches!(unknown.linked(), Err(ModelError::UnknownLink { .. })));
+
+    let mut tree = TreeSpec::leaf(800.0);
+    let [low, _] = tree.split(0, 0, 0.5, true);
+    tree.number[low] = 0.0;
+    let [_, down] = tree.split(low, 1, 0.5, true);
+    tree.number[down] = -900.0;
+    // Large on the background, on the explicand, and on a mixture alone.
+    let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
+    for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
+        let refused = LinkedOracle::new(&ensemble, Rows::new(&background, 2), None)
+            .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&row, 2)))
+            .unwrap_err();
+        assert!(matches!(refused, TreeError::OutputOverflow { output: 0, .. }), "{refused}");
+    }
+    let mut both = TreeSpec::leaf(0.0);
+    let [_, high] = both.split(0, 0, 0.5, true);
+    let [_, top] = both.split(high, 1, 0.5, true);
+    both.number[top] = 800.0;
+    let ensemble = read(&linked_document(&[both], 2, &[0.0], Some(Link::Exponential))).unwrap();
+    let oracle = LinkedOracle::new(&ensemble, Rows::new(&[1.0, 0.0], 2), None).unwrap();
+    let refused = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 1.0], 2)).unwrap_err();
+    assert!(matches!(refused, TreeError::OutputOverflow { output: 0, .. }), "{refused}");
+}

@@ -1,0 +1,18 @@
+//! Values of trained and made-up models against enumeration, ground truth and the libraries; one program, with a module for each subject.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod bundled;
+mod common;
+mod deep;
+mod definitions;
+mod formats;
+mod game;
+mod kernels;
+mod linear;
+mod linked;
+mod promises;
+mod rational;
+mod scale;
+mod trained;
+mod truth;

@@ -1,0 +1,366 @@
+//! Both oracles on deep trees against arithmetic without rounding.
+//!
+//! On one leaf with value v, what the coalition of others leaves of it is a polynomial in the probability t with which each of them is
+//! present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j says whether the row passes all tests of the path on feature j, and r_j is what is
+//! left where j is absent: the product of the cover fractions, or whether the background row passes. Its coefficients are fractions, and
+//! the semivalue of t^k is the moment M(k, 0), a fraction too where the parameters of the value are.
+
+use crate::common::{Random, TreeSpec, document, read};
+use apportion_games::{Partition, Rows};
+use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle};
+use apportion_values::{CoalitionalValue, Semivalue};
+use num_bigint::BigInt;
+use num_rational::Ratio;
+
+type Fraction = Ratio<BigInt>;
+
+fn fraction(numerator: u64, denominator: u64) -> Fraction {
+    Ratio::new(BigInt::from(numerator), BigInt::from(denominator))
+}
+
+/// A number that is a multiple of 2^−60, as it is.
+fn exactly(number: f64) -> Fraction {
+    let scaled = number * (1u64 << 60) as f64;
+    assert!(scaled.fract() == 0.0 && scaled.abs() < i128::MAX as f64, "{number}");
+    Ratio::new(BigInt::from(scaled as i128), BigInt::from(1u64 << 60))
+}
+
+/// A semivalue for games of `players`, and its moments M(k, 0): whole numbers over one denominator.
+struct Exact {
+    value: Semivalue,
+    moments: Vec<BigInt>,
+    denominator: BigInt,
+}
+
+impl Exact {
+    fn new(value: Semivalue, moments: Vec<Fraction>) -> Self {
+        // The least common multiple of a and b is a times the numerator of b / a.
+        let multiple = |a: BigInt, b: &Fraction| Ratio::new(b.denom().clone(), a.clone()).numer() * a;
+        let denominator = moments.iter().fold(BigInt::from(1), multiple);
+        let moments = moments.iter().map(|moment| (moment * &denominator).to_integer()).collect();
+        Self { value, moments, denominator }
+    }
+}
+
+/// Semivalues whose parameters are fractions.
+fn semivalues(players: usize) -> Vec<Exact> {
+    let powers = |p: Fraction| (0..players).map(|k| p.pow(k as i32)).collect::<Vec<_>>();
+    // E t^k for t ~ Beta(β, α).
+    let beta = |alpha: u64, beta: u64| {
+        let ratio = |k: u64| fraction(beta + k, alpha + beta + k);
+        (0..players as u64).map(|k| (0..k).map(ratio).product()).collect::<Vec<Fraction>>()
+    };
+    // Each size is as likely as it says in eighths, and each coalition of a size as any other.
+    let mut eighths = vec![0; players];
+    for (size, weight) in [(0, 1), (players / 3, 4), (players - 1, 3)] {
+        eighths[size] += weight;
+    }
+    let all_present = |size: u64, k: u64| -> Fraction {
+        (0..k.min(size + 1)).map(|j| fraction(size - j, players as u64 - 1 - j)).product()
+    };
+    let by_size = (0..players as u64).map(|k| {
+        let sizes = eighths.iter().enumerate().filter(|(_, weight)| **weight > 0);
+        sizes.map(|(size, &weight)| fraction(weight, 8) * all_present(size as u64, k)).sum()
+    });
+    let law: Vec<f64> = eighths.iter().map(|&weight| weight as f64 / 8.0).collect();
+    vec![
+        Exact::new(Semivalue::Shapley, beta(1, 1)),
+        Exact::new(Semivalue::Banzhaf, powers(fraction(1, 2))),
+        Exact::new(Semivalue::weighted_banzhaf(0.375).unwrap(), powers(fraction(3, 8))),
+        Exact::new(Semivalue::weighted_banzhaf(1.0 / 64.0).unwrap(), powers(fraction(1, 64))),
+        Exact::new(Semivalue::beta_shapley(4.0, 1.0).unwrap(), beta(4, 1)),
+        Exact::new(Semivalue::beta_shapley(1.0, 16.0).unwrap(), beta(1, 16)),
+        Exact::new(Semivalue::beta_shapley(3.0, 2.0).unwrap(), beta(3, 2)),
+        Exact::new(Semivalue::by_size_law(&law).unwrap(), by_size.collect()),
+    ]
+}
+
+/// What a path asks of one feature: whether the row passes, and what is left where the feature is absent, as numerator and denominator.
+#[derive(Clone)]
+struct Asked {
+    feature: usize,
+    passed: bool,
+    rest: (BigInt, BigInt),
+}
+
+/// For every leaf its value and what its path asks. `rest` says what a split leaves on the way to a child where its feature is absent.
+fn leaves(
+    tree: &TreeSpec,
+    row: &[f64],
+    rest: impl Fn(usize, usize) -> (BigInt, BigInt),
+) -> Vec<(f64, Vec<Asked>)> {
+    let mut leaves = Vec::new();
+    let mut open = vec![(0, Vec::<Asked>::new())];
+    while let Some((node, path)) = open.pop() {
+        if tree.left[node] == -1 {
+            leaves.push((f64::from(tree.number[node]), path));
+            continue;
+        }
+        let feature = tree.feature[node];
+        let left = tree.goes_left(node, row[feature]);
+        for (child, passed) in [(tree.left[node] as usize, left), (tree.right[node] as usize, !left)] {
+            let mut path = path.clone();
+            let (numerator, denominator) = rest(node, child);
+            match path.iter_mut().find(|asked| asked.feature == feature) {
+                Some(asked) => {
+                    asked.passed &= passed;
+                    asked.rest.0 *= numerator;
+                    asked.rest.1 *= denominator;
+                }
+                None => path.push(Asked { feature, passed, rest: (numerator, denominator) }),
+            }
+            open.push((child, path));
+        }
+    }
+    leaves
+}
+
+impl Asked {
+    /// What presence changes, times the denominator of the rest.
+    fn gain(&self) -> BigInt {
+        let (absent, whole) = &self.rest;
+        if self.passed { whole - absent } else { -absent.clone() }
+    }
+}
+
+/// Per semivalue and player of a path: the mean of what all others leave.
+fn others(path: &[Asked], semivalues: &[&Exact]) -> Vec<Vec<Fraction>> {
+    let zero = BigInt::from(0);
+    // Times all denominators, so that the coefficients are whole: Π (a_j + g_j t).
+    let factors: Vec<(BigInt, BigInt)> =
+        path.iter().map(|asked| (asked.rest.0.clone(), asked.gain())).collect();
+    // With a player that leaves nothing whether present or absent, the leaf is never reached.
+    if factors.iter().any(|(a, g)| *a == zero && *g == zero) {
+        return vec![vec![exactly(0.0); path.len()]; semivalues.len()];
+    }
+    let denominator: BigInt = path.iter().map(|asked| asked.rest.1.clone()).product();
+    let mut product = vec![BigInt::from(1)];
+    for (a, g) in &factors {
+        let longer = (0..=product.len()).map(|k| {
+            let own = product.get(k).map_or(zero.clone(), |own| own * a);
+            if k > 0 { own + &product[k - 1] * g } else { own }
+        });
+        product = longer.collect();
+    }
+    let mut means = vec![Vec::new(); semivalues.len()];
+    for (asked, (a, g)) in path.iter().zip(&factors) {
+        let others = divide(&product, a, g);
+        for (means, exact) in means.iter_mut().zip(semivalues) {
+            let mean: BigInt = others.iter().zip(&exact.moments).map(|(a, moment)| moment * a).sum();
+            means.push(Ratio::new(mean * &asked.rest.1, &denominator * &exact.denominator));
+        }
+    }
+    means
+}
+
+/// The values of one tree: for each of the semivalues, one per feature.
+fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Exact]) -> Vec<Vec<Fraction>> {
+    let mut values = vec![vec![exactly(0.0); features]; semivalues.len()];
+    let semivalues: Vec<&Exact> = semivalues.iter().collect();
+    for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
+        for (values, others) in values.iter_mut().zip(others(path, &semivalues)) {
+            for (asked, others) in path.iter().zip(others) {
+                values[asked.feature] +=
+                    exactly(*value) * Ratio::new(asked.gain(), asked.rest.1.clone()) * others;
+            }
+        }
+    }
+    values
+}
+
+/// The values of features in groups: what the other groups leave, times what the fellow members do.
+fn values_in_groups(
+    leaves: &[(f64, Vec<Asked>)],
+    groups: &Partition,
+    (between, within): (&Exact, &Exact),
+) -> Vec<Fraction> {
+    let mut values = vec![exactly(0.0); groups.players()];
+    for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
+        let mut of_groups: Vec<(Asked, Vec<Asked>)> = Vec::new();
+        for asked in path {
+            let group = groups.group_of(asked.feature);
+            match of_groups.iter_mut().find(|(known, _)| known.feature == group) {
+                Some((known, members)) => {
+                    known.passed &= asked.passed;
+                    known.rest.0 *= &asked.rest.0;
+                    known.rest.1 *= &asked.rest.1;
+                    members.push(asked.clone());
+                }
+                None => of_groups.push((Asked { feature: group, ..asked.clone() }, vec![asked.clone()])),
+            }
+        }
+        let (wholes, members): (Vec<Asked>, Vec<Vec<Asked>>) = of_groups.into_iter().unzip();
+        for (members, of_group) in members.iter().zip(&others(&wholes, &[between])[0]) {
+            for (asked, of_fellows) in members.iter().zip(&others(members, &[within])[0]) {
+                let gain = Ratio::new(asked.gain(), asked.rest.1.clone());
+                values[asked.feature] += exactly(*value) * gain * of_group * of_fellows;
+            }
+        }
+    }
+    values
+}
+
+/// The polynomial without its factor a + g t.
+fn divide(product: &[BigInt], a: &BigInt, g: &BigInt) -> Vec<BigInt> {
+    let zero = BigInt::from(0);
+    if *a == zero {
+        return product[1..].iter().map(|coefficient| coefficient / g).collect();
+    }
+    let mut quotient: Vec<BigInt> = Vec::new();
+    for (k, coefficient) in product[..product.len() - 1].iter().enumerate() {
+        let carried = if k > 0 { g * &quotient[k - 1] } else { zero.clone() };
+        quotient.push((coefficient - carried) / a);
+    }
+    quotient
+}
+
+/// A path of `depth` splits, where about every other leaves a small tree aside; `zeros` percent of the leaves are 0.
+fn vine(random: &mut Random, features: usize, depth: usize, zeros: u64) -> TreeSpec {
+    let mut tree = TreeSpec::leaf(0.0);
+    let mut end = 0;
+    for level in 0..depth {
+        let default_left = random.chance(50);
+        let children = tree.split(end, level * 7 % features, 0.25, default_left);
+        let side = usize::from(random.chance(50));
+        end = children[side];
+        if random.chance(50) && level + 2 < depth {
+            tree.split(children[1 - side], random.below(features), 0.75, false);
+        }
+    }
+    for node in 0..tree.left.len() {
+        if tree.left[node] == -1 {
+            tree.number[node] = random.below(41) as f32 * 0.125 - 2.0;
+            // Both rare and common branches.
+            tree.cover[node] = [1.0, 2.0, 3.0, 40.0, 700.0][random.below(5)];
+            if random.chance(zeros) {
+                tree.number[node] = 0.0;
+            }
+        }
+    }
+    tree.number[end] = 1.25;
+    tree
+}
+
+/// A row that passes the tests towards the deepest leaf, but for some features.
+fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64) -> Vec<f64> {
+    let mut parent = vec![usize::MAX; tree.left.len()];
+    let mut depth = vec![0; tree.left.len()];
+    for node in 0..tree.left.len() {
+        for child in [tree.left[node], tree.right[node]].into_iter().filter(|&child| child != -1) {
+            parent[child as usize] = node;
+            depth[child as usize] = depth[node] + 1;
+        }
+    }
+    let mut row = random.row(features);
+    let mut node = (0..depth.len()).max_by_key(|&node| depth[node]).unwrap();
+    while parent[node] != usize::MAX {
+        let split = parent[node];
+        if !random.chance(failing) {
+            row[tree.feature[split]] = if tree.left[split] == node as i64 { 0.0 } else { 1.0 };
+        }
+        node = split;
+    }
+    row
+}
+
+/// The largest error of one explained row, relative to the largest value.
+fn worst(got: &[f64], wanted: &[Fraction]) -> f64 {
+    let wanted: Vec<f64> = wanted.iter().map(to_f64).collect();
+    let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(f64::abs).fold(0.0, f64::max);
+    let error = largest(&mut got.iter().zip(&wanted).map(|(got, wanted)| got - wanted));
+    let scale = largest(&mut wanted.iter().copied());
+    if scale == 0.0 { error } else { error / scale }
+}
+
+/// The nearest f64, or its neighbour.
+fn to_f64(fraction: &Fraction) -> f64 {
+    // 64 bits of quotient.
+    let shift = 64 + fraction.denom().bits() as i64 - fraction.numer().bits() as i64;
+    if *fraction.numer() == BigInt::from(0) {
+        return 0.0;
+    }
+    let scaled = if shift >= 0 { fraction.numer() << shift } else { fraction.numer() >> -shift };
+    let quotient = i128::try_from(scaled / fraction.denom()).unwrap() as f64;
+    quotient * (-shift as f64).exp2()
+}
+
+/// Explains rows of which some percent of the tests towards the deepest leaf fail.
+fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing: &[u64]) {
+    let semivalues = semivalues(features);
+    let tree = vine(random, features, depth, zeros);
+    let ensemble: Ensemble = read(&document(std::slice::from_ref(&tree), features, &[0.0])).unwrap();
+    assert_eq!(ensemble.depth(), depth);
+    let covers = tree.covers();
+    let whole = |cover: f32| BigInt::from(cover as u64);
+    for &failing in failing {
+        let row = deep_row(random, &tree, features, failing);
+        let background = deep_row(random, &tree, features, 40);
+        let path_dependent = leaves(&tree, &row, |split, child| (whole(covers[child]), whole(covers[split])));
+        let marginal = leaves(&tree, &row, |split, child| {
+            let left = tree.goes_left(split, background[tree.feature[split]]);
+            let passes = left == (tree.left[split] == child as i64);
+            (BigInt::from(u64::from(passes)), BigInt::from(1))
+        });
+        let rows = Rows::new(&row, features);
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let twin = InterventionalOracle::new(&ensemble, Rows::new(&background, features), None).unwrap();
+        let wanted = values(&path_dependent, features, &semivalues);
+        let wanted_marginal = values(&marginal, features, &semivalues);
+        for ((exact, wanted), wanted_marginal) in semivalues.iter().zip(wanted).zip(wanted_marginal) {
+            let value = &exact.value;
+            let error = worst(&oracle.values(value.clone(), rows).unwrap().values, &wanted);
+            assert!(error < 1e-12, "path-dependent, {value}, depth {depth}, {failing} % fail: {error:e}");
+            let error = worst(&twin.values(value.clone(), rows).unwrap().values, &wanted_marginal);
+            assert!(error < 1e-12, "interventional, {value}, depth {depth}, {failing} % fail: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn values_on_trees_of_depth_24_are_right_to_twelve_digits() {
+    for features in [10, 30] {
+        check(&mut Random(31), features, 24, 0, &[0, 10, 60]);
+    }
+}
+
+#[test]
+fn values_on_a_tree_of_depth_200_are_right_to_twelve_digits() {
+    check(&mut Random(32), 250, 200, 99, &[5]);
+}
+
+#[test]
+fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
+    let random = &mut Random(33);
+    let nobody = |_| fraction(0, 1);
+    for (features, depth, groups) in [(12, 24, 4), (30, 24, 9), (30, 30, 20)] {
+        let exact = semivalues(features);
+        let never = Exact::new(
+            Semivalue::mixture(&[0.0], &[1.0]).unwrap(),
+            std::iter::once(fraction(1, 1)).chain((1..features).map(nobody)).collect(),
+        );
+        let tree = vine(random, features, depth, 0);
+        let ensemble: Ensemble = read(&document(std::slice::from_ref(&tree), features, &[0.0])).unwrap();
+        let covers = tree.covers();
+        let whole = |cover: f32| BigInt::from(cover as u64);
+        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let groups = random.partition(features, groups);
+        for failing in [0, 15] {
+            let row = deep_row(random, &tree, features, failing);
+            let leaves = leaves(&tree, &row, |split, child| (whole(covers[child]), whole(covers[split])));
+            for (between, within) in [
+                (&exact[0], &exact[0]),
+                (&exact[1], &exact[1]),
+                (&exact[1], &exact[0]),
+                (&exact[2], &exact[1]),
+                (&never, &exact[0]),
+                (&exact[0], &never),
+            ] {
+                let wanted = values_in_groups(&leaves, &groups, (between, within));
+                let value = CoalitionalValue { between: between.value.clone(), within: within.value.clone() };
+                let got = oracle.coalitional_values(&value, &groups, Rows::new(&row, features)).unwrap();
+                let error = worst(&got.values, &wanted);
+                assert!(error < 1e-12, "{value:?}, depth {depth}, {failing} % fail: {error:e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Leaves of any scale give the same values up to the factor, by every kernel, and values that are no numbers are refused.
+
+use apportion_games::{Partition, Rows};
+use apportion_trees::{
+    Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Precision, Settings, TreeError,
+};
+use apportion_values::{CoalitionalValue, Semivalue};
+use serde_json::json;
+
+const FEATURES: usize = 3;
+
+/// Two trees of depth two, whose leaves are `factor` times small numbers.
+fn ensemble(leaves: [f64; 6]) -> Ensemble {
+    let [a, b, c, d, e, f] = leaves;
+    let tree = |features: [usize; 2], values: [f64; 3]| {
+        json!({
+            "output": 0,
+            "left": [1, -1, 3, -1, -1], "right": [2, -1, 4, -1, -1],
+            "feature": [features[0], 0, features[1], 0, 0], "threshold": [0.0, 0, 0.5, 0, 0],
+            "value": [0, values[0], 0, values[1], values[2]], "cover": [10, 4, 6, 2, 4],
+        })
+    };
+    let document = json!({
+        "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,
+        "base_margins": [0.0], "operator": "<=",
+        "trees": [tree([0, 1], [a, b, c]), tree([2, 0], [d, e, f])],
+    });
+    Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
+}
+
+const BACKGROUND: [f64; 9] = [-1.0, 1.0, 1.0, 1.0, 0.0, -1.0, 0.3, 0.7, 0.2];
+const ROWS: [f64; 6] = [1.0, 1.0, 1.0, -1.0, 0.0, 2.0];
+
+type Answer = Result<Vec<f64>, TreeError>;
+
+/// What every kernel in every precision says, of features, groups and pairs; none of those that cannot be asked.
+fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String, Answer)> {
+    let rows = Rows::new(rows, FEATURES);
+    let partition = Partition::new(FEATURES, vec![vec![0, 1], vec![2]]).unwrap();
+    let kernels = [
+        None,
+        Some(Kernel::Tables),
+        Some(Kernel::Quadrature),
+        Some(Kernel::Walk),
+        Some(Kernel::Cohorts),
+        Some(Kernel::Masks),
+    ];
+    let mut answers: Vec<(String, Answer)> = Vec::new();
+    for (kernel, precision) in kernels
+        .into_iter()
+        .flat_map(|kernel| [Precision::Double, Precision::Fixed].map(|precision| (kernel, precision)))
+    {
+        let settings = Settings { kernel, precision, ..Settings::default() };
+        for background in [background, &background[..FEATURES]] {
+            let oracle = InterventionalOracle::new(ensemble, Rows::new(background, FEATURES), None);
+            let Ok(oracle) = oracle.map(|oracle| oracle.with_settings(settings)) else { continue };
+            let name = |what: &str| {
+                format!("{what}, {kernel:?}, {precision:?}, {} background rows", background.len() / 3)
+            };
+            answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
+            answers.push((
+                name("two-step"),
+                oracle.two_step_shapley(&partition, rows).map(|found| found.values),
+            ));
+            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows);
+            answers.push((name("owen"), owen.map(|found| found.values)));
+            let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
+            answers.push((name("interactions"), pairs.map(|found| found.values)));
+        }
+        let Ok(oracle) = PathDependentOracle::new(ensemble) else { continue };
+        let oracle = oracle.with_settings(settings);
+        let name = |what: &str| format!("path-dependent {what}, {kernel:?}, {precision:?}");
+        answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
+        let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows);
+        answers.push((name("owen"), owen.map(|found| found.values)));
+        let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
+        answers.push((name("interactions"), pairs.map(|found| found.values)));
+    }
+    answers.retain(|(_, answer)| {
+        !matches!(answer, Err(TreeError::Unsupported { .. } | TreeError::Kernel { .. }))
+    });
+    answers
+}
+
+const LEAVES: [f64; 6] = [1.0, -0.5, 0.75, 0.3, -0.9, 0.1];
+
+#[test]
+fn values_have_no_scale() {
+    let wanted = answers(&ensemble(LEAVES), &BACKGROUND, &ROWS);
+    assert!(wanted.len() > 30, "{}", wanted.len());
+    for (factor, tolerance) in [
+        (2.0_f64.powi(-990), 0.0),
+        (2.0_f64.powi(-600), 0.0),
+        (2.0_f64.powi(990), 0.0),
+        (1e-300, 1e-12),
+        (1e-160, 1e-12),
+        (1e160, 1e-12),
+        (1e299, 1e-12),
+    ] {
+        let got = answers(&ensemble(LEAVES.map(|leaf| leaf * factor)), &BACKGROUND, &ROWS);
+        assert_eq!(got.len(), wanted.len());
+        for ((name, got), (_, wanted)) in got.into_iter().zip(&wanted) {
+            for (got, wanted) in got.unwrap().iter().zip(wanted.as_ref().unwrap()) {
+                let tolerance: f64 =
+                    if name.contains("Fixed") && tolerance > 0.0 { 1e-10 } else { tolerance };
+                assert!((got / factor - wanted).abs() <= tolerance, "{name} · {factor:e}: {got:e}, {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_no_numbers_are_refused_by_every_kernel() {
+    // Leaves that may add up to more than 1e300 are not read; linear ones grow with the row.
+    let document = |coefficient: f64| {
+        json!({
+            "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,
+            "base_margins": [0.0], "operator": "<=",
+            "trees": [{
+                "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.0, 0, 0],
+                "value": [0, 1, 2],
+                "linear": [
+                    {"node": 1, "constant": 0.0, "features": [1], "coefficients": [coefficient]},
+                    {"node": 2, "constant": 0.0, "features": [1, 2], "coefficients": [coefficient, 1.0]}
+                ]
+            }],
+        })
+        .to_string()
+    };
+    let ensemble = Ensemble::from_bytes(document(1e290).as_bytes()).unwrap();
+    // Predictions that are no numbers, a base that is none, and values that are none of predictions that are numbers.
+    for (background, row) in [(1.0, 1e30), (1e30, 1.0), (-1.7e18, 1.7e18)] {
+        let background = [-1.0, background, 0.0, 1.0, background, 0.0];
+        let answers = answers(&ensemble, &background, &[1.0, row, 0.0]);
+        assert!(answers.len() > 10, "{}", answers.len());
+        for (name, answer) in answers {
+            let error = answer.unwrap_err();
+            assert!(matches!(error, TreeError::Overflow { .. }), "{name}: {error}");
+            assert!(error.to_string().contains("scale the model's outputs down"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn leaves_too_large_to_be_added_up_are_refused() {
+    let document = json!({
+        "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.0], "operator": "<=",
+        "trees": [{"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.0, 0, 0],
+            "value": [0, 1.7e308, -1.7e308]}],
+    });
+    let refused = Ensemble::from_bytes(document.to_string().as_bytes()).unwrap_err();
+    assert!(refused.to_string().contains("1e300"), "{refused}");
+}
