@@ -98,12 +98,12 @@ impl InterventionalOracle<'_> {
             return ways.iter().map(|_| None).collect();
         }
         let sorted = request.sorted();
-        let shape = |(way, (tree, sorted)): (&Way, (&Tree, &Option<(Paths, Histograms)>))| {
+        let shape = |((way, tree), sorted): ((&Way, &Tree), &Option<(Paths, Histograms)>)| {
             let (Way::Tables { .. }, Some((paths, _))) = (way, sorted) else { return None };
             let nodes = self.ensemble.nodes_of(tree);
             Shape::new(nodes, paths, &request.weights, layout, bits).map(Arc::new)
         };
-        ways.par_iter().zip(self.ensemble.trees().par_iter().zip(sorted)).map(shape).collect()
+        ways.par_iter().zip(self.ensemble.trees()).zip(sorted).map(shape).collect()
     }
 
     /// What [`answer`](Self::answer) would do with `count` rows like those of `sample`, by the settings.
