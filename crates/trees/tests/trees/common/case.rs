@@ -249,7 +249,11 @@ impl Case {
                 Box::new(oracle.with_settings(settings)) as Box<dyn Exact + '_>,
                 tolerance,
             ));
-            if let Some(compiled) = compiled.clone() {
+            // Whatever is told to tables is told to those of rows; cohorts and quadrature want rows.
+            let plain = Settings { kernel: settings.kernel, ..Settings::default() } == settings;
+            if let (Some(compiled), true) = (compiled.clone(), plain)
+                && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
+            {
                 let oracle = InterventionalOracle::from_compiled(&self.ensemble, compiled).unwrap();
                 games[0].push((name("compiled"), Box::new(oracle.with_settings(settings)), tolerance));
             }
