@@ -305,7 +305,7 @@ fn behind(random: &mut Random, features: usize, outputs: usize, link: Link) -> C
     let players: Vec<usize> = (0..features).collect();
     let mut tree = |index: usize| match index {
         0 => TreeSpec::leaf(0.0),
-        _ => TreeSpec::random(random, &players, 1 + index % 5, index % 2 == 0, index % outputs),
+        _ => TreeSpec::random(random, &players, 1 + index % 5, index.is_multiple_of(2), index % outputs),
     };
     let trees = (0..5 * outputs).map(&mut tree).collect();
     Case::linked(random, trees, features, (2, 4), link)
