@@ -295,7 +295,8 @@ impl Case {
             let wanted: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
             let matrices = [Diagonal::Value, Diagonal::Remainder].map(|diagonal| {
                 let of_game = |game| self.pairs(value, diagonal, game);
-                (diagonal, games.iter().map(of_game).collect::<Option<Vec<_>>>())
+                let has_pairs = matches!(value, Value::Semivalue(_) | Value::Quotient(..));
+                (diagonal, has_pairs.then(|| games.iter().filter_map(of_game).collect::<Vec<_>>()))
             });
             for (name, oracle, tolerance) in oracles {
                 let what = format!("{}, {value:?}, {name}", self.what);
