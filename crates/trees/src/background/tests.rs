@@ -226,7 +226,7 @@ fn other_models_are_refused() {
             Err(TreeError::OtherModel { .. })
         ));
     }
-    assert!(InterventionalOracle::from_compiled(&read_one(&tree, 0.0), compiled).is_ok());
+    assert!(InterventionalOracle::from_compiled(read_one(&tree, 0.0), compiled).is_ok());
 }
 
 #[test]

@@ -8,8 +8,11 @@ use apportion_models::tree::Node;
 
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 
-/// Per tree: its path features, and the background as its leaves see it; `None` where a path has too many features.
-pub(crate) type Sorted = Vec<Option<(Paths, Histograms)>>;
+/// The path features of a tree, and the background as its leaves see it; `None` where a path has too many features.
+pub(crate) type SortedTree = Option<(Paths, Histograms)>;
+
+/// Tree by tree.
+pub(crate) type Sorted = Vec<SortedTree>;
 
 /// The background as each leaf of one tree sees it: patterns and their weights.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ use super::shares::{Alone, InGroups, InPairs, Share};
 use super::walk::{Pair, Walk};
 use crate::engine::attributions::Attributions;
 use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
-use crate::engine::histograms::Histograms;
+use crate::engine::histograms::{Histograms, SortedTree};
 use crate::engine::paths::{BLOCK, Paths};
 use crate::engine::settings::{Kernel, Plan, Precision};
 use crate::engine::tables::number::{Number, Steps};
@@ -98,12 +98,12 @@ impl InterventionalOracle<'_> {
             return ways.iter().map(|_| None).collect();
         }
         let sorted = request.sorted();
-        let shape = |((way, tree), sorted): ((&Way, &Tree), &Option<(Paths, Histograms)>)| {
+        let shape = |(way, (tree, sorted)): (&Way, (&Tree, &SortedTree))| {
             let (Way::Tables { .. }, Some((paths, _))) = (way, sorted) else { return None };
             let nodes = self.ensemble.nodes_of(tree);
             Shape::new(nodes, paths, &request.weights, layout, bits).map(Arc::new)
         };
-        ways.par_iter().zip(self.ensemble.trees()).zip(sorted).map(shape).collect()
+        ways.par_iter().zip(self.ensemble.trees().par_iter().zip(sorted)).map(shape).collect()
     }
 
     /// What [`answer`](Self::answer) would do with `count` rows like those of `sample`, by the settings.

@@ -37,7 +37,7 @@ fn read_csv(path: &Path) -> Vec<HashMap<String, f64>> {
     lines.map(row).collect()
 }
 
-fn list<'a>(value: &'a Value) -> impl Iterator<Item = &'a Value> + Clone {
+fn list(value: &Value) -> impl Iterator<Item = &Value> + Clone {
     value.as_array().unwrap().iter()
 }
 

@@ -58,6 +58,9 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
     pairs.chain(quotients).chain([Value::two_step(groups.clone())]).collect()
 }
 
+/// An oracle, what it was told, and by how much it may be off.
+pub type Told<'a> = (String, Box<dyn Exact + 'a>, f64);
+
 /// What a coalition of features is worth to a row: one number per output.
 type Worth<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
 
@@ -227,7 +230,7 @@ impl Case {
 
     /// All oracles of the marginal game, of the path-dependent one, and of the outputs behind the link, as what they are told, and by how
     /// much they may be off, where the largest number is 1.
-    pub fn oracles(&self) -> [Vec<(String, Box<dyn Exact + '_>, f64)>; 3] {
+    pub fn oracles(&self) -> [Vec<Told<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
         let told = |kernel| Settings { kernel, ..Settings::default() };
@@ -249,7 +252,11 @@ impl Case {
                 Box::new(oracle.with_settings(settings)) as Box<dyn Exact + '_>,
                 tolerance,
             ));
-            if let Some(compiled) = compiled.clone() {
+            // Whatever is told to tables is told to those of rows; cohorts and quadrature want rows.
+            let plain = Settings { kernel: settings.kernel, ..Settings::default() } == settings;
+            if let (Some(compiled), true) = (compiled.clone(), plain)
+                && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
+            {
                 let oracle = InterventionalOracle::from_compiled(&self.ensemble, compiled).unwrap();
                 games[0].push((name("compiled"), Box::new(oracle.with_settings(settings)), tolerance));
             }
@@ -280,12 +287,7 @@ impl Case {
         }
     }
 
-    fn compare(
-        &self,
-        oracles: &[(String, Box<dyn Exact + '_>, f64)],
-        games: &[TabulatedGame],
-        values: &[Value],
-    ) {
+    fn compare(&self, oracles: &[Told<'_>], games: &[TabulatedGame], values: &[Value]) {
         let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
         let base = ends.first().map_or(Vec::new(), |first| first.base().to_vec());
         let full: Vec<f64> = ends.iter().flat_map(|ends| ends.full()).copied().collect();
@@ -293,7 +295,8 @@ impl Case {
             let wanted: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
             let matrices = [Diagonal::Value, Diagonal::Remainder].map(|diagonal| {
                 let of_game = |game| self.pairs(value, diagonal, game);
-                (diagonal, games.iter().map(of_game).collect::<Option<Vec<_>>>())
+                let has_pairs = matches!(value, Value::Semivalue(_) | Value::Quotient(..));
+                (diagonal, has_pairs.then(|| games.iter().filter_map(of_game).collect::<Vec<_>>()))
             });
             for (name, oracle, tolerance) in oracles {
                 let what = format!("{}, {value:?}, {name}", self.what);
