@@ -52,7 +52,7 @@ impl InterventionalOracle<'_> {
         choose: Choose,
     ) -> Result<Vec<Way>, TreeError> {
         let ways = self.for_each_tree(request, rows, rows.len(), |task| task.way(choose));
-        self.check(&ways, rows)?;
+        self.check(&ways, rows.len())?;
         Ok(ways)
     }
 
@@ -118,7 +118,7 @@ impl InterventionalOracle<'_> {
             (way, cost::predict(task, way))
         });
         let ways: Vec<Way> = chosen.iter().map(|&(way, _)| way).collect();
-        self.check(&ways, sample)?;
+        self.check(&ways, count)?;
         let trees = |kernel: Kernel| ways.iter().filter(|way| way.kernel() == kernel).count();
         let kernels = Kernel::ALL.map(|kernel| (kernel, trees(kernel)));
         Ok(Plan {
@@ -179,10 +179,10 @@ impl InterventionalOracle<'_> {
         ensemble.trees().iter().enumerate().map(of_tree).collect()
     }
 
-    /// Refuses kernels that are not those asked for, and walks where there are no rows to be walked against.
-    fn check(&self, ways: &[Way], rows: Rows<'_>) -> Result<(), TreeError> {
+    /// Refuses kernels that are not those asked for, and walks of rows to come where there are none to be walked against.
+    fn check(&self, ways: &[Way], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
-        if self.compiled && !rows.is_empty() && ways.contains(&Way::Walk) {
+        if self.compiled && rows > 0 && ways.contains(&Way::Walk) {
             return Err(TreeError::Unsupported {
                 what: "the walk against a compiled background, whose rows are not at hand,".to_owned(),
                 wanted: "leave the kernel to be chosen, take tables or masks, or give the rows",

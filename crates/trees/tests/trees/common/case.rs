@@ -308,8 +308,10 @@ impl Case {
                         close(&what, &got.base, &base);
                     }
                     assert_eq!(got.base, oracle.base());
-                    let plan = taken(&what, oracle.plan_of(value, 1000, self.rows())).unwrap();
-                    assert!(plan.seconds >= 0.0 && plan.seconds.is_finite(), "{what}");
+                    // Where nothing is explained nothing is refused, of which a plan of more rows may be.
+                    let plan = taken(&what, oracle.plan_of(value, 1000, self.rows()));
+                    assert!(plan.is_some() || games.is_empty(), "{what}");
+                    assert!(plan.is_none_or(|plan| (0.0..f64::INFINITY).contains(&plan.seconds)), "{what}");
                 }
                 for (diagonal, wanted) in &matrices {
                     let got = oracle.interactions_of(value, *diagonal, self.rows());
