@@ -26,7 +26,8 @@ pub use pairs::LEAST_ROWS;
 /// All depend on the ranks of the data alone, so increasing maps of features change nothing (without ties, decreasing ones neither,
 /// but for rows on the border of a bin). A constant feature has dependence 0 with every other.
 ///
-/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome: [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
+/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome:
+/// [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
 ///
 /// ```
 /// use apportion_games::Rows;
