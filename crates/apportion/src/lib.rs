@@ -44,6 +44,7 @@ mod follow;
 mod game_explainer;
 mod marginal;
 mod method;
+mod method_by_name;
 mod source;
 #[cfg(feature = "trees")]
 mod tree_source;

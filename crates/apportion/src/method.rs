@@ -3,8 +3,6 @@
 use apportion_estimators::{Estimator, MethodSpec, methods};
 use apportion_values::{Semivalue, Value};
 
-use crate::error::ExplainError;
-
 /// How values are computed.
 ///
 /// A method is read from its name; [`Method::all`] lists them.
@@ -41,7 +39,7 @@ impl Method {
     }
 
     /// All that can be named.
-    fn named() -> impl Iterator<Item = Self> {
+    pub(crate) fn named() -> impl Iterator<Item = Self> {
         [Self::Auto, Self::Tree, Self::Exact].into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
@@ -149,15 +147,6 @@ impl std::fmt::Display for Method {
     }
 }
 
-impl std::str::FromStr for Method {
-    type Err = ExplainError;
-
-    fn from_str(name: &str) -> Result<Self, ExplainError> {
-        let found = Self::named().find(|method| method.name() == name);
-        found.ok_or_else(|| ExplainError::UnknownMethod { given: name.to_owned() })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,14 +158,6 @@ mod tests {
         let groups = concept.needs_partition().then(|| Partition::whole(3));
         let graph = concept.needs_graph().then(|| Graph::line(3));
         Value::of(concept, groups, graph).unwrap()
-    }
-
-    #[test]
-    fn every_name_reads_back() {
-        for method in Method::named() {
-            assert_eq!(method.name().parse::<Method>().unwrap(), method);
-        }
-        assert!(Method::named().count() > Method::all().count());
     }
 
     #[test]
@@ -215,11 +196,5 @@ mod tests {
                 "{method} {name}"
             );
         }
-    }
-
-    #[test]
-    fn an_unknown_name_is_refused_with_the_known_ones() {
-        let message = "treeshap".parse::<Method>().unwrap_err().to_string();
-        assert!(Method::all().all(|method| message.contains(method.name())), "{message}");
     }
 }

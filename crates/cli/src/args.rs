@@ -1,46 +1,17 @@
-//! What may be written on the command line.
+//! What may be written after the commands on rows.
 
 use std::path::PathBuf;
 
-use apportion::partitions::{Dependence, Linkage};
 use apportion::trees::{Diagonal, Kernel, Precision, Settings};
 use apportion::{Budget, Method, SolutionConcept};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::graph::GraphOption;
-use crate::groups::Groups;
+use crate::groups::{Clustering, Groups};
 use crate::methods::{self, method};
 use crate::output::Format;
 use crate::select::Selection;
-
-/// What each feature contributed to what a saved model said.
-#[derive(Debug, Parser)]
-#[command(name = "apportion", version, about, max_term_width = 110)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Divide the predictions of rows among their features
-    Explain(Box<Explain>),
-    /// Divide what a network says of a text among its words
-    #[cfg(feature = "networks")]
-    ExplainText(Box<crate::media::args::ExplainText>),
-    /// Divide what a network says of an image among its pixels or patches
-    #[cfg(feature = "networks")]
-    ExplainImage(Box<crate::media::args::ExplainImage>),
-    /// Find groups of features that depend on each other, and write their dendrogram
-    Groups(FindGroups),
-    /// Sort the rows of a background by what the trees of a model ask of them, for any number of explanations later
-    CompileBackground(CompileBackground),
-    /// Predict rows: raw margins, or outputs behind the link
-    Predict(Predict),
-    /// Say what a model file holds
-    Inspect(Inspect),
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -295,21 +266,6 @@ pub(crate) enum Error {
     EveryPlayer,
 }
 
-/// How groups are found in data.
-#[derive(Debug, Args)]
-pub(crate) struct Clustering {
-    /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
-    /// nearest neighbours), mic (the maximal information coefficient)
-    /// [default: spearman]
-    #[arg(long, value_name = "MEASURE", value_parser = dependence)]
-    pub(crate) dependence: Option<Dependence>,
-
-    /// How the dependence of groups follows from that of features: average, single, complete
-    /// [default: average]
-    #[arg(long, value_name = "NAME", value_parser = str::parse::<Linkage>)]
-    pub(crate) linkage: Option<Linkage>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct FindGroups {
     /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
@@ -464,19 +420,6 @@ impl Game {
     }
 }
 
-fn dependence(name: &str) -> Result<Dependence, String> {
-    match name.parse() {
-        Ok(Dependence::MutualInformation { bins: Some(bins @ 0..=1) }) => {
-            Err(format!("{bins} bins tell nothing; give 2 or more, or leave the number out"))
-        }
-        Ok(Dependence::NearestNeighbours { neighbours: Some(0), .. }) => {
-            Err("there are no 0 nearest neighbours; give 1 or more, or leave the number out".to_owned())
-        }
-        Ok(dependence) => Ok(dependence),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 fn game(name: &str) -> Result<Game, String> {
     let known = Game::ALL.map(Game::name).join(", ");
     let game = Game::ALL.into_iter().find(|game| game.name() == name);
@@ -486,12 +429,6 @@ fn game(name: &str) -> Result<Game, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn unknown_names_are_refused_with_the_known_ones() {

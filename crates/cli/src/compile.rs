@@ -28,7 +28,7 @@ fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackgro
     let wanted = model::wanted(model, args.target.as_deref())?;
     let wanted = Wanted { target_required: args.target.is_some(), ..wanted };
     let mut rows_before = 0;
-    let streamed = rows::each_block(&args.background, &wanted, |values| {
+    let notes = rows::each_block(&args.background, &wanted, |values| {
         let rows = Rows::new(values, model.feature_count());
         compiler.add(rows, None).with_context(|| match rows_before {
             0 => "the background cannot be used".to_owned(),
@@ -37,7 +37,7 @@ fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackgro
         rows_before += rows.len();
         Ok(())
     })?;
-    for note in &streamed.notes {
+    for note in &notes {
         eprintln!("note: {}: {note}", args.background.display());
     }
     Ok(compiler.finish()?)

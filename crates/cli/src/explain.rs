@@ -27,6 +27,7 @@ use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::select::Selection;
 use crate::threads;
+use crate::timings::Timings;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
@@ -52,16 +53,10 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         return interactions::run(args, form, &input, started, &destination);
     }
     let features = model::feature_names(&input.model, &input.table);
-    let partition = match &args.groups {
-        Some(groups) => {
-            Some(groups.partition(&features, &args.clustering, || data_for_groups(args, &input))?)
-        }
-        None => None,
-    };
-    let graph = match &args.graph {
-        Some(graph) => Some(graph.graph(&features)?),
-        None => None,
-    };
+    let find =
+        |groups: &Groups| groups.partition(&features, &args.clustering, || data_for_groups(args, &input));
+    let partition = args.groups.as_ref().map(find).transpose()?;
+    let graph = args.graph.as_ref().map(|graph| graph.graph(&features)).transpose()?;
     let value = Value::of(args.value.clone(), partition, graph)
         .map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     check_method(args.method, &value)?;
@@ -301,45 +296,41 @@ fn check(args: &Explain) -> Result<()> {
 
 /// Refuses options of the tree engine where it does not play.
 fn check_engine(args: &Explain) -> Result<()> {
-    let refuse = |says: &str| Err(Usage(says.to_owned()).into());
     let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
         && matches!(args.game, Game::Marginal | Game::PathDependent)
         && args.graph.is_none();
-    if args.engine.is_given() && !asks_oracle {
-        return refuse(
+    let (is_given, is_compiled) = (args.engine.is_given(), args.background_compiled.is_some());
+    let is_behind_link = args.space == Space::Probability;
+    let refusals = [
+        (
+            is_given && !asks_oracle,
             "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out",
-        );
+        ),
+        (
+            is_compiled && (args.game != Game::Marginal || !asks_oracle),
+            "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background",
+        ),
+        (
+            is_compiled && matches!(args.groups, Some(Groups::Auto(_))),
+            "--groups auto looks at rows, which --background-compiled has none of; name the groups",
+        ),
+        (
+            is_behind_link && args.game == Game::PathDependent,
+            "--output probability: what trees expect along their paths is defined for margins only; take --game marginal",
+        ),
+        (
+            is_behind_link && is_compiled,
+            "--output probability needs the rows of the background; give them by --background",
+        ),
+        (
+            is_behind_link && is_given,
+            "--output probability has one way to be computed; leave --kernel and --precision out",
+        ),
+    ];
+    match refusals.into_iter().find(|(is_so, _)| *is_so) {
+        Some((_, says)) => Err(Usage(says.to_owned()).into()),
+        None => Ok(()),
     }
-    if args.background_compiled.is_some() {
-        if args.game != Game::Marginal || !asks_oracle {
-            return refuse(
-                "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background",
-            );
-        }
-        if matches!(args.groups, Some(Groups::Auto(_))) {
-            return refuse(
-                "--groups auto looks at rows, which --background-compiled has none of; name the groups",
-            );
-        }
-    }
-    if args.space == Space::Probability {
-        if args.game == Game::PathDependent {
-            return refuse(
-                "--output probability: what trees expect along their paths is defined for margins only; take --game marginal",
-            );
-        }
-        if args.background_compiled.is_some() {
-            return refuse(
-                "--output probability needs the rows of the background; give them by --background",
-            );
-        }
-        if args.engine.is_given() {
-            return refuse(
-                "--output probability has one way to be computed; leave --kernel and --precision out",
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a method that cannot compute the value.
@@ -437,32 +428,6 @@ fn players(value: &Value, features: usize) -> Vec<Vec<usize>> {
     }
 }
 
-/// Wall seconds in this process.
-#[derive(Serialize)]
-pub(crate) struct Timings {
-    load_s: f64,
-    explain_s: f64,
-    write_s: f64,
-}
-
-impl Timings {
-    /// The times of a run that ends now.
-    pub(crate) fn of(started: Instant, loaded: Instant, explained: Instant) -> Self {
-        let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
-        Self {
-            load_s: seconds(started, loaded),
-            explain_s: seconds(loaded, explained),
-            write_s: seconds(explained, Instant::now()),
-        }
-    }
-
-    /// Writes them on standard error, one line of JSON.
-    pub(crate) fn print(&self) -> Result<()> {
-        eprintln!("{}", serde_json::to_string(self)?);
-        Ok(())
-    }
-}
-
 /// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
 fn evaluations(
     method: Method,
@@ -515,50 +480,31 @@ mod tests {
     use apportion::Semivalue;
     use apportion::estimators::methods;
 
-    const SHAPLEY: Value = Value::Semivalue(Semivalue::Shapley);
-
-    #[test]
-    fn a_budget_below_what_the_method_needs_is_refused_with_the_least() {
-        let message = evaluations(Method::Exact, &SHAPLEY, Some(Budget::Evaluations(1000)), 10, None)
-            .unwrap_err()
-            .to_string();
-        assert!(message.contains("2^10 = 1024"), "{message}");
-        let message = evaluations(
-            Method::By(&methods::LEVERAGE_SHAP),
-            &SHAPLEY,
-            Some(Budget::Evaluations(1)),
-            10,
-            None,
-        )
-        .unwrap_err()
-        .to_string();
-        assert!(message.contains("at least"), "{message}");
+    fn allowed(
+        method: impl Into<Method>,
+        budget: Option<Budget>,
+        players: usize,
+    ) -> Result<Option<usize>, String> {
+        let shapley = Value::Semivalue(Semivalue::Shapley);
+        evaluations(method.into(), &shapley, budget, players, None).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn a_budget_that_no_memory_could_hold_is_refused() {
-        let message = evaluations(
-            Method::By(&methods::PERMUTATION),
-            &SHAPLEY,
-            Some(Budget::PerPlayer(usize::MAX)),
-            2,
-            None,
-        )
-        .unwrap_err();
-        assert!(message.to_string().contains("too large"), "{message}");
+    fn a_budget_below_what_the_method_needs_or_beyond_all_memory_is_refused() {
+        for (method, budget, players, says) in [
+            (Method::Exact, Budget::Evaluations(1000), 10, "2^10 = 1024"),
+            (Method::By(&methods::LEVERAGE_SHAP), Budget::Evaluations(1), 10, "at least"),
+            (Method::By(&methods::PERMUTATION), Budget::PerPlayer(usize::MAX), 2, "too large"),
+        ] {
+            let message = allowed(method, Some(budget), players).unwrap_err();
+            assert!(message.contains(says), "{message}");
+        }
     }
 
     #[test]
     fn a_multiple_counts_all_features() {
-        assert_eq!(
-            evaluations(Method::By(&methods::KERNEL_SHAP), &SHAPLEY, Some(Budget::PerPlayer(10)), 60, None)
-                .unwrap(),
-            Some(600)
-        );
-        assert_eq!(evaluations(Method::Tree, &SHAPLEY, None, 60, None).unwrap(), None);
-        assert_eq!(
-            evaluations(Method::By(&methods::PERMUTATION), &SHAPLEY, None, 10, None).unwrap(),
-            Some(2048)
-        );
+        assert_eq!(allowed(&methods::KERNEL_SHAP, Some(Budget::PerPlayer(10)), 60), Ok(Some(600)));
+        assert_eq!(allowed(Method::Tree, None, 60), Ok(None));
+        assert_eq!(allowed(&methods::PERMUTATION, None, 10), Ok(Some(2048)));
     }
 }

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use apportion::partitions::{ClusteredFeatures, Cut, FeatureClustering};
+use apportion::partitions::{ClusteredFeatures, Cut, Dependence, FeatureClustering, Linkage};
 use apportion::{Partition, Rows};
+use clap::Args;
 
-use crate::args::Clustering;
 use crate::failure::Usage;
 
 /// The groups that were asked for, not yet compared with the features.
@@ -16,6 +16,34 @@ pub(crate) enum Groups {
     Auto(Option<usize>),
     /// Typed: for each group the features, by name or number.
     Given(Vec<Vec<String>>),
+}
+
+/// How groups are found in data.
+#[derive(Debug, Args)]
+pub(crate) struct Clustering {
+    /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
+    /// nearest neighbours), mic (the maximal information coefficient)
+    /// [default: spearman]
+    #[arg(long, value_name = "MEASURE", value_parser = dependence)]
+    pub(crate) dependence: Option<Dependence>,
+
+    /// How the dependence of groups follows from that of features: average, single, complete
+    /// [default: average]
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<Linkage>)]
+    pub(crate) linkage: Option<Linkage>,
+}
+
+fn dependence(name: &str) -> Result<Dependence, String> {
+    match name.parse() {
+        Ok(Dependence::MutualInformation { bins: Some(bins @ 0..=1) }) => {
+            Err(format!("{bins} bins tell nothing; give 2 or more, or leave the number out"))
+        }
+        Ok(Dependence::NearestNeighbours { neighbours: Some(0), .. }) => {
+            Err("there are no 0 nearest neighbours; give 1 or more, or leave the number out".to_owned())
+        }
+        Ok(dependence) => Ok(dependence),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl FromStr for Groups {

@@ -8,10 +8,11 @@ use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::args::{self, Explain, Game, Space};
 use crate::background::{self, background};
-use crate::explain::Timings;
 use crate::failure::Usage;
+use crate::groups::Groups;
 use crate::input::Input;
 use crate::output::{Destination, Interactions};
+use crate::timings::Timings;
 use crate::{model, threads};
 
 /// Refuses what does not go together, before anything is read.
@@ -54,12 +55,9 @@ pub(crate) fn run(
 ) -> Result<()> {
     let loaded = Instant::now();
     let features = model::feature_names(&input.model, &input.table);
-    let partition = match &args.groups {
-        Some(groups) => {
-            Some(groups.partition(&features, &args.clustering, || background::data_for_groups(args, input))?)
-        }
-        None => None,
-    };
+    let data = || background::data_for_groups(args, input);
+    let find = |groups: &Groups| groups.partition(&features, &args.clustering, data);
+    let partition = args.groups.as_ref().map(find).transpose()?;
     args.value
         .check(input.table.columns, partition.as_ref())
         .map_err(|error| Usage(format!("--value: {error}")))?;

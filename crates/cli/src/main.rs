@@ -2,11 +2,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `args`, `select` | what may be written on the command line |
+//! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph` | what they read, and make of it |
-//! | `accuracy`, `checkpoint`, `threads`, `failure` | how they run, stop, go on and fail |
+//! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed, 2 where the request makes no sense.
@@ -15,6 +15,7 @@ mod accuracy;
 mod args;
 mod background;
 mod checkpoint;
+mod commands;
 mod compile;
 mod conditional;
 mod explain;
@@ -34,11 +35,12 @@ mod predict;
 mod rows;
 mod select;
 mod threads;
+mod timings;
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
 use clap::Parser;
+use commands::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {

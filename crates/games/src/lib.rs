@@ -80,13 +80,13 @@ pub use conditional::{
     ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, GaussianLaw,
     Sampling,
 };
-pub use error::{BoxError, GameError};
+pub use error::{BoxError, GameError, PartitionProblem};
 pub use game::Game;
 pub use graph::{Adjacency, ConnectedSet, Graph, GraphRestrictedGame, GraphShape};
 pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};
-pub use partition::{Partition, PartitionProblem};
+pub use partition::Partition;
 pub use quotient::QuotientGame;
 pub use stream::{Purpose, coalition_unit, stream};
 pub use sub_game::SubGame;

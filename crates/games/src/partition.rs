@@ -1,6 +1,6 @@
 //! A coalition structure: the players in groups.
 
-use crate::error::GameError;
+use crate::error::{GameError, PartitionProblem};
 
 /// A partition of the players `0..n` into m groups, none empty: who stands together.
 ///
@@ -19,57 +19,6 @@ pub struct Partition {
     groups: Vec<Vec<usize>>,
     /// The group of each player.
     group_of: Vec<usize>,
-}
-
-/// Why groups are no partition of the players.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PartitionProblem {
-    /// A group without players.
-    #[error("group {group} is empty")]
-    Empty {
-        /// Which group, from 0.
-        group: usize,
-    },
-    /// A player that the game does not have.
-    #[error("group {group} has the player {player}, but the players are 0 to {}", *players as i64 - 1)]
-    UnknownPlayer {
-        /// The group.
-        group: usize,
-        /// The player.
-        player: usize,
-        /// Players of the game.
-        players: usize,
-    },
-    /// A name that no player has.
-    #[error("group {group} has the player {name:?}, a name that no player has")]
-    UnknownName {
-        /// The group.
-        group: usize,
-        /// The name.
-        name: String,
-    },
-    /// A player that stands twice.
-    #[error(
-        "player {player} is {}",
-        if first == second { format!("twice in group {first}") } else { format!("in group {first} and again in group {second}") }
-    )]
-    Twice {
-        /// The player.
-        player: usize,
-        /// The group in which it stands first.
-        first: usize,
-        /// The group in which it stands again; the same where it is named twice in one.
-        second: usize,
-    },
-    /// Players in no group.
-    #[error("{} of {players} players are in no group, the first being {}", missing.len(), missing.first().copied().unwrap_or_default())]
-    Missing {
-        /// Those players, in ascending order.
-        missing: Vec<usize>,
-        /// Players of the game.
-        players: usize,
-    },
 }
 
 impl Partition {
@@ -212,12 +161,6 @@ impl Partition {
     /// Players of the largest group.
     pub fn largest(&self) -> usize {
         self.groups.iter().map(Vec::len).max().unwrap_or(0)
-    }
-}
-
-impl From<PartitionProblem> for GameError {
-    fn from(problem: PartitionProblem) -> Self {
-        Self::Partition { problem }
     }
 }
 

@@ -1,6 +1,5 @@
 //! A network as a model.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,6 @@ use apportion_games::{BoxError, GameError, Model, NearReference, Rows};
 
 use crate::error::OnnxError;
 use crate::near::{Chain, NearRow};
-use crate::options::NetworkOptions;
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
 
@@ -53,28 +51,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads an ONNX file with one input and one output. [`NetworkOptions`] reads others.
-    ///
-    /// # Errors
-    ///
-    /// [`OnnxError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
-    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, OnnxError> {
-        NetworkOptions::new().from_path(path)
-    }
-
-    /// Reads the content of an ONNX file with one input and one output, and runs it once on zeros. [`NetworkOptions`] reads others.
-    ///
-    /// # Errors
-    ///
-    /// [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
-    /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
-    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
-    /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not
-    /// give each row its own output, [`OnnxError::Thread`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
-        NetworkOptions::new().from_bytes(bytes)
-    }
-
     /// Makes a network of a loaded file, and tries it.
     pub(crate) fn new(
         model: rten::Model,

@@ -1,4 +1,4 @@
-//! Reading files, with choices.
+//! Reading files, with choices or without.
 
 use std::path::Path;
 
@@ -72,5 +72,29 @@ impl NetworkOptions {
         let near = near::chain(&file, &signature);
         let vocabulary_size = near::vocabulary_size(&file, &signature);
         Network::new(load(bytes, file)?, signature, near, vocabulary_size)
+    }
+}
+
+impl Network {
+    /// Reads an ONNX file with one input and one output. [`NetworkOptions`] reads others.
+    ///
+    /// # Errors
+    ///
+    /// [`OnnxError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, OnnxError> {
+        NetworkOptions::new().from_path(path)
+    }
+
+    /// Reads the content of an ONNX file with one input and one output, and runs it once on zeros. [`NetworkOptions`] reads others.
+    ///
+    /// # Errors
+    ///
+    /// [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
+    /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
+    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
+    /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not
+    /// give each row its own output, [`OnnxError::Thread`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
+        NetworkOptions::new().from_bytes(bytes)
     }
 }

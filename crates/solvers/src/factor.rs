@@ -315,6 +315,17 @@ mod tests {
     use super::*;
     use crate::gram::{Groups, Kernel, gram, tests::random};
 
+    /// The Gram matrix of random rows with so many distinct weights, and its factor.
+    fn factored(players: usize, rows: usize, distinct: usize, centred: bool) -> (Mat<f64>, Factor) {
+        let (bits, weights) = random(players, rows, distinct, 11);
+        let mut matrix = gram(&bits, &Groups::new(&weights), Kernel::Popcount);
+        if centred {
+            centre(&mut matrix);
+        }
+        let factor = Factor::new(matrix.clone(), centred, rows).unwrap();
+        (matrix, factor)
+    }
+
     #[test]
     fn the_condition_number_is_met_from_below_within_a_hundredth() {
         let sizes = [
@@ -331,12 +342,7 @@ mod tests {
         ];
         for (players, rows) in sizes {
             for centred in [false, true] {
-                let (bits, weights) = random(players, rows, 5, 11);
-                let mut matrix = gram(&bits, &Groups::new(&weights), Kernel::Popcount);
-                if centred {
-                    centre(&mut matrix);
-                }
-                let factor = Factor::new(matrix.clone(), centred, rows).unwrap();
+                let (matrix, factor) = factored(players, rows, 5, centred);
                 assert_eq!(factor.factorization(), Factorization::Cholesky);
                 let (values, _) = eigen(&matrix).unwrap();
                 let exact = values[players - 1] / values[usize::from(centred)];
@@ -355,12 +361,7 @@ mod tests {
     #[test]
     fn the_pseudo_inverse_solves_what_the_factor_solves() {
         for (players, rows, centred) in [(7, 30, false), (7, 30, true), (65, 20, false), (65, 20, true)] {
-            let (bits, weights) = random(players, rows, 2, 5);
-            let mut matrix = gram(&bits, &Groups::new(&weights), Kernel::Popcount);
-            if centred {
-                centre(&mut matrix);
-            }
-            let factor = Factor::new(matrix, centred, rows).unwrap();
+            let (_, factor) = factored(players, rows, 2, centred);
             let mut vector: Vec<f64> = (0..players as u64).map(scattered).collect();
             if centred {
                 remove_mean(&mut vector);

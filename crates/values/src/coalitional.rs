@@ -408,9 +408,8 @@ mod tests {
         // 14 groups have more unions than are asked for at once.
         for players in [1, 2, 5, 8, 14] {
             let game = random_game(players, 2);
+            let semivalue = |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values().to_vec();
             for value in all() {
-                let semivalue =
-                    |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values().to_vec();
                 let alone = value.enumerate(&game, &Partition::singletons(players)).unwrap();
                 assert_close(&alone.values, &semivalue(&value.between), "groups of one");
                 let together = value.enumerate(&game, &Partition::whole(players)).unwrap();
@@ -418,13 +417,9 @@ mod tests {
             }
             for partition in [Partition::singletons(players), Partition::whole(players)] {
                 let two_step = two_step_shapley(&game, &partition).unwrap();
-                assert_close(&two_step.values, &semivalue_of(&game), "two-step");
+                assert_close(&two_step.values, &semivalue(&Semivalue::Shapley), "two-step");
             }
         }
-    }
-
-    fn semivalue_of(game: &TabulatedGame) -> Vec<f64> {
-        enumerate(game, Semivalue::Shapley).unwrap().values().to_vec()
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! What can go wrong when a value is computed from its definition.
 
-use apportion_games::GameError;
+use std::fmt::{Debug, Display};
 
-use crate::linear::LawProblem;
-use crate::solution_concept::SolutionConcept;
+use apportion_games::{Coalition, GameError};
 
 /// Why a value could not be computed.
 #[derive(Debug, thiserror::Error)]
@@ -87,13 +86,13 @@ pub enum ValueError {
     #[error("{value} is a value of players in groups: say which players belong together")]
     NoPartition {
         /// The value.
-        value: Box<SolutionConcept>,
+        value: Box<dyn NamedValue>,
     },
     /// A value of players on a graph, without it.
     #[error("{value} is a value of players on a graph: say who is next to whom")]
     NoGraph {
         /// The value.
-        value: Box<SolutionConcept>,
+        value: Box<dyn NamedValue>,
     },
     /// Groups for a value of single players.
     #[error(
@@ -101,7 +100,7 @@ pub enum ValueError {
     )]
     NeedlessGroups {
         /// The value.
-        value: Box<SolutionConcept>,
+        value: Box<dyn NamedValue>,
     },
     /// A graph for a value that does not look at one.
     #[error(
@@ -109,7 +108,7 @@ pub enum ValueError {
     )]
     NeedlessGraph {
         /// The value.
-        value: Box<SolutionConcept>,
+        value: Box<dyn NamedValue>,
     },
     /// Printed coefficients of weights by size that do not reach far enough.
     #[error(
@@ -168,6 +167,11 @@ pub enum ValueError {
     Game(#[from] GameError),
 }
 
+/// A value by its name, as a [`SolutionConcept`](crate::SolutionConcept) has one.
+pub trait NamedValue: Debug + Display + Send + Sync {}
+
+impl<T: Debug + Display + Send + Sync> NamedValue for T {}
+
 /// What is wrong with weights by size.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -187,6 +191,50 @@ pub enum WeightsProblem {
     #[error("they sum to {sum}")]
     Sum {
         /// The sum over all coalitions.
+        sum: f64,
+    },
+}
+
+/// What is wrong with the law of a player.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LawProblem {
+    /// Not one weight for each coalition, or none.
+    #[error(
+        "it has {coalitions} coalitions and {weights} weights, where as many of both are wanted, at least one"
+    )]
+    Lengths {
+        /// Number of coalitions.
+        coalitions: usize,
+        /// Number of weights.
+        weights: usize,
+    },
+    /// Coalitions of another number of players.
+    #[error("its coalitions are of {given} players, where laws for {wanted} players were given")]
+    OtherPlayers {
+        /// Players of its coalitions.
+        given: usize,
+        /// Number of laws.
+        wanted: usize,
+    },
+    /// A coalition that the player is in already.
+    #[error("the player cannot join the coalition {coalition}, of which it is a member")]
+    Member {
+        /// The coalition.
+        coalition: Coalition,
+    },
+    /// A weight that breaks (A1).
+    #[error("(A1) asks for weights of at least 0, and that of the coalition {coalition} is {weight}")]
+    Weight {
+        /// The coalition.
+        coalition: Coalition,
+        /// Its weight.
+        weight: f64,
+    },
+    /// Weights that break (A2).
+    #[error("(A2) asks for weights that sum to 1, and these sum to {sum}, {:e} off: divide them by that", (sum - 1.0).abs())]
+    Sum {
+        /// The sum.
         sum: f64,
     },
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use apportion_games::{Cached, Coalition, CoalitionView, Coalitions, Game, GameError};
+use apportion_games::{Cached, CoalitionView, Coalitions, Game, GameError};
 use serde::{Deserialize, Serialize};
 
 use crate::coalitional::{GroupedValues, ends};
 use crate::enumeration::MOST_PLAYERS;
-use crate::error::ValueError;
+use crate::error::{LawProblem, ValueError};
 
 /// The most players whose laws are tabulated from a function of all coalitions.
 const MOST_TABULATED: usize = 20;
@@ -94,50 +94,6 @@ impl CoalitionLaw {
         let sum: f64 = self.probabilities.iter().sum();
         if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(LawProblem::Sum { sum }) }
     }
-}
-
-/// What is wrong with the law of a player.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LawProblem {
-    /// Not one weight for each coalition, or none.
-    #[error(
-        "it has {coalitions} coalitions and {weights} weights, where as many of both are wanted, at least one"
-    )]
-    Lengths {
-        /// Number of coalitions.
-        coalitions: usize,
-        /// Number of weights.
-        weights: usize,
-    },
-    /// Coalitions of another number of players.
-    #[error("its coalitions are of {given} players, where laws for {wanted} players were given")]
-    OtherPlayers {
-        /// Players of its coalitions.
-        given: usize,
-        /// Number of laws.
-        wanted: usize,
-    },
-    /// A coalition that the player is in already.
-    #[error("the player cannot join the coalition {coalition}, of which it is a member")]
-    Member {
-        /// The coalition.
-        coalition: Coalition,
-    },
-    /// A weight that breaks (A1).
-    #[error("(A1) asks for weights of at least 0, and that of the coalition {coalition} is {weight}")]
-    Weight {
-        /// The coalition.
-        coalition: Coalition,
-        /// Its weight.
-        weight: f64,
-    },
-    /// Weights that break (A2).
-    #[error("(A2) asks for weights that sum to 1, and these sum to {sum}, {:e} off: divide them by that", (sum - 1.0).abs())]
-    Sum {
-        /// The sum.
-        sum: f64,
-    },
 }
 
 impl LinearValue {

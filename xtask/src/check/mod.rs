@@ -41,24 +41,16 @@ use metadata::Metadata;
 
 /// Checks what a program can check of the rules of the house.
 #[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// Print the files of each crate that import each other, and stop
-    #[arg(long)]
-    pub(crate) circles: bool,
-}
+pub(crate) struct Check {}
 
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// If a rule is broken, a file cannot be read, or `cargo metadata` fails.
-pub(crate) fn run(arguments: &Check) -> Result<()> {
+pub(crate) fn run(_: &Check) -> Result<()> {
     let root = workspace();
     let files = files_under(&root)?;
-    if arguments.circles {
-        print!("{}", circles::listed(&files));
-        return Ok(());
-    }
     let metadata = Metadata::of(&root)?;
     let checks = [
         ("module docs", module_docs::findings(&files)),

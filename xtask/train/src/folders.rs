@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
-use sha2::{Digest, Sha256};
 
+use crate::files::sha256;
 use crate::record::FileHash;
 
 /// The folders that data files are looked for in.
@@ -71,23 +71,4 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// SHA-256 in hexadecimal digits.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Writes a file under another name and gives it its own once it is whole.
-///
-/// # Errors
-///
-/// If the file cannot be written.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().with_context(cannot)?;
-    std::fs::create_dir_all(folder).with_context(cannot)?;
-    let partial = path.with_extension("partial");
-    std::fs::write(&partial, bytes).with_context(cannot)?;
-    std::fs::rename(&partial, path).with_context(cannot)
 }

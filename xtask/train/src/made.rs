@@ -5,7 +5,7 @@ use apportion_games::Rows;
 use apportion_onnx::Network as ReadBack;
 
 use crate::data::{DataSet, Samples};
-use crate::folders::sha256;
+use crate::files::sha256;
 use crate::network::{Builder, Network};
 use crate::onnx;
 use crate::plans::Plan;

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`plans`] | which networks there are |
-//! | [`data`], [`folders`] | what they are trained on, and where it is |
+//! | [`data`], [`folders`], [`files`] | what they are trained on, and where it is |
 //! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, as candle computes them |
 //! | [`training`] | how they are trained, and how they are scored |
 //! | [`onnx`] | networks as files |
@@ -11,6 +11,7 @@
 //! | [`record`] | `index.json` |
 
 mod data;
+mod files;
 mod folders;
 mod layer;
 mod lstm;
@@ -30,7 +31,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use folders::{Folders, write_atomically};
+use files::write_atomically;
+use folders::Folders;
 use plans::{PLANS, Plan};
 use record::Index;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::folders::write_atomically;
+use crate::files::write_atomically;
 
 #[path = "../../src/reproduce/trained/record.rs"]
 mod entries;

@@ -14,10 +14,11 @@ use serde_json::json;
 
 use super::args::{Division, OutputsName, ScoreName};
 use crate::accuracy;
-use crate::explain::{Timings, check_method, warn_of_inaccurate, warn_of_undetermined};
+use crate::explain::{check_method, warn_of_inaccurate, warn_of_undetermined};
 use crate::failure::Usage;
 use crate::output::{Attribution, Attributions};
 use crate::threads;
+use crate::timings::Timings;
 
 impl Division {
     /// Refuses options that contradict each other, before anything is read.

@@ -4,9 +4,8 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use serde_json::Value;
 
-use super::{Attributions, Facts, Interactions, Predictions};
+use super::results::{Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
@@ -91,12 +90,8 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
 /// A line per fact; the entries of a list follow each other in the line.
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::WriterBuilder::new().flexible(true).from_writer(out);
-    for (name, value) in &facts.0 {
-        let values: Vec<String> = match value {
-            Value::Array(values) => values.iter().map(text).collect(),
-            value => vec![text(value)],
-        };
-        record(&mut table, std::iter::once((*name).to_owned()).chain(values))?;
+    for (name, values) in facts.lines("") {
+        record(&mut table, std::iter::once(name.to_owned()).chain(values))?;
     }
     Ok(table.flush()?)
 }
@@ -114,13 +109,4 @@ fn record<W: Write, C: AsRef<[u8]>>(
 
 fn cell(number: f64) -> String {
     if number.is_nan() { String::new() } else { format!("{number:?}") }
-}
-
-/// A fact without the quotes that JSON puts around text.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    }
 }

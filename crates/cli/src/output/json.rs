@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Attribution, Attributions, Facts, Interactions, Predictions};
+use super::results::{Attribution, Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     #[derive(Serialize)]

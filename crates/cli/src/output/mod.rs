@@ -4,16 +4,16 @@ mod csv;
 mod destination;
 mod json;
 mod npy;
+mod results;
 mod table;
 
 use std::io::Write;
 
 use anyhow::Result;
-use apportion::Explanation;
 use clap::ValueEnum;
-use serde_json::Value;
 
 pub(crate) use destination::{Destination, is_broken_pipe};
+pub(crate) use results::{Attribution, Attributions, Facts, Interactions, Predictions};
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -28,155 +28,20 @@ pub(crate) enum Format {
     Table,
 }
 
-/// The result of `apportion explain`.
-#[derive(Debug)]
-pub(crate) struct Attributions {
-    pub(crate) value: String,
-    pub(crate) game: &'static str,
-    /// The method that was used, also where the method asked for was `auto`.
-    pub(crate) method: String,
-    /// Evaluations per row that the method was allowed; none for methods that take no budget.
-    pub(crate) budget: Option<usize>,
-    /// The accuracy that was asked for, in words.
-    pub(crate) accuracy: Option<String>,
-    pub(crate) seed: u64,
-    /// Names of the n features.
-    pub(crate) features: Vec<String>,
-    /// The features of each player: one, or those of a group.
-    pub(crate) players: Vec<Vec<usize>>,
-    /// The features of each group, where there are groups.
-    pub(crate) groups: Option<Vec<Vec<usize>>>,
-    /// What else is to be known of what was explained, by name; only JSON has it.
-    pub(crate) about: Vec<(&'static str, Value)>,
-    /// Number of outputs k of the model.
-    pub(crate) outputs: usize,
-    pub(crate) rows: Vec<Attribution>,
-}
-
-/// One explained row.
-#[derive(Debug)]
-pub(crate) struct Attribution {
-    /// Index in the file of rows.
-    pub(crate) row: usize,
-    /// Its n features; empty where they are no numbers that tell a reader something.
-    pub(crate) explicand: Vec<f64>,
-    pub(crate) explanation: Explanation,
-}
-
-/// The result of `apportion explain --interactions`.
-#[derive(Debug)]
-pub(crate) struct Interactions {
-    pub(crate) value: String,
-    pub(crate) game: &'static str,
-    /// What stands on the diagonal and beside it.
-    pub(crate) form: &'static str,
-    /// Names of the n players: features, or groups of them.
-    pub(crate) players: Vec<String>,
-    /// Number of outputs k of the model.
-    pub(crate) outputs: usize,
-    /// Indices in the file of rows.
-    pub(crate) rows: Vec<usize>,
-    /// Per output.
-    pub(crate) base: Vec<f64>,
-    /// Rows × k.
-    pub(crate) predictions: Vec<f64>,
-    /// Rows × n × n × k, row-major.
-    pub(crate) values: Vec<f64>,
-}
-
-/// The result of `apportion predict`.
-#[derive(Debug)]
-pub(crate) struct Predictions {
-    /// Number of outputs k of the model.
-    pub(crate) outputs: usize,
-    /// Indices in the file of rows.
-    pub(crate) rows: Vec<usize>,
-    /// Margins: rows × k, row-major.
-    pub(crate) margins: Vec<f64>,
-}
-
-/// The result of `apportion inspect`: facts in order, by name.
-#[derive(Debug)]
-pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
-
-impl Attributions {
-    /// The name of each player: of a group the names of its features, as they are typed.
-    fn player_names(&self) -> Vec<String> {
-        self.players.iter().map(|features| self.names(features).join(",")).collect()
-    }
-
-    /// The names of features.
-    fn names(&self, features: &[usize]) -> Vec<&str> {
-        features.iter().map(|&feature| self.features[feature].as_str()).collect()
-    }
-
-    /// Whether the values are estimates, with errors worth a column.
-    fn are_estimates(&self) -> bool {
-        let has_error = |errors: &Vec<f64>| errors.iter().any(|&error| error != 0.0);
-        self.budget.is_some()
-            || self.rows.iter().any(|row| row.explanation.std_errors.as_ref().is_some_and(has_error))
-    }
-
-    /// Writes all explanations.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json => json::attributions(self, out),
-            Format::Csv => csv::attributions(self, out),
-            Format::Npy => npy::attributions(self, out),
-            Format::Table => table::attributions(self, out),
+/// Every kind of results has a function of one name in the file of each format.
+macro_rules! written {
+    ($($results:ident by $function:ident),*) => {$(
+        impl $results {
+            /// Writes them all.
+            pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+                match format {
+                    Format::Json => json::$function(self, out),
+                    Format::Csv => csv::$function(self, out),
+                    Format::Npy => npy::$function(self, out),
+                    Format::Table => table::$function(self, out),
+                }
+            }
         }
-    }
+    )*};
 }
-
-impl Interactions {
-    /// Of each row: its index in the file, its predictions and its matrix.
-    fn matrices(&self) -> impl Iterator<Item = (usize, &[f64], &[f64])> {
-        let size = self.players.len() * self.players.len() * self.outputs;
-        let matrices = self.values.chunks_exact(size.max(1));
-        let rows = self.rows.iter().zip(self.predictions.chunks_exact(self.outputs)).zip(matrices);
-        rows.map(|((&row, prediction), matrix)| (row, prediction, matrix))
-    }
-
-    /// Writes all matrices.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json => json::interactions(self, out),
-            Format::Csv => csv::interactions(self, out),
-            Format::Npy => npy::interactions(self, out),
-            Format::Table => table::interactions(self, out),
-        }
-    }
-}
-
-impl Predictions {
-    /// The names of the columns of CSV and tables: the row, then each output.
-    fn header(&self) -> Vec<String> {
-        let predictions = match self.outputs {
-            1 => vec!["prediction".to_owned()],
-            outputs => (0..outputs).map(|output| format!("prediction {output}")).collect(),
-        };
-        std::iter::once("row".to_owned()).chain(predictions).collect()
-    }
-
-    /// Writes all margins.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json => json::predictions(self, out),
-            Format::Csv => csv::predictions(self, out),
-            Format::Npy => npy::predictions(self, out),
-            Format::Table => table::predictions(self, out),
-        }
-    }
-}
-
-impl Facts {
-    /// Writes all facts.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json => json::facts(self, out),
-            Format::Csv => csv::facts(self, out),
-            Format::Npy => npy::facts(self, out),
-            Format::Table => table::facts(self, out),
-        }
-    }
-}
+written!(Attributions by attributions, Interactions by interactions, Predictions by predictions, Facts by facts);

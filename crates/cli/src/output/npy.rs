@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 
-use super::{Attributions, Facts, Interactions, Predictions};
+use super::results::{Attributions, Facts, Interactions, Predictions};
 
 pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
     let values = results.rows.iter().flat_map(|row| row.explanation.values.iter().copied());

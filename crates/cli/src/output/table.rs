@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::Value;
 
-use super::{Attributions, Facts, Interactions, Predictions};
+use super::results::{Attributions, Facts, Interactions, Predictions};
 
 /// Characters of the longest bar.
 const BAR: usize = 24;
@@ -34,12 +33,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             let values = of_output(&explanation.values);
             let errors = explanation.std_errors.as_deref().filter(|_| results.are_estimates()).map(of_output);
 
-            write!(out, "\nrow {}", row.row)?;
-            if results.outputs > 1 {
-                write!(out, ", output {output}")?;
-            }
-            let (base, prediction) = (explanation.base[output], explanation.prediction[output]);
-            writeln!(out, ": base {}, prediction {}", digits(base), digits(prediction))?;
+            let numbers = [explanation.base[output], explanation.prediction[output]];
+            heading(row.row, (results.outputs > 1).then_some(output), numbers, out)?;
             if let Some(certificate) = &explanation.certificate {
                 let tolerance = digits(certificate.tolerances[output]);
                 let bound = certificate.error_bounds.as_ref().map_or_else(
@@ -90,16 +85,8 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
     writeln!(out, "interactions ({}) of {} values, {} game", results.form, results.value, results.game)?;
     for (row, prediction, matrix) in results.matrices() {
         for output in 0..outputs {
-            write!(out, "\nrow {row}")?;
-            if outputs > 1 {
-                write!(out, ", output {output}")?;
-            }
-            writeln!(
-                out,
-                ": base {}, prediction {}",
-                digits(results.base[output]),
-                digits(prediction[output])
-            )?;
+            let numbers = [results.base[output], prediction[output]];
+            heading(row, (outputs > 1).then_some(output), numbers, out)?;
             let at = |i: usize, j: usize| matrix[(i * players + j) * outputs + output];
             let mut pairs: Vec<(usize, usize)> =
                 (0..players).flat_map(|i| (i..players).map(move |j| (i, j))).collect();
@@ -135,11 +122,7 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
 
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
     let width = facts.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in &facts.0 {
-        let values: Vec<String> = match value {
-            Value::Array(values) => values.iter().map(text).collect(),
-            value => vec![text(value)],
-        };
+    for (name, values) in facts.lines("not in the file") {
         let mut line = format!("{:<width$} ", name.replace('_', " "));
         for (index, value) in values.iter().enumerate() {
             if index > 0 {
@@ -155,6 +138,13 @@ pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// The line above what is told of a row, or of one of its outputs where there are several.
+fn heading(row: usize, output: Option<usize>, numbers: [f64; 2], out: &mut dyn Write) -> Result<()> {
+    let output = output.map_or_else(String::new, |output| format!(", output {output}"));
+    let [base, prediction] = numbers.map(digits);
+    Ok(writeln!(out, "\nrow {row}{output}: base {base}, prediction {prediction}")?)
 }
 
 /// What the last column of a table holds.
@@ -199,15 +189,6 @@ fn digits(number: f64) -> String {
 fn bar(value: f64, largest: f64) -> String {
     let length = if largest > 0.0 { (value.abs() / largest * BAR as f64).round() as usize } else { 0 };
     if value < 0.0 { "-" } else { "+" }.repeat(length)
-}
-
-/// A fact without the quotes that JSON puts around text.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => "not in the file".to_owned(),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    }
 }
 
 #[cfg(test)]

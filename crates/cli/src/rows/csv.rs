@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use anyhow::{Context, Result, bail};
 
 use super::columns::{self, Chosen, Wanted};
-use super::{Table, finite};
+use super::table::{Table, finite};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

@@ -10,8 +10,7 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::columns::{self, Chosen, Wanted};
-use super::stream::Streamed;
-use super::{Table, finite};
+use super::table::{Table, finite};
 
 /// The first bytes of every such file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -27,12 +26,12 @@ pub(super) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table> {
     Ok(Table { names: None, columns: matrix.chosen.columns.len(), values, notes: matrix.chosen.notes })
 }
 
-/// Hands the rows over in blocks, as long as `receive` wants more.
+/// Hands the rows over in blocks, as long as `receive` wants more. Returns what the reader of the results should know.
 pub(super) fn stream(
     bytes: &mut dyn BufRead,
     wanted: &Wanted<'_>,
     receive: &mut dyn FnMut(&[f64]) -> bool,
-) -> Result<Streamed> {
+) -> Result<Vec<String>> {
     // The header and the few bytes before it.
     let mut start = Vec::new();
     bytes.take(12).read_to_end(&mut start)?;
@@ -66,7 +65,7 @@ pub(super) fn stream(
         let beyond = std::io::copy(bytes, &mut std::io::sink())?;
         matrix.check_bytes(matrix.rows as u64 * row_bytes as u64 + beyond)?;
     }
-    Ok(Streamed { notes: matrix.chosen.notes })
+    Ok(matrix.chosen.notes)
 }
 
 /// What the header says, and which columns are wanted.

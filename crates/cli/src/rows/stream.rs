@@ -8,26 +8,21 @@ use anyhow::{Context, Result, bail};
 use flate2::bufread::MultiGzDecoder;
 
 use super::columns::Wanted;
+use super::table::check_start;
 use super::{csv, npy};
 
 /// Bytes that are read at a time, and rows are cut from.
 const PIECE: usize = 1 << 20;
 
-/// What a file of rows held.
-#[derive(Debug)]
-pub(crate) struct Streamed {
-    /// What the reader of the results should know.
-    pub(crate) notes: Vec<String>,
-}
-
 /// Reads the features that `wanted` asks for from a file, and hands them to `receive` in blocks of whole rows, row-major.
+/// Returns what the reader of the results should know.
 ///
 /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file.
 pub(crate) fn each_block(
     path: &Path,
     wanted: &Wanted<'_>,
     mut receive: impl FnMut(&[f64]) -> Result<()>,
-) -> Result<Streamed> {
+) -> Result<Vec<String>> {
     let mut failed = None;
     let mut hand_over = |values: &[f64]| match receive(values) {
         Ok(()) => true,
@@ -44,7 +39,7 @@ pub(crate) fn each_block(
     }
 }
 
-fn stream(path: &Path, wanted: &Wanted<'_>, receive: &mut dyn FnMut(&[f64]) -> bool) -> Result<Streamed> {
+fn stream(path: &Path, wanted: &Wanted<'_>, receive: &mut dyn FnMut(&[f64]) -> bool) -> Result<Vec<String>> {
     let mut file = BufReader::with_capacity(PIECE, File::open(path)?);
     let packed = file.fill_buf()?.starts_with(&[0x1f, 0x8b]);
     let mut bytes: Box<dyn BufRead> = if packed {
@@ -54,13 +49,12 @@ fn stream(path: &Path, wanted: &Wanted<'_>, receive: &mut dyn FnMut(&[f64]) -> b
     };
     let damaged =
         || if packed { "the gzipped data is truncated or damaged" } else { "the file cannot be read" };
-    match bytes.fill_buf().with_context(damaged)? {
-        [] => bail!("the file is empty; give CSV with a header, or a .npy matrix"),
-        [b'P', b'K', 3, 4, ..] => {
-            bail!("this is a zip archive (.npz?); give CSV with a header, or a .npy matrix")
-        }
-        start if start.starts_with(npy::MAGIC) => npy::stream(&mut bytes, wanted, receive),
-        _ => stream_csv(&mut Pieces { bytes, rest: Vec::new(), damaged: damaged() }, wanted, receive),
+    let start = bytes.fill_buf().with_context(damaged)?;
+    check_start(start)?;
+    if start.starts_with(npy::MAGIC) {
+        npy::stream(&mut bytes, wanted, receive)
+    } else {
+        stream_csv(&mut Pieces { bytes, rest: Vec::new(), damaged: damaged() }, wanted, receive)
     }
 }
 
@@ -68,7 +62,7 @@ fn stream_csv(
     pieces: &mut Pieces,
     wanted: &Wanted<'_>,
     receive: &mut dyn FnMut(&[f64]) -> bool,
-) -> Result<Streamed> {
+) -> Result<Vec<String>> {
     let mut reader = None;
     let mut values = Vec::new();
     while let Some(piece) = pieces.next()? {
@@ -87,7 +81,7 @@ fn stream_csv(
     }
     let Some(reader) = reader else { bail!("the file is empty; give CSV with a header, or a .npy matrix") };
     reader.finish()?;
-    Ok(Streamed { notes: reader.notes().to_vec() })
+    Ok(reader.notes().to_vec())
 }
 
 /// A text cut where lines end.

@@ -3,8 +3,8 @@
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
 
+use super::measure::{Measure, informational_coefficient};
 use super::ranks::Ordered;
-use super::{Measure, informational_coefficient};
 
 /// What the law under independence is drawn from.
 const SEED: u64 = 0;

@@ -11,10 +11,11 @@
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
 
+use super::Dependence;
 use super::binning::Binning;
 use super::maximal_information::MaximalInformation;
+use super::measure::informational_coefficient;
 use super::nearest_neighbours::NearestNeighbours;
-use super::{Dependence, informational_coefficient};
 
 /// Independent pairs that are drawn in bins.
 const BINNED_DRAWS: u64 = 4000;

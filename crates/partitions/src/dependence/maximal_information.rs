@@ -22,7 +22,7 @@
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
 
-use super::Measure;
+use super::measure::Measure;
 use super::ranks::Ordered;
 
 /// The exponent of B(N).

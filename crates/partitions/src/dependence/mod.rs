@@ -12,31 +12,22 @@
 mod binning;
 mod law;
 mod maximal_information;
+mod measure;
 mod name;
 mod nearest_neighbours;
 mod pairs;
 mod ranks;
 mod spearman;
 
-use apportion_games::Rows;
-
-use crate::error::PartitionsError;
-use crate::matrix::DependenceMatrix;
-
-use binning::Binning;
-use maximal_information::MaximalInformation;
-use nearest_neighbours::NearestNeighbours;
-use spearman::Spearman;
-
-/// The least number of rows in which neither feature of a pair is missing.
-pub const LEAST_ROWS: usize = 10;
+pub use pairs::LEAST_ROWS;
 
 /// How the dependence of two features is measured.
 ///
 /// All depend on the ranks of the data alone, so increasing maps of features change nothing (without ties, decreasing ones neither,
 /// but for rows on the border of a bin). A constant feature has dependence 0 with every other.
 ///
-/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome: [`DependenceMatrix::from_values`].
+/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome:
+/// [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -115,60 +106,4 @@ impl Dependence {
     pub const fn nearest_neighbours() -> Self {
         Self::NearestNeighbours { neighbours: None, seed: 0 }
     }
-
-    /// The dependence of all pairs of columns.
-    ///
-    /// NaN is a missing value; each pair is measured on the rows that have both. The result is the same for any number of threads. Takes the
-    /// time of n(n − 1)/2 pairs, and room for the data twice or thrice.
-    ///
-    /// # Errors
-    ///
-    /// [`PartitionsError::Infinite`]; [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
-    /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) where the rows allow no such number.
-    pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
-        let columns = pairs::columns(rows)?;
-        let least_rows = pairs::fewest_rows(&columns)?;
-        if columns.len() > 1 {
-            self.check(least_rows)?;
-        }
-        let values = match *self {
-            Self::AbsoluteSpearman => pairs::measure(&Spearman, &columns),
-            Self::MutualInformation { bins } => pairs::measure(&Binning { bins }, &columns),
-            Self::NearestNeighbours { neighbours, seed } => {
-                pairs::measure(&NearestNeighbours::new(neighbours, seed, rows.len()), &columns)
-            }
-            Self::MaximalInformation => pairs::measure(&MaximalInformation, &columns),
-        };
-        Ok(DependenceMatrix::measured(columns.len(), values, *self, least_rows))
-    }
-
-    /// Whether so many rows allow the measure its parameter.
-    fn check(&self, rows: usize) -> Result<(), PartitionsError> {
-        match *self {
-            Self::MutualInformation { bins: Some(given) } if !(2..=rows.isqrt()).contains(&given) => {
-                Err(PartitionsError::Bins { given, most: rows.isqrt(), rows })
-            }
-            Self::NearestNeighbours { neighbours: Some(given), .. } if !(1..rows).contains(&given) => {
-                Err(PartitionsError::Neighbours { given, rows })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A measure at work: what it makes of a column once, and of two such.
-trait Measure: Sync {
-    /// A column as the measure wants it.
-    type Prepared: Send + Sync;
-
-    /// Prepares column `column`; its numbers are finite and not all equal.
-    fn prepare(&self, numbers: &[f64], column: usize) -> Self::Prepared;
-
-    /// The dependence of two columns of the same rows, in [0, 1].
-    fn between(&self, first: &Self::Prepared, second: &Self::Prepared) -> f64;
-}
-
-/// Linfoot's coefficient of a mutual information in nats; 0 for estimates below 0.
-fn informational_coefficient(information: f64) -> f64 {
-    (-(-2.0 * information.max(0.0)).exp_m1()).sqrt()
 }

@@ -9,8 +9,8 @@ use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::measure::{Measure, informational_coefficient};
 use super::ranks::Ordered;
-use super::{Measure, informational_coefficient};
 
 /// Euler's constant, −ψ(1).
 const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;

@@ -1,14 +1,63 @@
-//! All pairs of columns, each on the rows that have both.
+//! The dependence of all pairs of columns, each on the rows that have both.
 
 use apportion_games::Rows;
 use rayon::prelude::*;
 
-use super::{LEAST_ROWS, Measure};
+use super::Dependence;
+use super::binning::Binning;
+use super::maximal_information::MaximalInformation;
+use super::measure::Measure;
+use super::nearest_neighbours::NearestNeighbours;
+use super::spearman::Spearman;
 use crate::error::PartitionsError;
-use crate::matrix::pairs_of;
+use crate::matrix::{DependenceMatrix, pairs_of};
+
+/// The least number of rows in which neither feature of a pair is missing.
+pub const LEAST_ROWS: usize = 10;
+
+impl Dependence {
+    /// The dependence of all pairs of columns.
+    ///
+    /// NaN is a missing value; each pair is measured on the rows that have both. The result is the same for any number of threads. Takes the
+    /// time of n(n − 1)/2 pairs, and room for the data twice or thrice.
+    ///
+    /// # Errors
+    ///
+    /// [`PartitionsError::Infinite`]; [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
+    /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) where the rows allow no such number.
+    pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
+        let columns = columns(rows)?;
+        let least_rows = fewest_rows(&columns)?;
+        if columns.len() > 1 {
+            self.check(least_rows)?;
+        }
+        let values = match *self {
+            Self::AbsoluteSpearman => measure(&Spearman, &columns),
+            Self::MutualInformation { bins } => measure(&Binning { bins }, &columns),
+            Self::NearestNeighbours { neighbours, seed } => {
+                measure(&NearestNeighbours::new(neighbours, seed, rows.len()), &columns)
+            }
+            Self::MaximalInformation => measure(&MaximalInformation, &columns),
+        };
+        Ok(DependenceMatrix::measured(columns.len(), values, *self, least_rows))
+    }
+
+    /// Whether so many rows allow the measure its parameter.
+    fn check(&self, rows: usize) -> Result<(), PartitionsError> {
+        match *self {
+            Self::MutualInformation { bins: Some(given) } if !(2..=rows.isqrt()).contains(&given) => {
+                Err(PartitionsError::Bins { given, most: rows.isqrt(), rows })
+            }
+            Self::NearestNeighbours { neighbours: Some(given), .. } if !(1..rows).contains(&given) => {
+                Err(PartitionsError::Neighbours { given, rows })
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// The columns of `rows`, none with infinite numbers.
-pub(super) fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
+fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
     for (row, numbers) in rows.iter().enumerate() {
         if let Some(column) = numbers.iter().position(|number| number.is_infinite()) {
             return Err(PartitionsError::Infinite { row, column, value: numbers[column] });
@@ -18,7 +67,7 @@ pub(super) fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> 
 }
 
 /// The number of rows that have both features of a pair, of the pair that has the fewest; all rows where there is one column.
-pub(super) fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
+fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let rows = columns.first().map_or(0, Vec::len);
     let missing: Vec<bool> =
         columns.iter().map(|column| column.iter().any(|number| number.is_nan())).collect();
@@ -36,7 +85,7 @@ pub(super) fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError
 }
 
 /// The dependence of all pairs, in the order of [`pairs_of`].
-pub(super) fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
+fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     let prepared: Vec<Option<M::Prepared>> = columns
         .par_iter()
         .enumerate()

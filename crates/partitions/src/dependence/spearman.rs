@@ -1,6 +1,6 @@
 //! Spearman's rank correlation.
 
-use super::Measure;
+use super::measure::Measure;
 use super::ranks::Ordered;
 
 /// |ρ|, the correlation of mid-ranks.

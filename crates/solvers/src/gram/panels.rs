@@ -4,8 +4,8 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatRef, Par};
 
+use super::groups::Groups;
 use crate::bits::{BitRows, kept, multiversioned};
-use crate::gram::Groups;
 
 /// Rows in a panel.
 const PANEL: usize = 512;

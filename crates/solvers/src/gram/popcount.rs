@@ -11,8 +11,8 @@
 
 use faer::Mat;
 
+use super::groups::Groups;
 use crate::bits::{BitRows, multiversioned, transpose};
-use crate::gram::Groups;
 
 /// Columns side by side.
 const LANES: usize = 8;

@@ -14,66 +14,12 @@ mod imports;
 mod tokens;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use super::files::File;
 use super::finding::Finding;
 
-/// How many circles a crate has, and how many files stand in them: two circles that grow together are one circle, of more files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Count {
-    circles: usize,
-    files: usize,
-}
-
-/// The circles of today, in November 2026. Lower the numbers when a circle is cut; a crate that is not listed has none.
-const RECORDED: [(&str, Count); 9] = [
-    ("crates/apportion/src", Count { circles: 1, files: 2 }),
-    ("crates/cli/src", Count { circles: 4, files: 15 }),
-    ("crates/games/src", Count { circles: 1, files: 2 }),
-    ("crates/models/src", Count { circles: 2, files: 6 }),
-    ("crates/onnx/src", Count { circles: 1, files: 2 }),
-    ("crates/partitions/src", Count { circles: 1, files: 7 }),
-    ("crates/solvers/src", Count { circles: 1, files: 3 }),
-    ("crates/values/src", Count { circles: 1, files: 7 }),
-    ("xtask/train/src", Count { circles: 1, files: 2 }),
-];
-
-/// The crates with more circles, or more files in them, than are recorded.
+/// The circles of each crate, with the files that stand in them.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
-    judged(files, &RECORDED)
-}
-
-/// The circles of each crate, in words.
-pub(crate) fn listed(files: &[File]) -> String {
-    let mut words = String::new();
-    for (source, circles) in by_crate(files) {
-        let (now, then) = (counted(&circles), recorded(&RECORDED, source));
-        // Writing to a string does not fail.
-        let _ = writeln!(words, "{source}: {}; the record is {}", in_words(now), in_words(then));
-        for circle in circles {
-            let _ = writeln!(words, "  {}", circle.join(" "));
-        }
-    }
-    words
-}
-
-fn judged(files: &[File], record: &[(&str, Count)]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (source, circles) in by_crate(files) {
-        let (now, then) = (counted(&circles), recorded(record, source));
-        if now.circles > then.circles || now.files > then.files {
-            let wrong = format!("{}, where the record is {}", in_words(now), in_words(then));
-            let remedy =
-                "find them by cargo xtask check --circles, and move what two files share into a third";
-            findings.push(Finding::new(source, wrong, remedy));
-        }
-    }
-    findings
-}
-
-/// The circles of each crate that has any, by its folder of sources.
-fn by_crate(files: &[File]) -> BTreeMap<&str, Vec<Vec<String>>> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
         if let Some(at) = file.path.find("/src/") {
@@ -81,51 +27,30 @@ fn by_crate(files: &[File]) -> BTreeMap<&str, Vec<Vec<String>>> {
             crates.entry(source).or_default().push((rest.trim_start_matches('/'), &file.text));
         }
     }
-    let circles = crates.into_iter().map(|(source, files)| (source, graph::circles(&files)));
-    circles.filter(|(_, circles)| !circles.is_empty()).collect()
-}
-
-fn counted(circles: &[Vec<String>]) -> Count {
-    Count { circles: circles.len(), files: circles.iter().map(Vec::len).sum() }
-}
-
-fn recorded(record: &[(&str, Count)], source: &str) -> Count {
-    let found = record.iter().find(|(of, _)| *of == source);
-    found.map_or(Count { circles: 0, files: 0 }, |(_, count)| *count)
-}
-
-fn in_words(count: Count) -> String {
-    let Count { circles, files } = count;
-    format!("{circles} circle{} of {files} files", if circles == 1 { "" } else { "s" })
+    let found = |(source, files): (&str, Vec<(&str, &str)>)| {
+        let finding = |circle: Vec<String>| {
+            let wrong = format!("these files import each other: {}", circle.join(" "));
+            Finding::new(source, wrong, "move what two of them share into a third")
+        };
+        graph::circles(&files).into_iter().map(finding).collect::<Vec<_>>()
+    };
+    crates.into_iter().flat_map(found).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pair() -> [File; 3] {
-        [
+    #[test]
+    fn files_that_import_each_other_are_found() {
+        let files = [
             File::new("crates/a/src/lib.rs", "mod one;\nmod two;\n"),
             File::new("crates/a/src/one.rs", "use crate::two::Two;\npub struct One;\n"),
             File::new("crates/a/src/two.rs", "use crate::one::One;\npub struct Two;\n"),
-        ]
-    }
-
-    #[test]
-    fn more_circles_than_recorded_are_found() {
-        let found = judged(&pair(), &[]);
-        assert_eq!(found.len(), 1, "{found:?}");
-        let said = found[0].to_string();
-        assert!(
-            said.starts_with("crates/a/src: 1 circle of 2 files, where the record is 0 circles of 0 files; "),
-            "{said}"
-        );
-        assert_eq!(judged(&pair(), &[("crates/a/src", Count { circles: 1, files: 2 })]), []);
-        assert_eq!(judged(&pair(), &[("crates/a/src", Count { circles: 2, files: 5 })]), []);
-    }
-
-    #[test]
-    fn circles_are_listed_with_their_files() {
-        assert!(listed(&pair()).contains("\n  one.rs two.rs\n"), "{}", listed(&pair()));
+        ];
+        let said: Vec<String> = findings(&files).iter().map(Finding::to_string).collect();
+        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them share into a third";
+        assert_eq!(said, [wanted]);
+        assert_eq!(findings(&files[..2]), []);
     }
 }

@@ -6,7 +6,8 @@ use apportion::games::Coalitions;
 use apportion::media::{Outputs, Score, ScoredGame, Text};
 
 use super::masking::ranked;
-use super::method::{Method, Scores, exact};
+use super::method::{Method, exact};
+use super::scores::Scores;
 use super::subject::{Found, Sample, Shown, Subject, texts};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;

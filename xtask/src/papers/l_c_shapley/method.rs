@@ -11,6 +11,7 @@ use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
 use super::lime::Lime;
+use super::scores::Scores;
 use super::squares::{self, Worth};
 use super::subject::{Sample, Shown, predict};
 use crate::reproduce::figure::{Style, looks};
@@ -44,14 +45,6 @@ pub(super) enum Method {
     EqualWeights,
     /// Not in the paper: the same, on squares that are taken away from the whole image.
     TakenAway,
-}
-
-/// What a method says of one sample.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scores {
-    pub(super) values: Vec<f64>,
-    /// Evaluations of the game; of [`Method::Saliency`] predictions.
-    pub(super) evaluations: usize,
 }
 
 impl Method {

@@ -36,6 +36,7 @@ mod networks;
 mod networks;
 mod notes;
 mod pixels;
+mod scores;
 mod squares;
 mod subject;
 mod texts;

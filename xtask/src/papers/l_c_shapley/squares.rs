@@ -13,7 +13,7 @@ use apportion::Game;
 use apportion::games::{Coalitions, Graph, GraphShape};
 use apportion::solvers::{Constraint, Design, least_squares};
 
-use super::method::Scores;
+use super::scores::Scores;
 
 /// Coalitions that are evaluated at a time.
 const BATCH: usize = 256;

@@ -202,11 +202,6 @@ impl Claim {
         }
     }
 
-    /// With what is known of why it does not hold, as a claim about `artefact`.
-    pub(crate) fn looked_into(self, artefact: &str) -> Self {
-        Self { reason: super::reason(artefact, &self), ..self }
-    }
-
     /// With more to its evidence.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.evidence = format!("{}; {more}", self.evidence);

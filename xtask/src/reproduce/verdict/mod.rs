@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`test`](mod@test) | tests over runs: how probable what was seen would be by chance |
 //! | [`claim`] | a claim over cases, each of them tested |
-//! | [`reason`](mod@reason) | why claims do not hold |
+//! | [`reason`] | why claims do not hold |
 //!
 //! The rules are fixed before the numbers are seen, and are printed with the verdict. A claim that does not reproduce is a finding.
 
@@ -15,7 +15,6 @@ mod test;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use claim::{Case, Claim, Needed, are_contradicted};
-pub(crate) use reason::reason;
 pub(crate) use test::{By, Resamples, Test};
 
 /// The version of the rules: raised, with a line in the change log, when a rule changes.

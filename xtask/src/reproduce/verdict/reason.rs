@@ -15,9 +15,16 @@ static REASONS: LazyLock<Reasons> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reasons.json")).expect("a test reads the reasons")
 });
 
+impl Claim {
+    /// With what is known of why it does not hold, as a claim about `artefact`.
+    pub(crate) fn looked_into(self, artefact: &str) -> Self {
+        Self { reason: reason(artefact, &self), ..self }
+    }
+}
+
 /// The reason that is known for the verdict on a claim about an artefact (`kernel-banzhaf/fig5`); none where the claim holds or was not
 /// tested.
-pub(crate) fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
+fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     if matches!(claim.verdict, Verdict::Holds | Verdict::NotTested) {
         return None;
     }

@@ -7,7 +7,9 @@ use super::messages::{DOUBLE, FLOAT, GraphProto, NodeProto, ValueInfoProto};
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
-/// Operators of the trees, in the domain `ai.onnx.ml`.
+/// The domain of the operators.
+pub(super) const DOMAIN: &str = "ai.onnx.ml";
+/// Operators of the trees, in that domain.
 const ENSEMBLES: [&str; 3] = ["TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble"];
 
 /// Integers of 8 to 64 bits, signed or not, and truth values.
@@ -15,7 +17,7 @@ const WHOLE: [i32; 9] = [2, 3, 4, 5, 6, 7, 9, 12, 13];
 
 /// The one tree ensemble of a graph.
 pub(super) fn tree_ensemble(graph: &GraphProto) -> Result<&NodeProto, ModelError> {
-    let is_ensemble = |node: &&NodeProto| node.domain == super::DOMAIN && ENSEMBLES.contains(&&*node.op_type);
+    let is_ensemble = |node: &&NodeProto| node.domain == DOMAIN && ENSEMBLES.contains(&&*node.op_type);
     let mut found = graph.node.iter().filter(is_ensemble);
     match (found.next(), found.count()) {
         (Some(node), 0) => Ok(node),

@@ -2,6 +2,7 @@
 
 use super::attributes::Attributes;
 use super::decision::{Decision, Draft, Mode};
+use super::outputs;
 use super::post_transform::PostTransform;
 use crate::ensemble::{Ensemble, EnsembleParts, Link};
 use crate::error::ModelError;
@@ -9,7 +10,7 @@ use crate::error::ModelError;
 /// The margins before any tree, none of which this operator has, and the link.
 pub(super) fn outputs(attributes: Attributes<'_>) -> Result<(Vec<f64>, Option<Link>), ModelError> {
     let targets = attributes.integer("n_targets")?.unwrap_or(1);
-    let count = super::output_count(attributes, "n_targets", targets)?;
+    let count = outputs::output_count(attributes, "n_targets", targets)?;
     Ok((vec![0.0; count], PostTransform::numbered(attributes)?.link()))
 }
 
@@ -106,7 +107,7 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
         3 => "MAX",
         other => return Err(attributes.error("aggregate_function", format!("{other} is not known"))),
     };
-    let share = super::share_of_tree(attributes, Some(aggregate), roots.len())?;
+    let share = outputs::share_of_tree(attributes, Some(aggregate), roots.len())?;
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let mut ensemble = Ensemble::new(parts, nodes.modes.len() + nodes.weights.len());
     let mut reached = vec![false; nodes.modes.len()];

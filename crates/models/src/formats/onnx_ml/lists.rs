@@ -4,6 +4,7 @@
 use super::attributes::Attributes;
 use super::decision::{Decision, Draft, Mode};
 use super::hit_rates;
+use super::outputs;
 use super::post_transform::PostTransform;
 use crate::ensemble::{Ensemble, EnsembleParts, Link};
 use crate::error::ModelError;
@@ -45,12 +46,12 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
     let count = match kind {
         Kind::Regressor => {
             let targets = attributes.integer("n_targets")?.unwrap_or(1);
-            super::output_count(attributes, "n_targets", targets)?
+            outputs::output_count(attributes, "n_targets", targets)?
         }
         Kind::Classifier => {
             let (texts, numbers) =
                 (attributes.texts("classlabels_strings"), attributes.integers("classlabels_int64s"));
-            super::output_count(attributes, "classlabels_int64s", texts.len().max(numbers.len()) as i64)?
+            outputs::output_count(attributes, "classlabels_int64s", texts.len().max(numbers.len()) as i64)?
         }
     };
     let ids = attributes.integers(&format!("{}_ids", kind.prefix()));
@@ -69,7 +70,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
             return Ok(Outputs { base_margins: vec![0.0], link, single: true });
         }
     }
-    let base_margins = super::base_margins(attributes, base, count)?;
+    let base_margins = outputs::base_margins(attributes, base, count)?;
     Ok(Outputs { base_margins, link: post_transform.link(), single: false })
 }
 
@@ -149,7 +150,7 @@ pub(super) fn read(
     let trees: Vec<&[(i64, i64, usize)]> = nodes.order.chunk_by(|one, next| one.0 == next.0).collect();
     let share = match kind {
         Kind::Regressor => {
-            super::share_of_tree(attributes, attributes.text("aggregate_function")?, trees.len())?
+            outputs::share_of_tree(attributes, attributes.text("aggregate_function")?, trees.len())?
         }
         Kind::Classifier => 1.0,
     };

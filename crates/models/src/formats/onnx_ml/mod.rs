@@ -26,6 +26,7 @@ mod hit_rates;
 mod indices;
 mod lists;
 mod messages;
+mod outputs;
 mod post_transform;
 #[cfg(test)]
 mod tests;
@@ -33,20 +34,16 @@ mod tests;
 use prost::Message;
 
 use self::attributes::Attributes;
-use self::graph::{Element, Rows};
+use self::graph::{DOMAIN, Element, Rows};
 use self::lists::Kind;
 use self::messages::ModelProto;
 use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 
-/// The domain of the operators.
-const DOMAIN: &str = "ai.onnx.ml";
 /// The newest version of the operator set.
 const NEWEST: i64 = 5;
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
-const MAX_OUTPUTS: i64 = 1 << 20;
-/// So do columns.
+/// Columns come as a bare number, so a short file could ask for any memory.
 const MAX_FEATURES: usize = 1 << 30;
 
 /// Whether bytes begin as an ONNX file does: with the version of the format, a small number, and then another field of the model.
@@ -135,39 +132,5 @@ fn feature_count(rows: &Rows, used: i64) -> Result<usize, ModelError> {
         0 => Err(error("a model without features".to_owned())),
         1..MAX_FEATURES => Ok(features),
         _ => Err(error(format!("{features} features; fewer than {MAX_FEATURES} are wanted"))),
-    }
-}
-
-fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {
-    match count {
-        1..=MAX_OUTPUTS => Ok(count as usize),
-        0 => Err(attributes.error(name, "no outputs")),
-        _ => Err(attributes.error(name, format!("{count} outputs; {MAX_OUTPUTS} are the most"))),
-    }
-}
-
-/// One base value for each output, 0 where there are none.
-fn base_margins(attributes: Attributes<'_>, base: Vec<f64>, outputs: usize) -> Result<Vec<f64>, ModelError> {
-    if base.is_empty() {
-        return Ok(vec![0.0; outputs]);
-    }
-    attributes.check_count("base_values", base.len(), outputs)?;
-    Ok(base)
-}
-
-/// The factor of every leaf: 1 for the sum of the trees, one part of their number for the average.
-fn share_of_tree(
-    attributes: Attributes<'_>,
-    aggregate: Option<&str>,
-    trees: usize,
-) -> Result<f64, ModelError> {
-    match aggregate.unwrap_or("SUM") {
-        "SUM" => Ok(1.0),
-        "AVERAGE" => Ok(1.0 / trees.max(1) as f64),
-        what @ ("MIN" | "MAX") => Err(ModelError::Unsupported {
-            what: format!("a tree ensemble with the aggregate function {what}"),
-            wanted: "trees that are added or averaged can be explained",
-        }),
-        other => Err(attributes.error("aggregate_function", format!("{other:?} is not known"))),
     }
 }

@@ -108,6 +108,28 @@ fn regressor() -> Vec<AttributeProto> {
     ]
 }
 
+/// A node that sends feature 0 by its test to the first of two leaves, else to the second, and `more`.
+fn one_split(
+    kind: &str,
+    mode: &str,
+    numbers: AttributeProto,
+    more: Vec<AttributeProto>,
+) -> Vec<AttributeProto> {
+    let mut attributes = vec![
+        integers("nodes_treeids", &[0; 3]),
+        integers("nodes_nodeids", &[0, 1, 2]),
+        integers("nodes_featureids", &[0; 3]),
+        texts("nodes_modes", &[mode, "LEAF", "LEAF"]),
+        numbers,
+        integers("nodes_truenodeids", &[1, 0, 0]),
+        integers("nodes_falsenodeids", &[2, 0, 0]),
+        integers(&format!("{kind}_treeids"), &[0; 2]),
+        integers(&format!("{kind}_nodeids"), &[1, 2]),
+    ];
+    attributes.extend(more);
+    attributes
+}
+
 /// The attributes with one put in or in place of that with its name.
 fn with(mut attributes: Vec<AttributeProto>, changed: AttributeProto) -> Vec<AttributeProto> {
     attributes.retain(|attribute| attribute.name != changed.name);
@@ -155,20 +177,12 @@ fn nodes_send_values_where_their_tests_say() {
     let values = [-1.0, -0.0, 0.0, 0.5, 0.5f32.next_up().into(), 0.5f32.next_down().into(), 3.0, NAN];
     for mode in MODES {
         for (number, flags) in [(0.5, [0, 0, 0]), (0.5, [1, 0, 0]), (-0.0, [0; 3]), (0.0, [1; 3])] {
-            let attributes = vec![
-                integers("nodes_treeids", &[0; 3]),
-                integers("nodes_nodeids", &[0, 1, 2]),
-                integers("nodes_featureids", &[0; 3]),
-                texts("nodes_modes", &[mode, "LEAF", "LEAF"]),
-                floats("nodes_values", &[number, 0.0, 0.0]),
-                integers("nodes_truenodeids", &[2, 0, 0]),
-                integers("nodes_falsenodeids", &[1, 0, 0]),
+            let more = vec![
                 integers("nodes_missing_value_tracks_true", &flags),
-                integers("target_treeids", &[0; 2]),
-                integers("target_nodeids", &[1, 2]),
                 integers("target_ids", &[0; 2]),
-                floats("target_weights", &[-1.0, 1.0]),
+                floats("target_weights", &[1.0, -1.0]),
             ];
+            let attributes = one_split("target", mode, floats("nodes_values", &[number, 0.0, 0.0]), more);
             let nodes = vec![ensemble("TreeEnsembleRegressor", attributes)];
             let ensemble = read(&model(nodes, vec![input("X", FLOAT, None)], 1)).unwrap();
             let way = |&value| if holds(mode, value, number.into(), flags[0] == 1) { 1.0 } else { -1.0 };
@@ -264,20 +278,13 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
 fn doubles_are_compared_as_doubles_where_rows_reach_the_trees_so() {
     let threshold = 0.1;
     let between = 0.5 * (threshold + f64::from(threshold as f32));
-    let attributes = vec![
-        integers("nodes_treeids", &[0; 3]),
-        integers("nodes_nodeids", &[0, 1, 2]),
-        integers("nodes_featureids", &[0; 3]),
-        texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF"]),
-        doubles("nodes_values_as_tensor", &[threshold, 0.0, 0.0]),
-        integers("nodes_truenodeids", &[1, 0, 0]),
-        integers("nodes_falsenodeids", &[2, 0, 0]),
-        integers("target_treeids", &[0; 2]),
-        integers("target_nodeids", &[1, 2]),
+    let more = vec![
         integers("target_ids", &[0; 2]),
         doubles("target_weights_as_tensor", &[0.1, 0.2]),
         doubles("base_values_as_tensor", &[0.3]),
     ];
+    let numbers = doubles("nodes_values_as_tensor", &[threshold, 0.0, 0.0]);
+    let attributes = one_split("target", "BRANCH_LEQ", numbers, more);
     let trees = |input| node(super::DOMAIN, "TreeEnsembleRegressor", input, &["Y"], attributes.clone());
     let cast = |to| node("", "Cast", "X", &["C"], vec![integer("to", to)]);
     let row = [between];
@@ -312,22 +319,14 @@ fn columns_may_come_as_inputs_of_their_own() {
 
 /// A classifier of two classes, by one split.
 fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
-    let attributes = vec![
-        integers("nodes_treeids", &[0; 3]),
-        integers("nodes_nodeids", &[0, 1, 2]),
-        integers("nodes_featureids", &[0; 3]),
-        texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF"]),
-        floats("nodes_values", &[1.0, 0.0, 0.0]),
-        integers("nodes_truenodeids", &[1, 0, 0]),
-        integers("nodes_falsenodeids", &[2, 0, 0]),
-        integers("class_treeids", &[0; 2]),
-        integers("class_nodeids", &[1, 2]),
+    let more = vec![
         integers("class_ids", &ids),
         floats("class_weights", &[-0.25, 0.75]),
         texts("classlabels_strings", &["no", "yes"]),
         floats("base_values", base),
         text("post_transform", transform),
     ];
+    let attributes = one_split("class", "BRANCH_LEQ", floats("nodes_values", &[1.0, 0.0, 0.0]), more);
     read(&alone("TreeEnsembleClassifier", attributes)).unwrap()
 }
 

@@ -2,6 +2,7 @@
 
 mod objective;
 mod schema;
+mod version;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;

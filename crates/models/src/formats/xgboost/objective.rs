@@ -3,7 +3,7 @@
 //! XGBoost stores `base_score` in the space of its outputs, and an objective's inverse link takes it to the margin. Compared with the
 //! margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below that those releases have.
 
-use super::schema::Version;
+use super::version::Version;
 use crate::ensemble;
 
 /// How an objective takes margins to outputs; `None` where that is not known here.

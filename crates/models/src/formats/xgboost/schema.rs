@@ -1,22 +1,10 @@
 //! What an XGBoost model document must hold, and the ensemble it means.
 
 use super::objective::{Link, outputs_link};
+use super::version::Version;
 use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
-
-/// Version of XGBoost, most significant number first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version(pub(crate) [usize; 3]);
-
-impl std::fmt::Display for Version {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [major, minor, patch] = self.0;
-        write!(f, "{major}.{minor}.{patch}")
-    }
-}
-
-const KNOWN_VERSIONS: &str = "1.7 to 3.x";
 
 /// Largest category: beyond, `f32` no longer tells whole numbers apart.
 const MAX_CATEGORY: i64 = 16_777_215;
@@ -27,7 +15,7 @@ const MAX_OUTPUTS: usize = 1 << 20;
 pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, ModelError> {
     let root = Field::root(document);
     let learner = root.get("learner")?;
-    let version = version(&root)?;
+    let version = Version::read(&root)?;
     let booster = learner.get("gradient_booster")?;
     let booster_name = booster.get("name")?.text()?;
     // Up to 3.3 a dart file wraps a gbtree and adds one weight per tree; later, dropout is a gbtree with weights in its model, where
@@ -68,22 +56,6 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
         },
     };
     trees(&model, weights, parts)
-}
-
-fn version(root: &Field<'_>) -> Result<Version, ModelError> {
-    let field = root.get("version")?;
-    let numbers = field.integers()?;
-    let [major, minor, patch] = numbers[..] else { return Err(field.error("three numbers are wanted")) };
-    let number = |number: i64| usize::try_from(number).map_err(|_| field.error("a negative version"));
-    let version = Version([number(major)?, number(minor)?, number(patch)?]);
-    if version < Version([1, 7, 0]) || version >= Version([4, 0, 0]) {
-        return Err(ModelError::Version {
-            format: "XGBoost",
-            given: version.to_string(),
-            known: KNOWN_VERSIONS,
-        });
-    }
-    Ok(version)
 }
 
 /// Classes or targets, whichever there are.

@@ -1,0 +1,46 @@
+//! The commands.
+
+use clap::{Parser, Subcommand};
+
+use crate::args::{CompileBackground, Explain, FindGroups, Inspect, Predict};
+#[cfg(feature = "networks")]
+use crate::media::args::{ExplainImage, ExplainText};
+
+/// What each feature contributed to what a saved model said.
+#[derive(Debug, Parser)]
+#[command(name = "apportion", version, about, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Divide the predictions of rows among their features
+    Explain(Box<Explain>),
+    /// Divide what a network says of a text among its words
+    #[cfg(feature = "networks")]
+    ExplainText(Box<ExplainText>),
+    /// Divide what a network says of an image among its pixels or patches
+    #[cfg(feature = "networks")]
+    ExplainImage(Box<ExplainImage>),
+    /// Find groups of features that depend on each other, and write their dendrogram
+    Groups(FindGroups),
+    /// Sort the rows of a background by what the trees of a model ask of them, for any number of explanations later
+    CompileBackground(CompileBackground),
+    /// Predict rows: raw margins, or outputs behind the link
+    Predict(Predict),
+    /// Say what a model file holds
+    Inspect(Inspect),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

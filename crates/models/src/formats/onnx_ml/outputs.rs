@@ -1,0 +1,45 @@
+//! What all operators say of outputs: how many there are, what is added to each, and how the trees come together.
+
+use super::attributes::Attributes;
+use crate::error::ModelError;
+
+/// Outputs come as a bare number, so a short file could ask for any memory.
+const MAX_OUTPUTS: i64 = 1 << 20;
+
+pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {
+    match count {
+        1..=MAX_OUTPUTS => Ok(count as usize),
+        0 => Err(attributes.error(name, "no outputs")),
+        _ => Err(attributes.error(name, format!("{count} outputs; {MAX_OUTPUTS} are the most"))),
+    }
+}
+
+/// One base value for each output, 0 where there are none.
+pub(super) fn base_margins(
+    attributes: Attributes<'_>,
+    base: Vec<f64>,
+    outputs: usize,
+) -> Result<Vec<f64>, ModelError> {
+    if base.is_empty() {
+        return Ok(vec![0.0; outputs]);
+    }
+    attributes.check_count("base_values", base.len(), outputs)?;
+    Ok(base)
+}
+
+/// The factor of every leaf: 1 for the sum of the trees, one part of their number for the average.
+pub(super) fn share_of_tree(
+    attributes: Attributes<'_>,
+    aggregate: Option<&str>,
+    trees: usize,
+) -> Result<f64, ModelError> {
+    match aggregate.unwrap_or("SUM") {
+        "SUM" => Ok(1.0),
+        "AVERAGE" => Ok(1.0 / trees.max(1) as f64),
+        what @ ("MIN" | "MAX") => Err(ModelError::Unsupported {
+            what: format!("a tree ensemble with the aggregate function {what}"),
+            wanted: "trees that are added or averaged can be explained",
+        }),
+        other => Err(attributes.error("aggregate_function", format!("{other:?} is not known"))),
+    }
+}

@@ -1,0 +1,25 @@
+//! Files: their hash, and how they are written.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file under another name and gives it its own once it is whole.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().with_context(cannot)?;
+    std::fs::create_dir_all(folder).with_context(cannot)?;
+    let partial = path.with_extension("partial");
+    std::fs::write(&partial, bytes).with_context(cannot)?;
+    std::fs::rename(&partial, path).with_context(cannot)
+}
