@@ -24,7 +24,7 @@
 //! [`exact_in_groups`] every solution concept. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
-//! All of them implement [`Estimator`], take a [`Game`](apportion_games::Game), a budget of evaluations and a seed, and answer with an
+//! All of them implement [`Estimator`], take a [`Game`], a budget of evaluations and a seed, and answer with an
 //! [`Explanation`]: values n × k (players × outputs), v(∅), v(N), what it cost and how far it can be trusted.
 //!
 //! [`Anytime`] runs any of them on growing samples, [`Until`] an accuracy is reached, through interruptions ([`Checkpoint`]), and certifies

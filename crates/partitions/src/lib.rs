@@ -34,7 +34,7 @@
 //! # Shapes
 //!
 //! `N` rows of `n` features, row-major, NaN where a value is missing. Dependences lie in [0, 1], heights are 1 − dependence. Groups are
-//! [`Partition`](apportion_games::Partition)s of the features.
+//! [`Partition`]s of the features.
 
 mod clustering;
 mod dendrogram;

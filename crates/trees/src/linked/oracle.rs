@@ -26,7 +26,7 @@ const STEP: f64 = 17e-9;
 /// ```
 ///
 /// is the game: the output g(f) where the features in S are those of the explicand x and the others those of a background row b, averaged
-/// with the weights w_b; g is the [link](Ensemble::link) and f the margin. Values, base and predictions of the [`Attributions`] are in units
+/// with the weights w_b; g is the [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the [`Attributions`] are in units
 /// of the output.
 ///
 /// It is enumerated: with m features on which x and b go different ways at some split, 2^m mixtures of the two, which cost one
