@@ -189,9 +189,8 @@ impl<'g> Anytime<'g> {
     ///
     /// Looks at the error after 3n evaluations, or as many as the method needs, then where the error so far says that the accuracy may be
     /// reached, or at twice as many evaluations if that is less. Where a sample would hold most of the `2^n` coalitions, all are
-    /// evaluated. A look that is expected to be the last spends three quarters of what is left of the probability `1 − confidence`, any other a
-    /// twenty-fifth; which it is, the look before it says, so that all looks together are wrong with that probability at most, as far as the
-    /// bounds are right.
+    /// evaluated. Each look spends part of the error probability `1 − confidence`, so all looks together stay within it, as far as the bounds
+    /// are right: three quarters of what is left where it is expected to be the last, else a twenty-fifth. The look before fixes the share.
     ///
     /// Before a bound is believed that is within the tolerance, the run asks for the border of the game: each player alone, and all but
     /// each. There are the games that a sample misjudges, and from then on the standard errors are at least what the border says of them. That
