@@ -5,9 +5,8 @@
 use std::path::Path;
 
 use apportion::games::Rows;
-use apportion::trees::{Ensemble, InterventionalOracle, PathDependentOracle};
-use apportion::values::CoalitionalValue;
-use apportion::{Partition, Semivalue};
+use apportion::trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion::{Partition, Semivalue, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rows that spread over the model's thresholds.
@@ -79,18 +78,17 @@ fn groups(criterion: &mut Criterion) {
         let members =
             (0..features.div_ceil(5)).map(|first| (first..features).step_by(features.div_ceil(5)).collect());
         let partition = Partition::new(features, members.collect()).expect("all features in groups");
-        let owen = CoalitionalValue::owen();
         let interventional = InterventionalOracle::new(&ensemble, Rows::new(&baseline, features), None)
             .expect("a legal background");
         group.bench_function(BenchmarkId::new(name, "baseline"), |bencher| {
             bencher.iter(|| {
-                interventional.coalitional_values(&owen, &partition, explicands).expect("legal rows")
+                interventional.values(Value::owen(partition.clone()), explicands).expect("legal rows")
             });
         });
         let path_dependent = PathDependentOracle::new(&ensemble).expect("a model with covers");
         group.bench_function(BenchmarkId::new(name, "path-dependent"), |bencher| {
             bencher.iter(|| {
-                path_dependent.coalitional_values(&owen, &partition, explicands).expect("legal rows")
+                path_dependent.values(Value::owen(partition.clone()), explicands).expect("legal rows")
             });
         });
     }

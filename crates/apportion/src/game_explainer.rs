@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::follow::Follow;
 use crate::method::Method;
+use crate::plan::Plan;
 
 /// Divides what a game is worth among its players: which value, by which method, from how many evaluations.
 ///
@@ -114,15 +115,41 @@ impl GameExplainer {
     /// [`ExplainError`] if the method cannot compute the value, the groups or the graph are of other players, the
     /// budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
-        self.check_method()?;
-        if self.method == Method::Tree {
-            return Err(ExplainError::NotTrees);
-        }
+        self.check_without_oracle()?;
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers.into());
         }
         self.results(game.players())?;
         self.explain_all(game, self.extent(game.players()), None)
+    }
+
+    /// What would be done with a game of so many players, and how many evaluations it would take.
+    ///
+    /// # Errors
+    ///
+    /// As [`explain`](Self::explain), but for what the game or the run itself would refuse.
+    pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
+        self.check_without_oracle()?;
+        self.results(players)?;
+        let extent = self.extent(players);
+        let method = self.method_of(players, &self.value, extent);
+        let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
+        let (least, most) = match (method.estimator(&self.value), &self.value) {
+            (Some(estimator), _) => {
+                (Some(estimator.minimum_budget(players)), Some(extent.evaluations(players)))
+            }
+            (None, Value::OnGraph(..)) => (None, given),
+            (None, value) => (value.coalitions(players), value.coalitions(players)),
+        };
+        Ok(Plan { method, least, most, seconds: None })
+    }
+
+    fn check_without_oracle(&self) -> Result<(), ExplainError> {
+        self.check_method()?;
+        match self.method {
+            Method::Tree => Err(ExplainError::NotTrees),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a method that cannot do what was asked, before any work.
@@ -230,12 +257,13 @@ impl GameExplainer {
     }
 }
 
-#[cfg(feature = "conditional")]
 impl Extent {
     /// The most evaluations.
     pub(crate) fn evaluations(self, players: usize) -> usize {
         match self {
-            Self::Sample(budget) | Self::Grown(budget) => budget,
+            Self::Sample(budget) => budget,
+            #[cfg(feature = "conditional")]
+            Self::Grown(budget) => budget,
             Self::Until(until) => until.most_evaluations(players),
         }
     }

@@ -33,7 +33,7 @@
 //! | [`trees`] | `apportion-trees` | tree ensembles explained: the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
-//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`] and [`Follow`].
+//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`], [`Plan`] and [`Follow`].
 
 mod budget;
 #[cfg(feature = "conditional")]
@@ -45,6 +45,7 @@ mod game_explainer;
 mod marginal;
 mod method;
 mod method_by_name;
+mod plan;
 mod source;
 #[cfg(feature = "trees")]
 mod tree_source;
@@ -66,7 +67,7 @@ pub use apportion_values as values;
 pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
-pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, batch_model};
+pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, Shared, batch_model};
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, Settings};
 pub use apportion_values::{Semivalue, SolutionConcept, Value};
@@ -76,6 +77,7 @@ pub use explainer::{Explainer, NullPlayers};
 pub use follow::Follow;
 pub use game_explainer::GameExplainer;
 pub use method::Method;
+pub use plan::Plan;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! What is explained: a model, and what stands in for features that are absent.
 
-use apportion_games::{Background, Coalition, Game, Model};
+use apportion_games::{Background, Coalition, Game, Model, Shared};
 #[cfg(feature = "conditional")]
 use apportion_games::{ConditionalGame, ConditionalLaw};
 
@@ -12,13 +12,13 @@ use crate::tree_source::Trees;
 /// A model with the game that it plays.
 pub(crate) enum Source<'a> {
     /// The marginal game of any model.
-    Model(&'a dyn Model, Background),
+    Model(Shared<'a, dyn Model + 'a>, Background),
     /// A game of a tree ensemble.
     #[cfg(feature = "trees")]
     Trees(Box<Trees<'a>>),
     /// The conditional game of any model.
     #[cfg(feature = "conditional")]
-    Conditional(&'a dyn Model, &'a dyn ConditionalLaw),
+    Conditional(Shared<'a, dyn Model + 'a>, Shared<'a, dyn ConditionalLaw + 'a>),
 }
 
 /// A conditional game of any model under any law.
@@ -51,13 +51,13 @@ impl Source<'_> {
     /// The game of one explicand, and the players that cannot matter in it.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match self {
-            Self::Model(model, background) => marginal(*model, explicand, background),
+            Self::Model(model, background) => marginal(&**model, explicand, background),
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.game(explicand),
             // A feature that changes no prediction by itself still says something about the others.
             #[cfg(feature = "conditional")]
             Self::Conditional(model, law) => {
-                let game = ConditionalGame::new(*model, explicand, *law)?;
+                let game = ConditionalGame::new(&**model, explicand, &**law)?;
                 let nobody = Coalition::empty(game.players());
                 Ok((Box::new(game), nobody))
             }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use apportion_games::{Background, Coalition, Game, Model, Rows};
+use apportion_games::{Background, Coalition, Game, Model, Rows, Shared};
 use apportion_trees::{
     Attributions, CompiledBackground, Ensemble, Exact, InterventionalOracle, LinkedEnsemble, LinkedOracle,
     PathDependentGame, PathDependentOracle, Settings, TreeError,
@@ -27,30 +27,31 @@ enum Plays<'a> {
 
 /// An ensemble in one game. Its oracle is made when it is first asked, and kept.
 pub(crate) struct Trees<'a> {
-    ensemble: &'a Ensemble,
+    ensemble: Shared<'a, Ensemble>,
     plays: Plays<'a>,
     pub(crate) settings: Settings,
-    oracle: OnceLock<Oracle<'a>>,
+    oracle: OnceLock<Box<dyn Exact + 'a>>,
 }
 
 impl<'a> Trees<'a> {
-    fn new(ensemble: &'a Ensemble, plays: Plays<'a>) -> Self {
+    fn new(ensemble: Shared<'a, Ensemble>, plays: Plays<'a>) -> Self {
         Self { ensemble, plays, settings: Settings::default(), oracle: OnceLock::new() }
     }
 
-    pub(crate) fn marginal(ensemble: &'a Ensemble, background: Background) -> Self {
+    pub(crate) fn marginal(ensemble: Shared<'a, Ensemble>, background: Background) -> Self {
         Self::new(ensemble, Plays::Marginal(background))
     }
 
-    pub(crate) fn compiled(ensemble: &'a Ensemble, background: CompiledBackground) -> Self {
+    pub(crate) fn compiled(ensemble: Shared<'a, Ensemble>, background: CompiledBackground) -> Self {
         Self::new(ensemble, Plays::Compiled(background))
     }
 
-    pub(crate) fn linked(ensemble: &'a Ensemble, background: Background) -> Result<Self, TreeError> {
-        Ok(Self::new(ensemble, Plays::Linked(Box::new(ensemble.linked()?), background)))
+    pub(crate) fn linked(ensemble: Shared<'a, Ensemble>, background: Background) -> Result<Self, TreeError> {
+        let outputs = LinkedEnsemble::new(ensemble.clone())?;
+        Ok(Self::new(ensemble, Plays::Linked(Box::new(outputs), background)))
     }
 
-    pub(crate) fn path_dependent(ensemble: &'a Ensemble) -> Self {
+    pub(crate) fn path_dependent(ensemble: Shared<'a, Ensemble>) -> Self {
         Self::new(ensemble, Plays::PathDependent)
     }
 
@@ -65,11 +66,11 @@ impl<'a> Trees<'a> {
     /// The game of one explicand, and the players that cannot matter in it.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match &self.plays {
-            Plays::Marginal(background) => marginal(self.ensemble as &dyn Model, explicand, background),
+            Plays::Marginal(background) => marginal(&*self.ensemble as &dyn Model, explicand, background),
             Plays::Linked(outputs, background) => marginal(&**outputs as &dyn Model, explicand, background),
             Plays::Compiled(_) => Err(ExplainError::NoRows),
             Plays::PathDependent => {
-                let game = PathDependentGame::new(self.ensemble, explicand)?;
+                let game = PathDependentGame::new(&self.ensemble, explicand)?;
                 let null_players = game.null_players();
                 Ok((Box::new(game), null_players))
             }
@@ -78,9 +79,14 @@ impl<'a> Trees<'a> {
 
     /// The exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
-        if matches!(value, Value::Linear(_) | Value::OnGraph(..)) {
+        if !Method::Tree.computes(value) {
             return Err(ExplainError::Unsupported { method: Method::Tree, value: Box::new(value.clone()) });
         }
+        Ok(self.exact()?.values_of(value, rows)?)
+    }
+
+    /// The oracle.
+    pub(crate) fn exact(&self) -> Result<&dyn Exact, TreeError> {
         let oracle = match self.oracle.get() {
             Some(oracle) => oracle,
             None => {
@@ -88,45 +94,26 @@ impl<'a> Trees<'a> {
                 self.oracle.get_or_init(|| oracle)
             }
         };
-        Ok(oracle.exact().values_of(value, rows)?)
+        Ok(&**oracle)
     }
 
-    fn new_oracle(&self) -> Result<Oracle<'a>, TreeError> {
-        let (ensemble, settings) = (self.ensemble, self.settings);
+    fn new_oracle(&self) -> Result<Box<dyn Exact + 'a>, TreeError> {
+        let (ensemble, settings) = (self.ensemble.clone(), self.settings);
         Ok(match &self.plays {
             Plays::Marginal(background) => {
                 let weights = Some(background.weights());
                 let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
-                Oracle::Marginal(oracle.with_settings(settings))
+                Box::new(oracle.with_settings(settings))
             }
             Plays::Compiled(background) => {
                 let oracle = InterventionalOracle::from_compiled(ensemble, background.clone())?;
-                Oracle::Marginal(oracle.with_settings(settings))
+                Box::new(oracle.with_settings(settings))
             }
             Plays::Linked(_, background) => {
                 let weights = Some(background.weights());
-                Oracle::Linked(LinkedOracle::new(ensemble, background.as_rows(), weights)?)
+                Box::new(LinkedOracle::new(ensemble, background.as_rows(), weights)?)
             }
-            Plays::PathDependent => {
-                Oracle::PathDependent(PathDependentOracle::new(ensemble)?.with_settings(settings))
-            }
+            Plays::PathDependent => Box::new(PathDependentOracle::new(ensemble)?.with_settings(settings)),
         })
-    }
-}
-
-/// The oracle of each game. No box of `dyn Exact`, whose end might look at what it borrows: an explainer may outlive its model.
-enum Oracle<'a> {
-    Marginal(InterventionalOracle<'a>),
-    PathDependent(PathDependentOracle<'a>),
-    Linked(LinkedOracle<'a>),
-}
-
-impl Oracle<'_> {
-    fn exact(&self) -> &dyn Exact {
-        match self {
-            Self::Marginal(oracle) => oracle,
-            Self::PathDependent(oracle) => oracle,
-            Self::Linked(oracle) => oracle,
-        }
     }
 }

@@ -5,6 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::args::{CompileBackground, Explain, FindGroups, Inspect, Predict};
 #[cfg(feature = "networks")]
 use crate::media::args::{ExplainImage, ExplainText};
+#[cfg(not(feature = "networks"))]
+use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
 
 /// What each feature contributed to what a saved model said.
 #[derive(Debug, Parser)]
@@ -19,10 +21,8 @@ pub(crate) enum Command {
     /// Divide the predictions of rows among their features
     Explain(Box<Explain>),
     /// Divide what a network says of a text among its words
-    #[cfg(feature = "networks")]
     ExplainText(Box<ExplainText>),
     /// Divide what a network says of an image among its pixels or patches
-    #[cfg(feature = "networks")]
     ExplainImage(Box<ExplainImage>),
     /// Find groups of features that depend on each other, and write their dendrogram
     Groups(FindGroups),

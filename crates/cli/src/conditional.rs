@@ -1,5 +1,7 @@
 //! The laws of conditional games, fitted on data.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use apportion::Rows;
 use apportion::games::{ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw, GaussianLaw};
@@ -15,7 +17,7 @@ pub(crate) fn law(
     args: &Explain,
     columns: usize,
     data: impl FnOnce() -> Result<Vec<f64>>,
-) -> Result<Option<Box<dyn ConditionalLaw>>> {
+) -> Result<Option<Arc<dyn ConditionalLaw>>> {
     // At most 2^24.
     let draws = args.draws.map_or(DRAWS, |draws| draws as usize);
     if args.draws.is_some() && !matches!(args.game, Game::Gaussian | Game::Copula | Game::Empirical) {
@@ -28,13 +30,13 @@ pub(crate) fn law(
     }
     let data = data()?;
     let rows = Rows::new(&data, columns);
-    let law: Result<Box<dyn ConditionalLaw>, _> = match args.game {
-        Game::Gaussian => GaussianLaw::fit(rows, draws, args.seed).map(|law| Box::new(law) as _),
-        Game::Copula => CopulaLaw::fit(rows, draws, args.seed).map(|law| Box::new(law) as _),
+    let law: Result<Arc<dyn ConditionalLaw>, _> = match args.game {
+        Game::Gaussian => GaussianLaw::fit(rows, draws, args.seed).map(|law| Arc::new(law) as _),
+        Game::Copula => CopulaLaw::fit(rows, draws, args.seed).map(|law| Arc::new(law) as _),
         Game::Empirical => {
-            EmpiricalLaw::fit(rows).and_then(|law| law.with_most_rows(draws)).map(|law| Box::new(law) as _)
+            EmpiricalLaw::fit(rows).and_then(|law| law.with_most_rows(draws)).map(|law| Arc::new(law) as _)
         }
-        _ => FrequencyLaw::fit(rows).map(|law| Box::new(law) as _),
+        _ => FrequencyLaw::fit(rows).map(|law| Arc::new(law) as _),
     };
     let says = || format!("the law of --game {} cannot be fitted", args.game.name());
     law.map(Some).with_context(says)

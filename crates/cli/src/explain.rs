@@ -1,14 +1,14 @@
 //! `apportion explain`: the contributions of the features to each prediction.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
-use apportion::samplers::most_rows;
 use apportion::trees::Link;
 use apportion::values::ValueError;
-use apportion::{Budget, ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, Until, Value};
+use apportion::{ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
@@ -25,6 +25,7 @@ use crate::input::Input;
 use crate::interactions;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
+use crate::plan;
 use crate::select::Selection;
 use crate::threads;
 use crate::timings::Timings;
@@ -64,55 +65,21 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         value.check(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
     }
     note_what_it_reduces_to(&value);
-    let law = conditional::law(args, input.table.columns, || data(args, &input))?;
-    let outputs = match args.space {
-        Space::Margin => None,
-        Space::Probability => Some(input.model.linked()?),
-    };
-    let source = match (args.game, &law, &outputs, &args.background_compiled) {
-        (Game::PathDependent, ..) => Explainer::path_dependent(&input.model),
-        (_, Some(law), Some(outputs), _) => Explainer::conditional(outputs, &**law),
-        (_, Some(law), None, _) => Explainer::conditional(&input.model, &**law),
-        (_, None, Some(_), _) => Explainer::of_outputs(&input.model, background(args, &input)?)?,
-        (_, None, None, Some(path)) => Explainer::of_compiled(&input.model, compiled(path, &input.model)?),
-        (_, None, None, None) => Explainer::of_trees(&input.model, background(args, &input)?),
-    };
-    let method = match args.method {
-        Method::Auto if value.graph().is_some() => Method::Exact,
-        // The model is a tree ensemble.
-        Method::Auto if law.is_none() => Method::Tree,
-        Method::Auto if until.is_some() => Method::sampled(&value),
-        Method::Auto => without_oracle(args, &value, input.table.columns),
-        method => method,
-    };
-    let players = input.table.columns;
-    let budget = match value.graph() {
-        // Values on a graph take what they need; a budget is the most they may take.
-        Some(_) if method == Method::Exact => args.budget.map(|budget| budget.evaluations(players)),
-        Some(_) => Some(args.budget.unwrap_or_default().evaluations(players)),
-        None => evaluations(method, &value, args.budget, players, until.as_ref())?,
-    };
+    let mut explainer = explainer(args, &input)?
+        .value(value.clone())
+        .method(args.method)
+        .budget(args.budget.unwrap_or_default())
+        .seed(args.seed);
+    if let Some(until) = until {
+        explainer = explainer.until(until);
+    }
+    let explicands = input.table.gather(&input.selected);
+    let rows = Rows::new(&explicands, input.table.columns);
+    let plan = explainer.plan(rows.len(), rows.slice(0..rows.len().min(1)))?;
+    let (method, budget) = plan::agreed(&plan, &value, args.budget, (rows.columns(), "features"))?;
     let loaded = Instant::now();
 
-    let explicands = input.table.gather(&input.selected);
     let progress = ProgressBar::new(input.selected.len() as u64);
-    let allowed = match budget {
-        // What an accuracy may take is more than all coalitions where draws are raised.
-        Some(_) if until.is_some() && args.budget.is_none() && value.graph().is_none() => Budget::Auto,
-        Some(evaluations) => Budget::Evaluations(evaluations),
-        None => Budget::Auto,
-    };
-    let explainer = source
-        .value(value.clone())
-        .method(method)
-        .budget(allowed)
-        .settings(args.engine.settings())
-        .seed(args.seed);
-    let explainer = match until {
-        Some(until) => explainer.until(until),
-        None => explainer,
-    };
-    let rows = Rows::new(&explicands, input.table.columns);
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
     let mut runs = None;
     let explanations = if is_followed {
@@ -156,6 +123,25 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         Timings::of(started, loaded, explained).print()?;
     }
     Ok(())
+}
+
+/// The explainer of the model in the game that the options ask for.
+pub(crate) fn explainer<'a>(args: &Explain, input: &'a Input) -> Result<Explainer<'a>> {
+    let model = &input.model;
+    let law = conditional::law(args, input.table.columns, || data(args, input))?;
+    let outputs = match args.space {
+        Space::Margin => None,
+        Space::Probability => Some(model.linked()?),
+    };
+    let explainer = match (args.game, law, outputs, &args.background_compiled) {
+        (Game::PathDependent, ..) => Explainer::path_dependent(model),
+        (_, Some(law), Some(outputs), _) => Explainer::conditional(Arc::new(outputs), law),
+        (_, Some(law), None, _) => Explainer::conditional(model, law),
+        (_, None, Some(_), _) => Explainer::of_outputs(model, background(args, input)?)?,
+        (_, None, None, Some(path)) => Explainer::of_compiled(model, compiled(path, model)?),
+        (_, None, None, None) => Explainer::of_trees(model, background(args, input)?),
+    };
+    Ok(explainer.settings(args.engine.settings()))
 }
 
 /// Where the checkpoint goes, which is no other file of this run. The one that is resumed may be written over.
@@ -362,15 +348,6 @@ fn note_what_it_reduces_to(value: &Value) {
     }
 }
 
-/// The method that [`Method::Auto`] stands for where the game has no oracle: enumeration where the budget covers it.
-fn without_oracle(args: &Explain, value: &Value, players: usize) -> Method {
-    let budget = args.budget.unwrap_or_default().evaluations(players);
-    match value.coalitions(players) {
-        Some(all) if all <= budget => Method::Exact,
-        _ => Method::sampled(value),
-    }
-}
-
 /// Says on standard error where the budget was too small to determine the values.
 pub(crate) fn warn_of_undetermined(explanations: &[Explanation]) {
     let short = |explanation: &&Explanation| explanation.diagnostics.rank < explanation.diagnostics.unknowns;
@@ -425,86 +402,5 @@ fn players(value: &Value, features: usize) -> Vec<Vec<usize>> {
     match value {
         Value::Quotient(_, groups) => groups.groups().to_vec(),
         _ => (0..features).map(|feature| vec![feature]).collect(),
-    }
-}
-
-/// The evaluations that `method` may use for each row: none for the oracle and for enumeration, which need no telling.
-fn evaluations(
-    method: Method,
-    value: &Value,
-    budget: Option<Budget>,
-    players: usize,
-    until: Option<&Until>,
-) -> Result<Option<usize>> {
-    let given = budget.map(|budget| budget.evaluations(players));
-    let most = most_rows(players);
-    if let Some(given) = given.filter(|&given| given > most) {
-        bail!("--budget {given} is too large: the most is {most} evaluations for {players} features");
-    }
-    match (method.estimator(value), given) {
-        (Some(estimator), given) => {
-            let given = given.unwrap_or_else(|| match until {
-                Some(until) => until.most_evaluations(players),
-                None => Budget::Auto.evaluations(players),
-            });
-            let least = estimator.minimum_budget(players);
-            if given < least {
-                bail!(
-                    "--budget {given} is too small: {method} needs at least {least} evaluations for {players} features"
-                );
-            }
-            Ok(Some(given))
-        }
-        (None, Some(given)) if method == Method::Exact => {
-            if let Some(least) = value.coalitions(players).filter(|&least| given < least) {
-                let what = if matches!(value, Value::Semivalue(_)) {
-                    format!("2^{players} = {least} evaluations for {players} features")
-                } else {
-                    format!("{least} evaluations for {players} features in these groups")
-                };
-                bail!("--budget {given} is too small: exact needs at least {what}");
-            }
-            Ok(None)
-        }
-        (None, Some(_)) => {
-            eprintln!("note: --budget is not used: method {method} makes no evaluations");
-            Ok(None)
-        }
-        (None, None) => Ok(None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use apportion::Semivalue;
-    use apportion::estimators::methods;
-
-    fn allowed(
-        method: impl Into<Method>,
-        budget: Option<Budget>,
-        players: usize,
-    ) -> Result<Option<usize>, String> {
-        let shapley = Value::Semivalue(Semivalue::Shapley);
-        evaluations(method.into(), &shapley, budget, players, None).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_budget_below_what_the_method_needs_or_beyond_all_memory_is_refused() {
-        for (method, budget, players, says) in [
-            (Method::Exact, Budget::Evaluations(1000), 10, "2^10 = 1024"),
-            (Method::By(&methods::LEVERAGE_SHAP), Budget::Evaluations(1), 10, "at least"),
-            (Method::By(&methods::PERMUTATION), Budget::PerPlayer(usize::MAX), 2, "too large"),
-        ] {
-            let message = allowed(method, Some(budget), players).unwrap_err();
-            assert!(message.contains(says), "{message}");
-        }
-    }
-
-    #[test]
-    fn a_multiple_counts_all_features() {
-        assert_eq!(allowed(&methods::KERNEL_SHAP, Some(Budget::PerPlayer(10)), 60), Ok(Some(600)));
-        assert_eq!(allowed(Method::Tree, None, 60), Ok(None));
-        assert_eq!(allowed(&methods::PERMUTATION, None, 10), Ok(Some(2048)));
     }
 }

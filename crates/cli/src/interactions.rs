@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use apportion::trees::{Exact, InterventionalOracle, PathDependentOracle};
 use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::args::{self, Explain, Game, Space};
-use crate::background::{self, background};
+use crate::background;
+use crate::explain::explainer;
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::Input;
@@ -63,23 +63,6 @@ pub(crate) fn run(
         .map_err(|error| Usage(format!("--value: {error}")))?;
     let explicands = input.table.gather(&input.selected);
     let rows = Rows::new(&explicands, input.table.columns);
-    let (settings, diagonal) = (args.engine.settings(), form.diagonal());
-    let background = match (args.game, &args.background_compiled) {
-        (Game::PathDependent, _) | (_, Some(_)) => None,
-        (_, None) => Some(background(args, input)?),
-    };
-    let model = &input.model;
-    let oracle: Box<dyn Exact + '_> = match (&background, &args.background_compiled) {
-        (Some(rows), _) => {
-            let oracle = InterventionalOracle::new(model, rows.as_rows(), Some(rows.weights()))?;
-            Box::new(oracle.with_settings(settings))
-        }
-        (None, Some(path)) if args.game != Game::PathDependent => {
-            let compiled = background::compiled(path, model)?;
-            Box::new(InterventionalOracle::from_compiled(model, compiled)?.with_settings(settings))
-        }
-        (None, _) => Box::new(PathDependentOracle::new(model)?.with_settings(settings)),
-    };
     let value = match (&args.value, &partition) {
         (SolutionConcept::Quotient(value), Some(partition)) => {
             Value::quotient(value.clone(), partition.clone())
@@ -87,7 +70,8 @@ pub(crate) fn run(
         (SolutionConcept::Semivalue(value), _) => value.clone().into(),
         _ => return Err(not_of_pairs().into()),
     };
-    let found = threads::run(&args.threads, || oracle.interactions_of(&value, diagonal, rows))??;
+    let explainer = explainer(args, input)?.value(value);
+    let found = threads::run(&args.threads, || explainer.interactions(form.diagonal(), rows))??;
     let explained = Instant::now();
     let results = Interactions {
         value: args.value.to_string(),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
-//! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
+//! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph` | what they read, and make of it |
 //! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
@@ -31,23 +31,26 @@ mod media;
 mod methods;
 mod model;
 mod output;
+mod plan;
 mod predict;
 mod rows;
 mod select;
 mod threads;
 mod timings;
+#[cfg(not(feature = "networks"))]
+mod without_networks;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use commands::{Cli, Command};
+#[cfg(not(feature = "networks"))]
+use without_networks as media;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Explain(args) => explain::run(&args),
-        #[cfg(feature = "networks")]
         Command::ExplainText(args) => media::explain_text(&args),
-        #[cfg(feature = "networks")]
         Command::ExplainImage(args) => media::explain_image(&args),
         Command::CompileBackground(args) => compile::run(&args),
         Command::Groups(args) => find_groups::run(&args),

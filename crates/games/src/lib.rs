@@ -27,6 +27,7 @@
 //! | [`Coalition`], [`CoalitionView`], [`Coalitions`] | one coalition as bits, and a batch of `m` of them as an m × n bit matrix |
 //! | [`Game`] | the value function `v : 2^N → R^k`, asked in batches |
 //! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
+//! | [`Shared`] | a model, or anything else, that is borrowed or shared |
 //! | [`NearReference`], [`Changes`] | models that predict rows near one that they know at less cost |
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`TabulatedGame`] | all 2^n values, written down |
@@ -65,6 +66,7 @@ mod model;
 mod near;
 mod partition;
 mod quotient;
+mod shared;
 mod stream;
 mod sub_game;
 mod synthetic;
@@ -88,6 +90,7 @@ pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};
 pub use partition::Partition;
 pub use quotient::QuotientGame;
+pub use shared::Shared;
 pub use stream::{Purpose, coalition_unit, stream};
 pub use sub_game::SubGame;
 pub use synthetic::SyntheticRows;

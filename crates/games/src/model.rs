@@ -118,7 +118,7 @@ pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(
 /// assert_eq!(out, [3.0, 1.0]);
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
-pub trait Model: Sync {
+pub trait Model: Send + Sync {
     /// Number of outputs `k`.
     fn outputs(&self) -> usize {
         1
@@ -159,7 +159,7 @@ pub trait Model: Sync {
 }
 
 /// One row in, one number out.
-impl<F: Fn(&[f64]) -> f64 + Sync> Model for F {
+impl<F: Fn(&[f64]) -> f64 + Send + Sync> Model for F {
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
         for (value, row) in out.iter_mut().zip(rows.iter()) {
             *value = self(row);
@@ -189,7 +189,7 @@ pub struct BatchModel<F> {
 /// ```
 pub fn batch_model<F>(outputs: usize, predict: F) -> BatchModel<F>
 where
-    F: Fn(Rows<'_>) -> Result<Vec<f64>, BoxError> + Sync,
+    F: Fn(Rows<'_>) -> Result<Vec<f64>, BoxError> + Send + Sync,
 {
     BatchModel { outputs, predict, parallel: true }
 }
@@ -204,7 +204,7 @@ impl<F> BatchModel<F> {
 
 impl<F> Model for BatchModel<F>
 where
-    F: Fn(Rows<'_>) -> Result<Vec<f64>, BoxError> + Sync,
+    F: Fn(Rows<'_>) -> Result<Vec<f64>, BoxError> + Send + Sync,
 {
     fn outputs(&self) -> usize {
         self.outputs

@@ -1,17 +1,17 @@
 //! An ensemble whose predictions are its outputs.
 
-use apportion_games::{BoxError, Model, Rows};
+use apportion_games::{BoxError, Model, Rows, Shared};
 
 use crate::ensemble::{Ensemble, Link};
 use crate::error::ModelError;
 
-/// An ensemble as the [`Model`] of its outputs: probabilities, rates, scores in the place of margins. Made by [`Ensemble::linked`].
+/// An ensemble as the [`Model`] of its outputs: probabilities, rates, scores in the place of margins.
 ///
 /// An estimator may explain it where exact values behind the link (`LinkedOracle` of the crate `apportion-trees`) would take too long: they
 /// are those of the marginal game of this model.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct LinkedEnsemble<'a> {
-    ensemble: &'a Ensemble,
+    ensemble: Shared<'a, Ensemble>,
     link: Link,
 }
 
@@ -33,14 +33,24 @@ impl Ensemble {
     ///
     /// [`ModelError::UnknownLink`] where the link is not known.
     pub fn linked(&self) -> Result<LinkedEnsemble<'_>, ModelError> {
-        match self.link() {
-            Some(link) => Ok(LinkedEnsemble { ensemble: self, link }),
-            None => Err(ModelError::UnknownLink { objective: self.origin().objective.clone() }),
-        }
+        LinkedEnsemble::new(self)
     }
 }
 
-impl LinkedEnsemble<'_> {
+impl<'a> LinkedEnsemble<'a> {
+    /// The model of the outputs of `ensemble`, which it borrows or shares.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::UnknownLink`] where the link is not known.
+    pub fn new(ensemble: impl Into<Shared<'a, Ensemble>>) -> Result<Self, ModelError> {
+        let ensemble = ensemble.into();
+        match ensemble.link() {
+            Some(link) => Ok(Self { ensemble, link }),
+            None => Err(ModelError::UnknownLink { objective: ensemble.origin().objective.clone() }),
+        }
+    }
+
     /// How margins become outputs.
     pub fn link(&self) -> Link {
         self.link

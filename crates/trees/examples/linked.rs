@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, LinkedOracle};
+use apportion_trees::{Ensemble, Exact, LinkedOracle};
 use apportion_values::Semivalue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

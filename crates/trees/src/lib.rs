@@ -10,7 +10,6 @@
 //! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
 //! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`](apportion_values::Value) |
-//! | [`SharedEnsemble`] | a model that an oracle borrows, or shares and lives with as long as it is wanted |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a model or rows were refused |
@@ -27,7 +26,7 @@
 //!
 //! ```
 //! use apportion_games::Rows;
-//! use apportion_trees::{Ensemble, InterventionalOracle};
+//! use apportion_trees::{Ensemble, Exact, InterventionalOracle};
 //! use apportion_values::Semivalue;
 //!
 //! let model = Ensemble::from_bytes(include_bytes!("../tests/fixtures/tiny.json"))?;
@@ -73,7 +72,6 @@ pub use background::{BackgroundCompiler, CompiledBackground};
 pub use engine::attributions::Attributions;
 pub use engine::interactions::{Diagonal, Interactions};
 pub use engine::settings::{Kernel, Plan, Precision, Settings};
-pub use engine::shared::SharedEnsemble;
 pub use error::TreeError;
 pub use exact::Exact;
 pub use game::PathDependentGame;

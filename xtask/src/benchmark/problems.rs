@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use apportion::games::{
     Airport, ClosedForm, Glove, Purpose, SumOfUnanimity, TabulatedGame, WeightedVoting, stream,
 };
-use apportion::trees::InterventionalOracle;
+use apportion::trees::{Exact, InterventionalOracle};
 use apportion::{Background, Game, MarginalGame, Partition, Rows, Semivalue, Value};
 use rand::RngExt as _;
 use rayon::prelude::*;

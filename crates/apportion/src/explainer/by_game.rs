@@ -19,7 +19,7 @@ impl Explainer<'_> {
     ) -> Result<Explanation, ExplainError> {
         #[cfg(feature = "conditional")]
         if let Source::Conditional(model, law) = &self.source {
-            return self.explain_conditional(*model, *law, explicand, followed);
+            return self.explain_conditional(&**model, &**law, explicand, followed);
         }
         let (game, null_players) = self.source.game(explicand)?;
         let game = &*game;

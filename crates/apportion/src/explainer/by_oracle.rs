@@ -5,6 +5,7 @@ use apportion_games::Rows;
 
 use super::Explainer;
 use crate::error::ExplainError;
+use crate::plan::Plan;
 #[cfg(feature = "trees")]
 use crate::{method::Method, source::Source};
 
@@ -40,6 +41,22 @@ impl Explainer<'_> {
         }
         let _ = explicands;
         Ok(None)
+    }
+
+    /// What would be done with `count` rows, of which `sample` has some, and what it would take; nothing is evaluated.
+    ///
+    /// # Errors
+    ///
+    /// As [`explain_rows`](Self::explain_rows), but for what the runs themselves would refuse.
+    pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
+        self.check_method()?;
+        #[cfg(feature = "trees")]
+        if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
+            let plan = trees.exact()?.plan_of(&self.asked.value, count, sample)?;
+            let (least, most) = (Some(0), Some(0));
+            return Ok(Plan { method: Method::Tree, least, most, seconds: Some(plan.seconds) });
+        }
+        self.asked.plan(sample.columns())
     }
 
     /// The features of the model, where an oracle knows them.

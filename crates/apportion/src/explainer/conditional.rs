@@ -15,7 +15,7 @@
 //! the probability of being wrong, and leaves the rest to the next.
 
 use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until, methods};
-use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model};
+use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model, Shared};
 
 use super::Explainer;
 use crate::draws::{ErrorOfDraws, ToldBy, independent_draws};
@@ -51,8 +51,11 @@ impl<'a> Explainer<'a> {
     /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
     /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
-    pub fn conditional(model: &'a dyn Model, law: &'a dyn ConditionalLaw) -> Self {
-        Self::of(Source::Conditional(model, law))
+    pub fn conditional(
+        model: impl Into<Shared<'a, dyn Model + 'a>>,
+        law: impl Into<Shared<'a, dyn ConditionalLaw + 'a>>,
+    ) -> Self {
+        Self::of(Source::Conditional(model.into(), law.into()))
     }
 }
 

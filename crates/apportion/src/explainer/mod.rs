@@ -10,7 +10,7 @@ mod left;
 mod of_trees;
 
 use apportion_estimators::{Explanation, Until};
-use apportion_games::{Background, GameError, Model, Rows};
+use apportion_games::{Background, GameError, Model, Rows, Shared};
 use apportion_values::Value;
 use rayon::prelude::*;
 
@@ -65,8 +65,22 @@ pub struct Explainer<'a> {
 
 impl<'a> Explainer<'a> {
     /// An explainer of any model, by its marginal game.
-    pub fn new(model: &'a dyn Model, background: Background) -> Self {
-        Self::of(Source::Model(model, background))
+    ///
+    /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use apportion::{Background, Explainer};
+    ///
+    /// let model = Arc::new(|row: &[f64]| row[0] + 2.0 * row[1]);
+    /// let explainer: Explainer<'static> = Explainer::new(model, Background::baseline(vec![0.0; 2])?);
+    /// let worker = std::thread::spawn(move || explainer.explain(&[1.0, 1.0]).map(|explanation| explanation.values));
+    /// assert_eq!(worker.join().unwrap()?, [1.0, 2.0]);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn new(model: impl Into<Shared<'a, dyn Model + 'a>>, background: Background) -> Self {
+        Self::of(Source::Model(model.into(), background))
     }
 
     fn of(source: Source<'a>) -> Self {

@@ -1,7 +1,10 @@
 //! The explainer on closures and on a tree ensemble: all methods, null players, errors, threads.
 
+use std::sync::Arc;
+
 use apportion::estimators::methods;
 use apportion::games::GameError;
+use apportion::trees::Diagonal;
 use apportion::{
     Background, Budget, Ensemble, ExplainError, Explainer, Explanation, Method, NullPlayers, Rows, Semivalue,
     batch_model,
@@ -289,4 +292,92 @@ fn a_budget_below_the_least_says_the_least() {
         .budget(Budget::Evaluations(79));
     let refused = explainer.explain(&[1.0; 40]).unwrap_err().to_string();
     assert!(refused.contains("80") && refused.contains("79"), "{refused}");
+}
+
+#[test]
+fn what_a_plan_says_is_what_is_done() {
+    let ensemble = iris();
+    let model = |row: &[f64]| row.iter().product::<f64>();
+    let wide = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+    let rows: Vec<f64> = (0..26).map(|number| f64::from(number) / 7.0).collect();
+    let zeros = || Background::baseline(vec![0.0; 13]).unwrap();
+    for method in Method::all() {
+        for budget in [Budget::Auto, Budget::Evaluations(16), Budget::PerPlayer(6), Budget::Evaluations(2)] {
+            for (name, explainer, rows) in [
+                ("trees", Explainer::of_trees(&ensemble, background()), flowers()),
+                ("closure", Explainer::new(&model, background()), flowers()),
+                ("wide", Explainer::new(&wide, zeros()), Rows::new(&rows, 13)),
+            ] {
+                let explainer = explainer.method(method).budget(budget);
+                let what = format!("{name}, {method}, {budget}");
+                let plan = match explainer.plan(rows.len(), rows) {
+                    Ok(plan) => plan,
+                    Err(planned) => {
+                        let refused = explainer.explain_rows(rows).unwrap_err();
+                        assert_eq!(refused.to_string(), planned.to_string(), "{what}");
+                        continue;
+                    }
+                };
+                assert_eq!(plan.seconds.is_some(), plan.method == Method::Tree, "{what}");
+                let explained = match explainer.explain_rows(rows) {
+                    Ok(explained) => explained,
+                    Err(refused) => {
+                        assert!(plan.most < plan.least, "{what}: {plan:?}, {refused}");
+                        continue;
+                    }
+                };
+                for explanation in explained {
+                    let evaluations = explanation.evaluations;
+                    assert_eq!(explanation.method, plan.method.name(), "{what}");
+                    assert!(
+                        plan.most.is_some_and(|most| evaluations <= most),
+                        "{what}: {evaluations}, {plan:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_explainer_that_shares_its_model_outlives_it() {
+    let ensemble = Arc::new(iris());
+    let row = flowers().row(0);
+    let borrowed = [
+        Explainer::of_trees(&*ensemble, background()).explain(row).unwrap(),
+        Explainer::path_dependent(&*ensemble).explain(row).unwrap(),
+        Explainer::new(&*ensemble, background()).explain(row).unwrap(),
+    ];
+    let sharing: [Explainer<'static>; 3] = [
+        Explainer::of_trees(Arc::clone(&ensemble), background()),
+        Explainer::path_dependent(Arc::clone(&ensemble)),
+        Explainer::new(ensemble, background()),
+    ];
+    let worker = std::thread::spawn(move || sharing.map(|explainer| explainer.explain(row).unwrap()));
+    assert_eq!(worker.join().unwrap(), borrowed);
+}
+
+#[test]
+fn interactions_are_of_trees() {
+    let ensemble = iris();
+    let explainer = Explainer::of_trees(&ensemble, background());
+    let pairs = explainer.interactions(Diagonal::Remainder, flowers()).unwrap();
+    let values: Vec<f64> =
+        explainer.explain_rows(flowers()).unwrap().into_iter().flat_map(|row| row.values).collect();
+    // The rows of a matrix sum to the Shapley values.
+    let outputs = pairs.values.len() / values.len() / 4;
+    for (player, pairs) in pairs.values.chunks(4 * outputs).enumerate() {
+        for output in 0..outputs {
+            let sum: f64 = pairs.iter().skip(output).step_by(outputs).sum();
+            assert!((sum - values[player * outputs + output]).abs() < 1e-12);
+        }
+    }
+    let model = |row: &[f64]| row[0];
+    let refused = [
+        Explainer::new(&model, background()).interactions(Diagonal::Value, flowers()),
+        explainer.method(Method::Exact).interactions(Diagonal::Value, flowers()),
+    ];
+    for refused in refused {
+        assert!(matches!(refused.unwrap_err(), ExplainError::NotTrees));
+    }
 }

@@ -2,13 +2,12 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use apportion::estimators::{EstimatorError, GraphError, methods};
 use apportion::games::{Game, Graph};
 use apportion::media::{Masked, Outputs, Score, ScoredGame};
-use apportion::samplers::most_rows;
 use apportion::values::{Coefficients, GraphForm, GraphValue, Outside};
-use apportion::{Budget, ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept, Value};
+use apportion::{ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept, Value};
 use apportion_onnx::Network;
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use crate::accuracy;
 use crate::explain::{check_method, warn_of_inaccurate, warn_of_undetermined};
 use crate::failure::Usage;
 use crate::output::{Attribution, Attributions};
+use crate::plan;
 use crate::threads;
 use crate::timings::Timings;
 
@@ -42,38 +42,6 @@ impl Division {
         let value = Value::of(self.value.clone(), None, graph).map_err(|error| Usage(error.to_string()))?;
         check_method(self.method, &value)?;
         Ok(value)
-    }
-
-    /// The method that is used, and the evaluations that it may take: none where it takes what it needs.
-    fn plan(&self, value: &Value, players: usize) -> Result<(Method, Option<usize>)> {
-        let until = accuracy::until(&self.accuracy)?;
-        let given = self.budget.map(|budget| budget.evaluations(players));
-        let most = most_rows(players);
-        if let Some(given) = given.filter(|&given| given > most) {
-            bail!("--budget {given} is too large: the most is {most} evaluations for {players} players");
-        }
-        let allowed = given.unwrap_or_else(|| match &until {
-            Some(until) => until.most_evaluations(players),
-            None => Budget::Auto.evaluations(players),
-        });
-        let all = value.coalitions(players);
-        let method = match self.method {
-            Method::Auto if value.graph().is_some() => Method::Exact,
-            Method::Auto if until.is_none() && all.is_some_and(|all| all <= allowed) => Method::Exact,
-            Method::Auto => Method::sampled(value),
-            method => method,
-        };
-        if method != Method::Exact {
-            return Ok((method, Some(allowed)));
-        }
-        if let (Some(given), Some(all)) = (given, all)
-            && given < all
-        {
-            bail!(
-                "--budget {given} is too small: exact needs at least {all} evaluations for {players} players"
-            );
-        }
-        Ok((method, given.filter(|_| value.graph().is_some())))
     }
 }
 
@@ -129,15 +97,17 @@ pub(super) fn divide(
         None => Box::new(game),
     };
     let value = args.value(graph)?;
-    let (method, budget) = args.plan(&value, masked.players().len())?;
     let mut explainer = GameExplainer::new()
         .value(value.clone())
-        .method(method)
-        .budget(budget.map_or(Budget::Auto, Budget::Evaluations))
+        .method(args.method)
+        .budget(args.budget.unwrap_or_default())
         .seed(args.seed);
     if let Some(until) = accuracy::until(&args.accuracy)? {
         explainer = explainer.until(until);
     }
+    let players = masked.players().len();
+    let (method, budget) =
+        plan::agreed(&explainer.plan(players)?, &value, args.budget, (players, "players"))?;
     let note = match &value {
         Value::OnGraph(value, graph) => what_it_reduces_to(value, graph),
         _ => None,

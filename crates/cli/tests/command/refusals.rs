@@ -356,3 +356,14 @@ fn a_place_that_cannot_be_written_is_refused_before_any_work() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("there is no folder"));
     assert!(files(folder.path()).is_empty());
 }
+
+#[cfg(not(feature = "networks"))]
+#[test]
+fn a_command_without_networks_says_how_to_get_one_with_them() {
+    let bench = Bench::new();
+    for command in ["explain-text", "explain-image"] {
+        for arguments in [&["--help"][..], &["--model", "network.onnx", "--text", "good"], &[]] {
+            bench.refuses(2, &[command, "--features networks"], &[&[command], arguments].concat());
+        }
+    }
+}

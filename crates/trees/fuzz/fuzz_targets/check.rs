@@ -4,10 +4,10 @@ use std::sync::Once;
 
 use apportion_games::{Coalitions, Game, Partition, Rows};
 use apportion_trees::{
-    Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, InterventionalOracle, Kernel,
-    LinkedOracle, ModelError, PathDependentGame, PathDependentOracle, Settings, TreeError,
+    Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, Exact, InterventionalOracle,
+    Kernel, LinkedOracle, ModelError, PathDependentGame, PathDependentOracle, Settings, TreeError,
 };
-use apportion_values::{CoalitionalValue, Semivalue};
+use apportion_values::{Semivalue, Value};
 
 /// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million features.
 const MOST_COLUMNS: usize = 4096;
@@ -119,7 +119,7 @@ impl Explained<'_> {
             let interactions = oracle.interactions(Semivalue::Banzhaf, Diagonal::Value, rows.slice(2..4));
             interactions.expect("few features");
             let pairs = self.pairs();
-            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &pairs, rows.slice(1..3));
+            let owen = oracle.values(Value::owen(pairs.clone()), rows.slice(1..3));
             self.adds_up(&owen.expect("a partition of the features"), None, "Owen values");
         }
         if let Ok(mut compiler) = BackgroundCompiler::new(ensemble) {
@@ -160,7 +160,7 @@ impl Explained<'_> {
             }
         }
         if features <= 12 {
-            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &self.pairs(), rows);
+            let owen = oracle.values(Value::owen(self.pairs()), rows);
             self.adds_up(&owen.expect("a partition of the features"), None, "path-dependent Owen values");
             oracle
                 .interactions(Semivalue::Shapley, Diagonal::Remainder, rows.slice(2..4))

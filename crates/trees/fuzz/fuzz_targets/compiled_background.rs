@@ -5,7 +5,7 @@
 use std::sync::{LazyLock, Once};
 
 use apportion_games::Rows;
-use apportion_trees::{CompiledBackground, Ensemble, InterventionalOracle};
+use apportion_trees::{CompiledBackground, Ensemble, Exact, InterventionalOracle};
 use apportion_values::Semivalue;
 use sha2::{Digest, Sha256};
 

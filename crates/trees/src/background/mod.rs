@@ -44,7 +44,7 @@ use apportion_models::Ensemble;
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{BackgroundCompiler, CompiledBackground, Ensemble, InterventionalOracle};
+/// use apportion_trees::{BackgroundCompiler, CompiledBackground, Ensemble, Exact, InterventionalOracle};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;

@@ -1,12 +1,12 @@
 //! Compiled backgrounds against the rows that they are compiled from.
 
 use apportion_games::{GameError, Rows};
-use apportion_values::{CoalitionalValue, Semivalue};
+use apportion_values::{Semivalue, Value};
 use sha2::{Digest, Sha256};
 
 use super::{BackgroundCompiler, CompiledBackground};
 use crate::common::{Random, TreeSpec, document, read};
-use crate::{Attributions, Ensemble, InterventionalOracle, TreeError};
+use crate::{Attributions, Ensemble, Exact, InterventionalOracle, TreeError};
 
 /// Compiles rows cut into calls of so many.
 fn compile(ensemble: &Ensemble, rows: &[f64], weights: Option<&[f64]>, cut: usize) -> CompiledBackground {
@@ -58,6 +58,15 @@ fn all_values_are_those_against_the_rows() {
         let background = random.row(features * rows);
         let explicands = random.row(features * 70);
         let partition = random.partition(features, 4);
+        let banzhaf = Semivalue::weighted_banzhaf(0.3).unwrap();
+        let values = [
+            Semivalue::Shapley.into(),
+            banzhaf.clone().into(),
+            Value::quotient(Semivalue::Shapley, partition.clone()),
+            Value::quotient(banzhaf, partition.clone()),
+            Value::owen(partition.clone()),
+            Value::two_step(partition),
+        ];
         for weights in weights_of_every_kind(random, rows) {
             let by_rows =
                 InterventionalOracle::new(&ensemble, Rows::new(&background, features), weights.as_deref());
@@ -73,18 +82,10 @@ fn all_values_are_those_against_the_rows() {
                 for count in [0, 1, 70] {
                     let rows = Rows::new(&explicands[..features * count], features);
                     let what = format!("{features} features, {rows:?}, {weights:?}");
-                    for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
-                        let quotient = oracle.quotient_values(value.clone(), &partition, rows).unwrap();
-                        let wanted = by_rows.quotient_values(value.clone(), &partition, rows).unwrap();
-                        assert_close(&quotient, &wanted, &what);
-                        let got = oracle.values(value.clone(), rows).unwrap();
-                        assert_close(&got, &by_rows.values(value, rows).unwrap(), &what);
+                    for value in &values {
+                        let got = oracle.values_of(value, rows).unwrap();
+                        assert_close(&got, &by_rows.values_of(value, rows).unwrap(), &what);
                     }
-                    let owen = CoalitionalValue::owen();
-                    let got = oracle.coalitional_values(&owen, &partition, rows).unwrap();
-                    assert_close(&got, &by_rows.coalitional_values(&owen, &partition, rows).unwrap(), &what);
-                    let got = oracle.two_step_shapley(&partition, rows).unwrap();
-                    assert_close(&got, &by_rows.two_step_shapley(&partition, rows).unwrap(), &what);
                 }
             }
         }

@@ -29,7 +29,6 @@ pub(crate) mod pairs;
 pub(crate) mod paths;
 pub(crate) mod pieces;
 pub(crate) mod settings;
-pub(crate) mod shared;
 pub(crate) mod tables;
 pub(crate) mod two_step;
 pub(crate) mod value;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::game::LinkedGame;
 use super::mixtures::{Mixtures, View};
-use super::question::Question;
 use super::walk::Walk;
 
 /// Background rows that are sorted at once, so that memory does not grow with their number.
@@ -28,7 +28,7 @@ impl Mixtures<'_> {
     /// Sorts some background rows, in the order of the first of each cohort.
     pub(super) fn cohorts(
         &self,
-        question: &Question,
+        game: &LinkedGame,
         view: &View,
         explicand: &[f64],
         rows: Range<usize>,
@@ -37,7 +37,7 @@ impl Mixtures<'_> {
         let mut cohorts: Vec<Cohort> = Vec::new();
         let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
         for row in rows {
-            let feasible = self.walk(question, view, explicand, row, walk);
+            let feasible = self.walk(game, view, explicand, row, walk);
             let weight = self.weights[row];
             if let Some(&index) = known.get(&walk.signature) {
                 cohorts[index].weight += weight;
@@ -48,7 +48,7 @@ impl Mixtures<'_> {
                 row,
                 weight,
                 parting: feasible.then_some(walk.parting.len()),
-                asked: walk.parting.iter().any(|&player| question.place_of[player as usize].is_some()),
+                asked: walk.parting.iter().any(|&player| game.place_of[player as usize].is_some()),
                 leaves: walk.cubes.len(),
             });
         }
@@ -57,7 +57,7 @@ impl Mixtures<'_> {
 
     pub(super) fn walk(
         &self,
-        question: &Question,
+        game: &LinkedGame,
         view: &View,
         explicand: &[f64],
         row: usize,
@@ -65,7 +65,7 @@ impl Mixtures<'_> {
     ) -> bool {
         let features = self.ensemble.feature_count();
         let background = &self.background[row * features..(row + 1) * features];
-        walk.run(&self.ensemble, &self.fixed, &view.trees, &question.player_of, explicand, background)
+        walk.run(&self.ensemble, &self.fixed, &view.trees, &game.player_of, explicand, background)
     }
 }
 

@@ -1,11 +1,11 @@
-//! From questions to answers: cost is predicted, cohorts are sorted, tables made and read.
+//! From games to values: cost is predicted, cohorts are sorted, tables made and read.
 
 use apportion_games::Rows;
 use rayon::prelude::*;
 
 use super::cohorts::{CHUNK, Cohort};
+use super::game::LinkedGame;
 use super::mixtures::{Mixtures, View, check_finite};
-use super::question::Question;
 use super::table::PairGame;
 use super::walk::Walk;
 use super::weights::ByClass;
@@ -39,7 +39,7 @@ impl Cost {
 
 impl Mixtures<'_> {
     /// The steps that it takes; refuses more than are allowed. Predicting takes no more than those.
-    pub(super) fn check_cost(&self, questions: &[Question], rows: Rows<'_>) -> Result<u64, TreeError> {
+    pub(super) fn check_cost(&self, games: &[LinkedGame], rows: Rows<'_>) -> Result<u64, TreeError> {
         let mut cost = Cost::default();
         for start in (0..rows.len()).step_by(WAVE) {
             let wave = start..rows.len().min(start + WAVE);
@@ -48,8 +48,8 @@ impl Mixtures<'_> {
                 .map(|row| {
                     let explicand = self.rounded(rows.row(row));
                     let mut cost = Cost { row, ..Cost::default() };
-                    for question in questions {
-                        self.add_cost(question, &explicand, row, &mut cost);
+                    for game in games {
+                        self.add_cost(game, &explicand, row, &mut cost);
                     }
                     cost
                 })
@@ -70,12 +70,12 @@ impl Mixtures<'_> {
     }
 
     /// Adds the cost of one row, or of so many background rows that it is too much.
-    fn add_cost(&self, question: &Question, explicand: &[f64], row: usize, cost: &mut Cost) {
-        let mut walk = Walk::new(question.place_of.len());
+    fn add_cost(&self, game: &LinkedGame, explicand: &[f64], row: usize, cost: &mut Cost) {
+        let mut walk = Walk::new(game.place_of.len());
         for view in &self.views {
             for start in (0..self.weights.len()).step_by(CHUNK) {
                 let chunk = start..self.weights.len().min(start + CHUNK);
-                for cohort in self.cohorts(question, view, explicand, chunk, &mut walk) {
+                for cohort in self.cohorts(game, view, explicand, chunk, &mut walk) {
                     let steps = cohort.steps(view.outputs.len());
                     cost.add(Cost {
                         steps,
@@ -92,10 +92,10 @@ impl Mixtures<'_> {
         }
     }
 
-    /// Answers questions whose cost is checked: values at `places` places.
+    /// The values in games whose cost is checked, at `places` places.
     pub(super) fn answer(
         &self,
-        questions: &[Question],
+        games: &[LinkedGame],
         places: usize,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
@@ -110,8 +110,8 @@ impl Mixtures<'_> {
             || (),
             |(), values, row| {
                 let explicand = self.rounded(row);
-                for question in questions {
-                    self.add_values(question, &explicand, values);
+                for game in games {
+                    self.add_values(game, &explicand, values);
                 }
             },
         );
@@ -120,16 +120,15 @@ impl Mixtures<'_> {
     }
 
     /// Adds the values of one row.
-    fn add_values(&self, question: &Question, explicand: &[f64], values: &mut [f64]) {
+    fn add_values(&self, game: &LinkedGame, explicand: &[f64], values: &mut [f64]) {
         let outputs = self.base.len();
-        let walk = || Walk::new(question.place_of.len());
+        let walk = || Walk::new(game.place_of.len());
         for view in &self.views {
             for start in (0..self.weights.len()).step_by(CHUNK) {
                 let chunk = start..self.weights.len().min(start + CHUNK);
-                let cohorts = self.cohorts(question, view, explicand, chunk, &mut walk());
-                let of_cohort = |walk: &mut Walk, cohort: &Cohort| {
-                    self.values_of(question, view, explicand, cohort, walk)
-                };
+                let cohorts = self.cohorts(game, view, explicand, chunk, &mut walk());
+                let of_cohort =
+                    |walk: &mut Walk, cohort: &Cohort| self.values_of(game, view, explicand, cohort, walk);
                 // Threads share the cohorts, and their values are added in order.
                 let shares: Vec<_> = cohorts.par_iter().map_init(walk, of_cohort).collect();
                 for (place, shares) in shares.into_iter().flatten() {
@@ -144,21 +143,21 @@ impl Mixtures<'_> {
     /// What a cohort adds: for each place with a value its numbers, by output of the view.
     fn values_of(
         &self,
-        question: &Question,
+        game: &LinkedGame,
         view: &View,
         explicand: &[f64],
         cohort: &Cohort,
         walk: &mut Walk,
     ) -> Vec<(usize, Vec<f64>)> {
-        if !cohort.asked || !self.walk(question, view, explicand, cohort.row, walk) {
+        if !cohort.asked || !self.walk(game, view, explicand, cohort.row, walk) {
             return Vec::new();
         }
         let places: Vec<Option<usize>> =
-            walk.parting.iter().map(|&player| question.place_of[player as usize]).collect();
+            walk.parting.iter().map(|&player| game.place_of[player as usize]).collect();
         let members = places.iter().flatten().count();
-        let weights = ByClass::new(&question.weights, members, places.len() - members);
+        let weights = ByClass::new(&game.weights, members, places.len() - members);
         let all = &self.outputs[cohort.row * self.base.len()..(cohort.row + 1) * self.base.len()];
-        let game = PairGame {
+        let pair = PairGame {
             link: self.link,
             base: &view.base,
             unit: self.fixed.unit(),
@@ -167,7 +166,7 @@ impl Mixtures<'_> {
             weights: &weights,
             empty: &view.outputs.iter().map(|&output| all[output]).collect::<Vec<_>>(),
         };
-        let values = game.values(&walk.cubes);
+        let values = pair.values(&walk.cubes);
         let shares = |values: &[f64]| values.iter().map(|value| cohort.weight * value).collect();
         places
             .iter()

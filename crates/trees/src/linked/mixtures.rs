@@ -1,9 +1,8 @@
 //! An ensemble with a link, against a background: what is computed once.
 
-use apportion_games::{Background, Rows};
+use apportion_games::{Background, Rows, Shared};
 
 use super::fixed::Fixed;
-use crate::engine::shared::SharedEnsemble;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
@@ -17,9 +16,9 @@ pub(super) struct View {
     pub(super) base: Vec<f64>,
 }
 
-/// What stays the same for all questions and rows.
+/// What stays the same for all games and rows.
 pub(super) struct Mixtures<'a> {
-    pub(super) ensemble: SharedEnsemble<'a>,
+    pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,
     pub(super) fixed: Fixed,
     /// One for each output, unless the link mixes them.
@@ -39,7 +38,7 @@ pub(super) struct Mixtures<'a> {
 
 impl<'a> Mixtures<'a> {
     pub(super) fn new(
-        ensemble: SharedEnsemble<'a>,
+        ensemble: Shared<'a, Ensemble>,
         link: Link,
         background: Rows<'_>,
         weights: Option<&[f64]>,

@@ -23,8 +23,8 @@
 //!
 //! What that takes is counted before anything is computed, and refused where it is more than allowed.
 //!
-//! Of features in groups, a group that is a player parts where one of its features does. A coalitional value asks one question for each
-//! group, among its members and the other groups as wholes ([`question`]).
+//! Of features in groups, a group that is a player parts where one of its features does. A coalitional value takes one game for each
+//! group, among its members and the other groups as wholes ([`game`]).
 //!
 //! What it can be asked for is in [`oracle`].
 //!
@@ -36,10 +36,10 @@
 mod cohorts;
 mod explain;
 mod fixed;
+mod game;
 mod link;
 mod mixtures;
 pub(crate) mod oracle;
-mod question;
 mod table;
 mod walk;
 mod weights;

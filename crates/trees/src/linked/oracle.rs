@@ -1,15 +1,14 @@
 //! An ensemble with a link and a background, and what it can be asked for.
 
-use apportion_games::{Partition, Rows};
-use apportion_models::Link;
-use apportion_values::{CoalitionalValue, Semivalue, Value};
+use apportion_games::{Rows, Shared};
+use apportion_models::{Ensemble, Link};
+use apportion_values::{Semivalue, Value};
 
+use super::game::LinkedGame;
 use super::mixtures::Mixtures;
-use super::question::Question;
 use crate::engine::attributions::Attributions;
 use crate::engine::interactions::{Diagonal, Interactions};
 use crate::engine::settings::Plan;
-use crate::engine::shared::SharedEnsemble;
 use crate::engine::two_step::{members_alone, two_step};
 use crate::engine::value;
 use crate::error::TreeError;
@@ -33,7 +32,11 @@ const STEP: f64 = 17e-9;
 /// *step* for each output. A step takes 15 to 20 ns of one core: rows that part on 20 features make a million of them. Those of a model
 /// of 100 trees of depth 4 on 12 features (adult census, logistic) take 26 µs per background row:
 /// `cargo run --release -p apportion-trees --example linked`. What all comes to is predicted first and refused beyond a
-/// [limit](Self::with_most_steps).
+/// [limit](Self::with_most_steps), with [`TreeError::TooManySteps`].
+///
+/// Of features in groups each group takes the mixtures of its own members and the other groups as wholes, 2^(groups − 1 + members) at
+/// most; values of groups take 2^groups at most; a two-step value takes the mixtures of each group's members, and those of the groups.
+/// Where outputs are too large for `f64`, they are refused with [`TreeError::OutputOverflow`].
 ///
 /// Nothing is rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` does so: it takes the margin's values against each
 /// background row and stretches them by the ratio of the differences in output and in margin. That sums to the same total, and agrees
@@ -46,7 +49,7 @@ const STEP: f64 = 17e-9;
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, LinkedOracle};
+/// use apportion_trees::{Ensemble, Exact, LinkedOracle};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/logistic.json"))?;
@@ -89,7 +92,7 @@ impl<'a> LinkedOracle<'a> {
     /// for leaves so large that a link would tell the rounding of their sums;
     /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
     pub fn new(
-        ensemble: impl Into<SharedEnsemble<'a>>,
+        ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
@@ -122,89 +125,24 @@ impl<'a> LinkedOracle<'a> {
             Way::Outputs(mixtures) => mixtures.link,
         }
     }
-
-    /// v(∅) of every explicand, per output: the weighted mean output of the background.
-    pub fn base(&self) -> &[f64] {
-        match &self.way {
-            Way::Margins(oracle) => oracle.base(),
-            Way::Outputs(mixtures) => &mixtures.base,
-        }
-    }
-
-    /// The `value` of every feature, for every output and each of the rows.
-    ///
-    /// Accurate to rounding: for efficient values, values and base add up to the prediction within 1e-12 of the largest. The result does
-    /// not depend on the number of threads.
-    ///
-    /// # Errors
-    ///
-    /// [`TreeError::TooManySteps`] where it would take more than is allowed, before it is begun; [`TreeError::OutputOverflow`]
-    /// where outputs are too large for `f64`; and as [`InterventionalOracle::values`].
-    pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
-        self.values_of(&value.into(), rows)
-    }
-
-    /// The value of every feature where features stand in the groups of `partition`; see
-    /// [`InterventionalOracle::coalitional_values`].
-    ///
-    /// Each group takes the mixtures of its own members and the other groups as wholes: 2^(groups − 1 + members) at most.
-    ///
-    /// # Errors
-    ///
-    /// As [`values`](Self::values) and [`InterventionalOracle::coalitional_values`].
-    pub fn coalitional_values(
-        &self,
-        value: &CoalitionalValue,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::Coalitional(value.clone(), partition.clone()), rows)
-    }
-
-    /// The `value` of every group of `partition` in the quotient game; see [`InterventionalOracle::quotient_values`].
-    ///
-    /// Takes 2^groups mixtures at most.
-    ///
-    /// # Errors
-    ///
-    /// As [`coalitional_values`](Self::coalitional_values).
-    pub fn quotient_values(
-        &self,
-        value: Semivalue,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::quotient(value, partition.clone()), rows)
-    }
-
-    /// The two-step Shapley value of every feature; see [`InterventionalOracle::two_step_shapley`].
-    ///
-    /// Takes the mixtures of each group's members, and those of the groups.
-    ///
-    /// # Errors
-    ///
-    /// As [`coalitional_values`](Self::coalitional_values).
-    pub fn two_step_shapley(&self, partition: &Partition, rows: Rows<'_>) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::two_step(partition.clone()), rows)
-    }
 }
 
-/// The questions that are asked for a value, and how many values each row has. Those of a two-step value are of the features in their groups
+/// The games that a value takes, and how many values each row has. Those of a two-step value are of the features in their groups
 /// alone, and at last of the groups.
-fn questions(value: &Value, features: usize) -> Result<(Vec<Question>, usize), TreeError> {
+fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
     Ok(match value {
         Value::Semivalue(value) => {
-            (vec![Question::alike(value.clone(), (0..features as u32).collect(), features)], features)
+            (vec![LinkedGame::alike(value.clone(), (0..features as u32).collect(), features)], features)
         }
         Value::Coalitional(value, groups) if groups.largest() == 1 => {
-            return questions(&value.between.clone().into(), features);
+            return games(&value.between.clone().into(), features);
         }
-        Value::Coalitional(value, groups) => (Question::coalitional(value, groups), features),
-        Value::Quotient(value, groups) => (vec![Question::quotient(value.clone(), groups)], groups.len()),
+        Value::Coalitional(value, groups) => (LinkedGame::coalitional(value, groups), features),
+        Value::Quotient(value, groups) => (vec![LinkedGame::quotient(value.clone(), groups)], groups.len()),
         Value::TwoStepShapley(groups) => {
-            let mut both = Question::coalitional(&members_alone()?, groups);
-            both.push(Question::quotient(Semivalue::Shapley, groups));
+            let mut both = LinkedGame::coalitional(&members_alone()?, groups);
+            both.push(LinkedGame::quotient(Semivalue::Shapley, groups));
             (both, features)
         }
         _ => return Err(value::unsupported(value)),
@@ -213,7 +151,10 @@ fn questions(value: &Value, features: usize) -> Result<(Vec<Question>, usize), T
 
 impl Exact for LinkedOracle<'_> {
     fn base(&self) -> &[f64] {
-        self.base()
+        match &self.way {
+            Way::Margins(oracle) => oracle.base(),
+            Way::Outputs(mixtures) => &mixtures.base,
+        }
     }
 
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError> {
@@ -221,15 +162,15 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => return oracle.values_of(value, rows),
             Way::Outputs(mixtures) => mixtures,
         };
-        let (questions, places) = questions(value, mixtures.ensemble.feature_count())?;
+        let (games, places) = games(value, mixtures.ensemble.feature_count())?;
         mixtures.ensemble.check_rows(rows, "row")?;
-        mixtures.check_cost(&questions, rows)?;
-        match (value, questions.split_last()) {
+        mixtures.check_cost(&games, rows)?;
+        match (value, games.split_last()) {
             (Value::TwoStepShapley(groups), Some((of_groups, alone))) => {
                 let of_groups = mixtures.answer(std::slice::from_ref(of_groups), groups.len(), rows)?;
                 two_step(groups, mixtures.answer(alone, places, rows)?, &of_groups)
             }
-            _ => mixtures.answer(&questions, places, rows),
+            _ => mixtures.answer(&games, places, rows),
         }
     }
 
@@ -255,9 +196,9 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => return oracle.plan_of(value, count, sample),
             Way::Outputs(mixtures) => mixtures,
         };
-        let (questions, _) = questions(value, mixtures.ensemble.feature_count())?;
+        let (games, _) = games(value, mixtures.ensemble.feature_count())?;
         mixtures.ensemble.check_rows(sample, "row")?;
-        let steps = mixtures.check_cost(&questions, sample)? as f64;
+        let steps = mixtures.check_cost(&games, sample)? as f64;
         let seconds = STEP * steps * count as f64 / sample.len().max(1) as f64;
         Ok(Plan { kernels: Vec::new(), seconds })
     }

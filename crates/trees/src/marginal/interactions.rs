@@ -10,8 +10,8 @@
 //! approach to the concept of interaction among players in cooperative games*, 1999), and their like for every semivalue. Kernels are those
 //! of values; what a leaf gives to pairs is told in [`shares`](super::shares).
 
-use apportion_games::{Partition, Rows};
-use apportion_values::{Semivalue, Value};
+use apportion_games::Rows;
+use apportion_values::Value;
 
 use super::cost::{self, Choose};
 use super::oracle::InterventionalOracle;
@@ -21,58 +21,8 @@ use crate::engine::interactions::{Diagonal, Interactions};
 use crate::engine::value;
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
-use crate::exact::Exact;
 
 impl InterventionalOracle<'_> {
-    /// The interaction index of every pair of features, for every output and each of the rows, and on the diagonal what `diagonal`
-    /// says: the Shapley interaction index, the Banzhaf interaction index, or that of any other semivalue.
-    ///
-    /// Accurate to rounding, and the same bytes for any number of threads. Takes two to four times as long as [`values`](Self::values),
-    /// and rows × features² × outputs numbers of memory. Pairs of which no path of the trees has both do not interact and take no
-    /// time. A kernel that is [asked for](Self::with_settings) is that of the values and of the pairs; the tables of pairs hold `f64` and are
-    /// not kept. Linear leaves are walked.
-    ///
-    /// ```
-    /// use apportion_games::Rows;
-    /// use apportion_trees::{Diagonal, Ensemble, InterventionalOracle};
-    /// use apportion_values::Semivalue;
-    ///
-    /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
-    /// let oracle = InterventionalOracle::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
-    /// let explained = oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&[1.0, 9.0], 2))?;
-    /// // Alone the features raise the prediction by 4 and 2, together by 4.
-    /// assert_eq!(explained.values, [4.0, -1.0, -1.0, 2.0]);
-    /// # Ok::<(), apportion_trees::TreeError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`values`](Self::values); [`TreeError::TooManyPairs`] where the result does not fit in memory.
-    pub fn interactions(
-        &self,
-        value: Semivalue,
-        diagonal: Diagonal,
-        rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
-        self.interactions_of(&value.into(), diagonal, rows)
-    }
-
-    /// The interaction index of every pair of groups of `partition` in the quotient game, whose players are the groups; see
-    /// [`interactions`](Self::interactions) and [`quotient_values`](Self::quotient_values).
-    ///
-    /// # Errors
-    ///
-    /// As [`interactions`](Self::interactions), and as [`quotient_values`](Self::quotient_values) for the partition.
-    pub fn quotient_interactions(
-        &self,
-        value: Semivalue,
-        diagonal: Diagonal,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
-        self.interactions_of(&Value::quotient(value, partition.clone()), diagonal, rows)
-    }
-
     /// The interactions, each tree's kernel chosen by `choose`, and on the diagonal the values by that of least predicted time.
     pub(super) fn pairs_of(
         &self,

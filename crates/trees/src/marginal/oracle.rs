@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
-use apportion_games::{Background, Rows};
+use apportion_games::{Background, Rows, Shared};
+use apportion_models::Ensemble;
 use apportion_values::Value;
 
 use super::cohorts::Cohorts;
@@ -11,7 +12,6 @@ use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
 use crate::engine::kept::Kept;
 use crate::engine::settings::Settings;
-use crate::engine::shared::SharedEnsemble;
 use crate::error::TreeError;
 use crate::path_dependent::AgainstBaseline;
 
@@ -34,9 +34,18 @@ pub(super) struct Seen {
 /// leaves that a mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with explainable AI for
 /// trees*, 2020, extended to background sets and semivalues).
 ///
+/// # Costs
+///
+/// Values of features in groups and values of groups take about as long as those of features: a leaf counts for groups of which it needs
+/// features of both rows only where that is one group. What is computed of a background set for groups is not kept between calls. A two-step
+/// value takes both. Interactions take two to four times as long as values, and rows × features² × outputs numbers of memory; pairs of which
+/// no path of the trees has both do not interact and take no time, and tables of pairs are not kept.
+///
+/// A plan takes the time of sorting the background, if that pays for these rows; it is kept.
+///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, InterventionalOracle};
+/// use apportion_trees::{Ensemble, Exact, InterventionalOracle};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
@@ -48,7 +57,7 @@ pub(super) struct Seen {
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
 pub struct InterventionalOracle<'a> {
-    pub(super) ensemble: SharedEnsemble<'a>,
+    pub(super) ensemble: Shared<'a, Ensemble>,
     /// Rounded, row-major; rows of weight 0 are left out.
     pub(super) background: Vec<f64>,
     /// Positive, with sum 1.
@@ -80,7 +89,7 @@ impl<'a> InterventionalOracle<'a> {
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
     /// not negative and not all zero.
     pub fn new(
-        ensemble: impl Into<SharedEnsemble<'a>>,
+        ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
         weights: Option<&[f64]>,
     ) -> Result<Self, TreeError> {
@@ -114,7 +123,7 @@ impl<'a> InterventionalOracle<'a> {
     ///
     /// [`TreeError::OtherModel`] for a background that was compiled for another ensemble.
     pub fn from_compiled(
-        ensemble: impl Into<SharedEnsemble<'a>>,
+        ensemble: impl Into<Shared<'a, Ensemble>>,
         background: CompiledBackground,
     ) -> Result<Self, TreeError> {
         let ensemble = ensemble.into();
@@ -124,7 +133,7 @@ impl<'a> InterventionalOracle<'a> {
         Ok(Self { compiled: true, ..Self::without_rows(ensemble, parts.base, seen) })
     }
 
-    fn without_rows(ensemble: SharedEnsemble<'a>, base: Vec<f64>, seen: Seen) -> Self {
+    fn without_rows(ensemble: Shared<'a, Ensemble>, base: Vec<f64>, seen: Seen) -> Self {
         Self {
             background: Vec::new(),
             weights: Vec::new(),
@@ -144,11 +153,6 @@ impl<'a> InterventionalOracle<'a> {
     /// refused with [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, kept: Kept::default(), ..self }
-    }
-
-    /// v(∅) of every explicand, per output: the weighted mean margin of the background.
-    pub fn base(&self) -> &[f64] {
-        &self.base
     }
 
     /// At least as many as the features of any path and of the model of its leaf.

@@ -2,14 +2,14 @@
 
 use std::sync::OnceLock;
 
-use apportion_games::Partition;
+use apportion_games::{Partition, Shared};
+use apportion_models::Ensemble;
 
 use super::coalitional;
 use super::interactions::Partners;
 use super::program::Program;
 use crate::engine::kept::Kept;
 use crate::engine::settings::Settings;
-use crate::engine::shared::SharedEnsemble;
 use crate::error::TreeError;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for features in groups Owen,
@@ -20,13 +20,33 @@ use crate::error::TreeError;
 /// (Lundberg, Erion and Lee, *Consistent individualized feature attribution for tree ensembles*, 2018), which XGBoost calls
 /// `pred_contribs`; here they are computed in `f64`, with an error that does not grow with the depth of the trees.
 ///
-/// With D the most distinct features on a path of a tree, Shapley values take O(splits × ⌈D/2⌉) per row, (weighted) Banzhaf values
-/// O(splits), weights by size O(leaves × D²). The oracle takes 84 bytes per split. Once asked for values of features in groups it keeps
-/// some 260 bytes per split more, and 84 for values of the groups, for the partition that it was asked for last.
+/// A row's values are the same bits whatever the number of threads, the rows beside it and the instruction set of the machine.
+///
+/// # Costs
+///
+/// With D the most distinct features on a path of a tree, G the most groups on a path and m the most features of one group on a path, a row
+/// takes:
+///
+/// | values | time |
+/// |---|---|
+/// | Shapley | O(splits × ⌈D/2⌉) |
+/// | (weighted) Banzhaf | O(splits) |
+/// | weights by size | O(leaves × D²) |
+/// | of features in groups | O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)): g groups are tested above a split and again below it, on average |
+/// | of features in groups, weights by size | O(leaves × (G² + m²)) |
+/// | of groups | that of features, or less where paths have fewer groups than features |
+/// | two-step | that of groups, and that of features in groups with one node between the groups |
+/// | interactions | O(splits × D × ⌈D/2⌉), by weights by size O(leaves × D³), and n² numbers per output |
+///
+/// On 500 trees of depth 8 with 100 features in 20 groups, Owen values take twice the time of Shapley values.
+///
+/// The oracle takes 84 bytes per split. Once asked for values of features in groups it keeps some 260 bytes per split more, and 84 for
+/// values of the groups, for the partition that it was asked for last; the first call with a partition takes some 300 ns and 70 ns per split
+/// more. Once asked for interactions it keeps 8 bytes for each split and feature above it.
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, PathDependentOracle};
+/// use apportion_trees::{Ensemble, Exact, PathDependentOracle};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
@@ -40,7 +60,7 @@ use crate::error::TreeError;
 /// ```
 #[derive(Debug)]
 pub struct PathDependentOracle<'a> {
-    pub(super) ensemble: SharedEnsemble<'a>,
+    pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) settings: Settings,
     /// 0, 1, …: each feature is its own player.
     pub(super) features: Vec<u32>,
@@ -59,7 +79,7 @@ impl<'a> PathDependentOracle<'a> {
     /// # Errors
     ///
     /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game.
-    pub fn new(ensemble: impl Into<SharedEnsemble<'a>>) -> Result<Self, TreeError> {
+    pub fn new(ensemble: impl Into<Shared<'a, Ensemble>>) -> Result<Self, TreeError> {
         let ensemble = ensemble.into();
         ensemble.check_covers()?;
         let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
@@ -73,10 +93,5 @@ impl<'a> PathDependentOracle<'a> {
             quotient: Kept::default(),
             coalitional: Kept::default(),
         })
-    }
-
-    /// v(∅) of every explicand, per output: what the trees expect of a row of which nothing is known.
-    pub fn base(&self) -> &[f64] {
-        &self.program.base
     }
 }

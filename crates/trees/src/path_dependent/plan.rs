@@ -29,14 +29,15 @@ impl PathDependentOracle<'_> {
     ///
     /// ```
     /// use apportion_games::Rows;
-    /// use apportion_trees::{Ensemble, Kernel, PathDependentOracle, Settings};
+    /// use apportion_trees::{Ensemble, Exact, Kernel, PathDependentOracle, Settings};
     /// use apportion_values::Semivalue;
     ///
     /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
     /// let settings = Settings { kernel: Some(Kernel::Walk), ..Settings::default() };
     /// let oracle = PathDependentOracle::new(&model)?.with_settings(settings);
-    /// assert_eq!(oracle.plan(&Semivalue::Shapley, 1)?.kernels, [(Kernel::Walk, 1)]);
-    /// let walked = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 9.0], 2))?;
+    /// let row = Rows::new(&[0.0, 9.0], 2);
+    /// assert_eq!(oracle.plan(Semivalue::Shapley, row)?.kernels, [(Kernel::Walk, 1)]);
+    /// let walked = oracle.values(Semivalue::Shapley, row)?;
     /// assert!((walked.values[0] + 1.0).abs() < 1e-15);
     /// # Ok::<(), apportion_trees::TreeError>(())
     /// ```
@@ -44,16 +45,6 @@ impl PathDependentOracle<'_> {
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
-    }
-
-    /// What [`values`](Self::values) would do with so many rows, and how long it would take.
-    ///
-    /// # Errors
-    ///
-    /// [`TreeError::Value`] for weights by size of another number of players than the model has features,
-    /// [`TreeError::Unsupported`] for a kernel that was [asked for](Self::with_settings) and cannot be used.
-    pub fn plan(&self, value: &Semivalue, rows: usize) -> Result<Plan, TreeError> {
-        self.plan_for(&value.clone().into(), rows)
     }
 
     /// The same for any value.
@@ -76,7 +67,7 @@ impl PathDependentOracle<'_> {
         };
         let length = |rule: &Option<Rule>| rule.as_ref().map_or(0, Rule::len);
         if let Some(reduced) = value::reduced(value) {
-            return self.plan(reduced, rows);
+            return self.plan_for(&reduced.clone().into(), rows);
         }
         match value {
             Value::TwoStepShapley(groups) => {

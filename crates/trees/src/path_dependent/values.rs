@@ -26,105 +26,6 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 
 impl PathDependentOracle<'_> {
-    /// The `value` of every feature, for every output and each of the rows.
-    ///
-    /// Accurate to rounding: for efficient values, values and base add up to the prediction within 1e-12 of the largest, at any depth. A
-    /// row's values are the same bits whatever the number of threads, the rows beside it and the instruction set of the machine.
-    ///
-    /// # Errors
-    ///
-    /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features,
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite,
-    /// [`TreeError::Value`] for weights by size of another number of players than the model has features,
-    /// [`TreeError::Unsupported`] for a kernel that was [asked for](Self::with_settings) and cannot be used.
-    pub fn values(&self, value: Semivalue, rows: Rows<'_>) -> Result<Attributions, TreeError> {
-        self.values_of(&value.into(), rows)
-    }
-
-    /// The coalitional `value` of every feature, for every output and each of the rows: features in the groups of `partition`, one
-    /// semivalue between the groups and one within them.
-    ///
-    /// ```text
-    /// g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
-    /// ```
-    ///
-    /// (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo sampling on the product space of
-    /// coalitions and features*, 2023, equation 3.13): Owen, Banzhaf-Owen, and every other pair. As exact as [`values`](Self::values), to
-    /// which groups of one and one group alone reduce it, and as independent of threads and of other rows.
-    ///
-    /// With G the most groups on a path and m the most features of one group on a path, a row takes
-    /// O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)), where g counts the groups that are tested above a split and again below it, on average: on 500
-    /// trees of depth 8 with 100 features in 20 groups twice the time of Shapley values. (Weighted) Banzhaf values at a level have one node
-    /// there; with weights by size it takes O(leaves × (G² + m²)). The first call with a partition takes some 300 ns per split more.
-    ///
-    /// # Errors
-    ///
-    /// As [`values`](Self::values); [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) for a partition of
-    /// another number of players than the model has features; [`TreeError::Value`] for weights by size of another number of
-    /// groups, or of members of some group.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// use apportion_games::{Partition, Rows};
-    /// use apportion_trees::{Ensemble, PathDependentOracle};
-    /// use apportion_values::CoalitionalValue;
-    ///
-    /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
-    /// let oracle = PathDependentOracle::new(&model)?;
-    /// let together = Partition::whole(2);
-    /// let explained = oracle.coalitional_values(&CoalitionalValue::owen(), &together, Rows::new(&[0.0, 9.0], 2))?;
-    /// // One group alone: the Shapley values.
-    /// assert!((explained.values[0] + 1.0).abs() < 1e-15 && (explained.values[1] - 0.8).abs() < 1e-15);
-    /// # Ok::<(), apportion_trees::TreeError>(())
-    /// ```
-    pub fn coalitional_values(
-        &self,
-        value: &CoalitionalValue,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::Coalitional(value.clone(), partition.clone()), rows)
-    }
-
-    /// The `value` of every group of `partition` in the game among the groups, for every output and each of the rows:
-    /// [`Attributions::values`] has rows × groups × outputs.
-    ///
-    /// In the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al. 2023, Definition 2.1) a group's features are known together or
-    /// not at all, so that tests on features of one group are to it what tests on one feature are to that feature. Takes the time of
-    /// [`values`](Self::values), or less where paths have fewer groups than features; the first call with a partition some 70 ns per split
-    /// more.
-    ///
-    /// # Errors
-    ///
-    /// As [`coalitional_values`](Self::coalitional_values).
-    pub fn quotient_values(
-        &self,
-        value: Semivalue,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::quotient(value, partition.clone()), rows)
-    }
-
-    /// The two-step Shapley value of every feature, for every output and each of the rows: the Shapley value among the members of its
-    /// group alone, and an equal share of what the group gets beyond that.
-    ///
-    /// ```text
-    /// TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
-    /// ```
-    ///
-    /// (Kotsiopoulos et al. 2023, equation 3.19, of the game less v(∅)). Takes the time of
-    /// [`coalitional_values`](Self::coalitional_values) with one node between the groups, and that of
-    /// [`quotient_values`](Self::quotient_values).
-    ///
-    /// # Errors
-    ///
-    /// As [`coalitional_values`](Self::coalitional_values).
-    pub fn two_step_shapley(&self, partition: &Partition, rows: Rows<'_>) -> Result<Attributions, TreeError> {
-        self.values_of(&Value::two_step(partition.clone()), rows)
-    }
-
     /// The features as players, or groups of them, with their program.
     pub(super) fn players(&self, groups: Option<&Partition>) -> Players<'_> {
         match groups {
@@ -276,8 +177,9 @@ impl Exact for PathDependentOracle<'_> {
                 None => self.in_groups(of, groups, rows),
             },
             Value::TwoStepShapley(groups) => {
-                let alone = self.coalitional_values(&members_alone()?, groups, rows)?;
-                two_step(groups, alone, &self.quotient_values(Semivalue::Shapley, groups, rows)?)
+                let alone = self.values(Value::Coalitional(members_alone()?, groups.clone()), rows)?;
+                let of_groups = self.values(Value::quotient(Semivalue::Shapley, groups.clone()), rows)?;
+                two_step(groups, alone, &of_groups)
             }
             _ => Err(value::unsupported(value)),
         }

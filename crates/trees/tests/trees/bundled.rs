@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Attributions, Diagonal, Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle,
+    Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle,
 };
-use apportion_values::{CoalitionalValue, Semivalue, enumerate};
-use serde_json::Value;
+use apportion_values::{Semivalue, Value, enumerate};
+use serde_json::Value as Json;
 
 use crate::common::case::close;
 
@@ -16,14 +16,14 @@ fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures")
 }
 
-fn floats(value: &Value) -> Vec<f64> {
+fn floats(value: &Json) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
 const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
 
 /// Compares the answers of an oracle with the truth about `game` in the cases that have it.
-fn compare(model: &Value, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
+fn compare(model: &Json, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
     let file = &model["file"];
     let mut compared = 0;
     for case in model["cases"].as_array().unwrap().iter().filter(|case| !case[game].is_null()) {
@@ -52,7 +52,7 @@ fn compare(model: &Value, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attr
 #[test]
 fn bundled_models_agree_with_their_ground_truth() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
+    let truth: Json = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
     let (mut marginal, mut path_dependent, mut enumerated) = (0, 0, 0);
     for model in truth.as_array().unwrap() {
         let ensemble = Ensemble::from_path(models().join(model["file"].as_str().unwrap())).unwrap();
@@ -89,13 +89,13 @@ fn bundled_models_agree_with_their_ground_truth() {
 #[test]
 fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("groups.json")).unwrap()).unwrap();
+    let truth: Json = serde_json::from_slice(&std::fs::read(fixtures.join("groups.json")).unwrap()).unwrap();
     let mut compared = 0;
     for model in truth.as_array().unwrap() {
         let file = model["file"].as_str().unwrap();
         let ensemble = Ensemble::from_path(models().join(file)).unwrap();
         let n = ensemble.feature_count();
-        let members = |group: &Value| floats(group).into_iter().map(|feature| feature as usize).collect();
+        let members = |group: &Json| floats(group).into_iter().map(|feature| feature as usize).collect();
         let partition =
             Partition::new(n, model["partition"].as_array().unwrap().iter().map(members).collect()).unwrap();
         let background: Vec<f64> = model["background"].as_array().unwrap().iter().flat_map(floats).collect();
@@ -108,17 +108,16 @@ fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
             let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, n), None).unwrap();
             let explicand = floats(&case["x"]);
             let rows = Rows::new(&explicand, n);
-            let coalitional = |value| oracle.coalitional_values(&value, &partition, rows).unwrap();
-            let quotient = |value| oracle.quotient_values(value, &partition, rows).unwrap();
             let (base, prediction) = (case["base"].as_f64().unwrap(), case["prediction"].as_f64().unwrap());
             let tolerance = 1e-12 * base.abs().max(prediction.abs());
-            for (key, got) in [
-                ("owen", coalitional(CoalitionalValue::owen())),
-                ("banzhaf_owen", coalitional(CoalitionalValue::banzhaf_owen())),
-                ("two_step_shapley", oracle.two_step_shapley(&partition, rows).unwrap()),
-                ("quotient_shapley", quotient(Semivalue::Shapley)),
-                ("quotient_banzhaf", quotient(Semivalue::Banzhaf)),
+            for (key, value) in [
+                ("owen", Value::owen(partition.clone())),
+                ("banzhaf_owen", Value::banzhaf_owen(partition.clone())),
+                ("two_step_shapley", Value::two_step(partition.clone())),
+                ("quotient_shapley", Value::quotient(Semivalue::Shapley, partition.clone())),
+                ("quotient_banzhaf", Value::quotient(Semivalue::Banzhaf, partition.clone())),
             ] {
+                let got = oracle.values(value, rows).unwrap();
                 let truth = floats(&case[key]);
                 assert_eq!(got.values.len(), truth.len());
                 assert!(
@@ -139,7 +138,7 @@ fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
 fn remainders_are_the_interactions_of_xgboost() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let file = std::fs::read(fixtures.join("xgboost_interactions.json")).unwrap();
-    let cases: Vec<Value> = serde_json::from_slice(&file).unwrap();
+    let cases: Vec<Json> = serde_json::from_slice(&file).unwrap();
     let mut compared = 0;
     for case in &cases {
         let ensemble = Ensemble::from_path(crate::common::fixture(case["file"].as_str().unwrap())).unwrap();

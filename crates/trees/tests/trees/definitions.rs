@@ -2,6 +2,7 @@
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
+use apportion_trees::{Exact, InterventionalOracle, LinkedOracle};
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
 use crate::common::case::{Case, Rules, in_groups, semivalues};
@@ -220,7 +221,7 @@ fn pairs_on_long_paths_are_differences_of_values() {
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);
-                    let fixed = apportion_trees::InterventionalOracle::new(
+                    let fixed = InterventionalOracle::new(
                         &case.ensemble,
                         apportion_games::Rows::new(&baseline, features),
                         None,
@@ -344,7 +345,7 @@ fn background_rows_that_decide_alike_count_together() {
     let rows: Vec<f64> = (0..40).flat_map(|row| [f64::from(row % 3); 5]).collect();
     case.background = Background::rows(rows, 5).unwrap();
     case.check(&of_features(5));
-    let oracle = apportion_trees::LinkedOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let oracle = LinkedOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
     let oracle = oracle.with_most_steps(3 * (32 + 25 * 16) * 2);
     oracle.values(Semivalue::Shapley, case.rows()).unwrap();
 }

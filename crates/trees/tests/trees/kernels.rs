@@ -4,7 +4,7 @@ use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{
     Diagonal, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
 };
-use apportion_values::{CoalitionalValue, Semivalue, Value};
+use apportion_values::{Semivalue, Value};
 
 use crate::common::case::Case;
 use crate::common::{Random, TreeSpec};
@@ -38,7 +38,7 @@ fn the_choice_of_kernel_follows_the_work() {
         (2, 3000, Semivalue::Shapley, Kernel::Tables),
     ] {
         let oracle = marginal(&case, background, Settings::default());
-        let plan = oracle.plan(&value, case.rows().slice(0..rows)).unwrap();
+        let plan = oracle.plan(value.clone(), case.rows().slice(0..rows)).unwrap();
         assert_eq!(plan.kernels, [(wanted, 10)], "{background} background rows, {rows} rows, {value}");
     }
 }
@@ -47,18 +47,18 @@ fn the_choice_of_kernel_follows_the_work() {
 fn plans_of_the_marginal_game_say_what_is_done() {
     let case = case(24, 8, 3, 6, (400, 9));
     for kernel in [Kernel::Walk, Kernel::Cohorts, Kernel::Masks, Kernel::Tables] {
-        let plan = marginal(&case, 9, told(kernel)).plan(&Semivalue::Shapley, case.rows()).unwrap();
+        let plan = marginal(&case, 9, told(kernel)).plan(Semivalue::Shapley, case.rows()).unwrap();
         assert_eq!(plan.kernels, [(kernel, 3)]);
         assert!(plan.seconds > 0.0 && plan.seconds < 10.0, "{plan:?}");
     }
     let free = marginal(&case, 9, Settings::default());
-    let plan = free.plan(&Semivalue::Shapley, case.rows()).unwrap();
+    let plan = free.plan(Semivalue::Shapley, case.rows()).unwrap();
     assert_eq!(plan.kernels.iter().map(|(_, count)| count).sum::<usize>(), 3);
-    let one = free.plan(&Semivalue::Shapley, case.rows().slice(0..1)).unwrap();
+    let one = free.plan(Semivalue::Shapley, case.rows().slice(0..1)).unwrap();
     assert_eq!(one.kernels, [(Kernel::Cohorts, 3)]);
     assert!(one.seconds < plan.seconds);
     // Many more than are at hand.
-    let of = |count: usize| free.plan_for(&Semivalue::Shapley, count, case.rows()).unwrap();
+    let of = |count: usize| free.plan_of(&Semivalue::Shapley.into(), count, case.rows()).unwrap();
     assert_eq!((of(400), of(100_000).kernels), (plan, vec![(Kernel::Tables, 3)]));
     assert!(of(1_000_000).seconds > 5.0 * of(100_000).seconds);
     // Two-step values are a coalitional value and a quotient.
@@ -85,13 +85,14 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
         (Some(Kernel::Tables), &by_size, Kernel::Tables),
     ] {
         let oracle = by(told);
-        let plan = |rows| oracle.plan(value, rows).unwrap();
+        let plan = |rows| oracle.plan_of(&value.clone().into(), rows, case.rows()).unwrap();
         assert_eq!(plan(10).kernels, [(wanted, case.ensemble.tree_count())]);
         let seconds = [0, 1, 2, 8, 64, 65, 1000, 100_000].map(|rows| plan(rows).seconds);
         assert!(seconds.is_sorted() && seconds[1] < seconds[7], "{seconds:?}");
     }
     // More nodes of the rule take longer.
-    let seconds = |value: &Semivalue| by(None).plan(value, 100).unwrap().seconds;
+    let seconds =
+        |value: &Semivalue| by(None).plan_of(&value.clone().into(), 100, case.rows()).unwrap().seconds;
     assert!(seconds(&Semivalue::Banzhaf) < seconds(shapley));
 }
 
@@ -122,7 +123,7 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
             oracle.plan_of(&shapley, 1, row).map(|_| ()),
             oracle.values_of(&shapley, row).map(|_| ()),
             oracle.interactions_of(&shapley, Diagonal::Value, row).map(|_| ()),
-            oracle.coalitional_values(&CoalitionalValue::owen(), &groups, row).map(|_| ()),
+            oracle.values(Value::owen(groups.clone()), row).map(|_| ()),
         ];
         // Groups of two are half as many, of which a path may have enough bits.
         for (index, answer) in
@@ -158,7 +159,7 @@ fn kernels_that_the_path_dependent_game_has_not_are_refused() {
     for (kernel, value) in [(Kernel::Masks, Semivalue::Shapley), (Kernel::Quadrature, by_size)] {
         let oracle = by(&short, kernel);
         for error in [
-            oracle.plan(&value, 1).unwrap_err(),
+            oracle.plan(value.clone(), short.rows()).unwrap_err(),
             oracle.values(value.clone(), short.rows()).unwrap_err(),
             oracle.interactions(value.clone(), Diagonal::Value, short.rows()).unwrap_err(),
         ] {
@@ -173,7 +174,7 @@ fn kernels_that_the_path_dependent_game_has_not_are_refused() {
     assert!(matches!(pairs(Kernel::Quadrature, atom), Err(TreeError::Unsupported { .. })));
     let path: Vec<usize> = (0..20).collect();
     let long = Case::new(&mut Random(64), vec![TreeSpec::chain(&mut Random(65), &path)], 20, (1, 1));
-    let error = by(&long, Kernel::Tables).plan(&Semivalue::Shapley, 1).unwrap_err();
+    let error = by(&long, Kernel::Tables).plan(Semivalue::Shapley, long.rows()).unwrap_err();
     assert!(matches!(error, TreeError::Kernel { kernel: Kernel::Tables, tree: 0, .. }), "{error}");
 }
 

@@ -4,8 +4,8 @@ use crate::common::Random;
 use crate::common::case::{close, semivalues};
 use crate::common::lightgbm::{Node, text};
 use apportion_games::{Partition, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings};
-use apportion_values::Semivalue;
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
+use apportion_values::{Semivalue, Value};
 
 fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
@@ -119,12 +119,15 @@ fn a_categorical_model_equals_its_one_hot_twin() {
                 let oracle = InterventionalOracle::new(&twin, wide(&wide_background), None);
                 let oracle = oracle.unwrap().with_settings(settings);
                 let wide_rows = wide(&wide_explicands);
-                let wanted = oracle.quotient_values(value.clone(), &groups, wide_rows).unwrap();
+                let wanted =
+                    oracle.values(Value::quotient(value.clone(), groups.clone()), wide_rows).unwrap();
                 close(&format!("{what}, marginal, {kernel:?}"), &got.values, &wanted.values, 1e-12);
                 close(&what, &got.predictions, &wanted.predictions, 1e-12);
             }
             let got = dependent.values(value.clone(), rows).unwrap();
-            let wanted = dependent_twin.quotient_values(value, &groups, wide(&wide_explicands)).unwrap();
+            let wanted = dependent_twin
+                .values(Value::quotient(value, groups.clone()), wide(&wide_explicands))
+                .unwrap();
             close(&format!("{what}, path-dependent"), &got.values, &wanted.values, 1e-12);
             close(&what, &got.base, &wanted.base, 1e-12);
         }

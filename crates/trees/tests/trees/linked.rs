@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use apportion_games::{Background, MarginalGame, Partition, Rows, SubGame};
-use apportion_trees::{Ensemble, Link, LinkedOracle, ModelError, TreeError};
-use apportion_values::{Semivalue, enumerate};
-use serde_json::Value;
+use apportion_trees::{Ensemble, Exact, Link, LinkedOracle, ModelError, TreeError};
+use apportion_values::{Semivalue, Value, enumerate};
+use serde_json::Value as Json;
 
 use crate::common::case::{Case, close};
 use crate::common::{Random, TreeSpec, linked_document, read};
 
-fn floats(value: &Value) -> Vec<f64> {
+fn floats(value: &Json) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
 }
 
@@ -41,7 +41,7 @@ fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]
 #[test]
 fn probabilities_of_the_bundled_classifier_are_divided() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let truth: Value = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
+    let truth: Json = serde_json::from_slice(&std::fs::read(fixtures.join("truth.json")).unwrap()).unwrap();
     let models = truth.as_array().unwrap();
     let iris = models.iter().find(|model| model["file"] == "iris_xgb_softprob.json.gz").unwrap();
     let background: Vec<f64> = iris["background"].as_array().unwrap().iter().flat_map(floats).collect();
@@ -66,7 +66,7 @@ fn outputs_of_the_models_of_the_data_pack_are_divided() {
         ("california_xgb_poisson", Link::Exponential),
     ] {
         let Ok(truth) = std::fs::read(shared.join("truth").join(format!("{name}.json"))) else { continue };
-        let truth: Value = serde_json::from_slice(&truth).unwrap();
+        let truth: Json = serde_json::from_slice(&truth).unwrap();
         let ensemble =
             Ensemble::from_path(shared.join("models").join(truth["model_file"].as_str().unwrap())).unwrap();
         let rows: Vec<Vec<f64>> =
@@ -209,7 +209,9 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
         // In few groups it takes no time.
         let groups = (0..5).map(|group| (0..features).filter(|feature| feature % 5 == group).collect());
         let partition = Partition::new(features, groups.collect()).unwrap();
-        let got = oracle(&case).quotient_values(Semivalue::Shapley, &partition, case.rows()).unwrap();
+        let got = oracle(&case)
+            .values(Value::quotient(Semivalue::Shapley, partition.clone()), case.rows())
+            .unwrap();
         let total: f64 = got.values.iter().sum();
         assert!((got.base[0] + total - got.predictions[0]).abs() < 1e-14);
     }

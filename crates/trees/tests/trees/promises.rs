@@ -285,10 +285,13 @@ fn one_player_gets_everything_and_who_matters_not_nothing() {
     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[0.0; 4], 4), None).unwrap();
     let rows = Rows::new(&[1.0; 4], 4);
     let groups = Partition::new(4, vec![vec![2, 3], vec![1, 0]]).unwrap();
-    let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &groups, rows).unwrap();
+    let owen = oracle.values(Value::owen(groups.clone()), rows).unwrap();
     assert_eq!((owen.values, owen.base, owen.predictions), (vec![7.0, 0.0, 0.0, 0.0], vec![3.0], vec![10.0]));
-    assert_eq!(oracle.two_step_shapley(&groups, rows).unwrap().values, [7.0, 0.0, 0.0, 0.0]);
-    assert_eq!(oracle.quotient_values(Semivalue::Banzhaf, &groups, rows).unwrap().values, [0.0, 7.0]);
+    assert_eq!(oracle.values(Value::two_step(groups.clone()), rows).unwrap().values, [7.0, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        oracle.values(Value::quotient(Semivalue::Banzhaf, groups.clone()), rows).unwrap().values,
+        [0.0, 7.0]
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle};
-use apportion_values::{CoalitionalValue, Semivalue};
+use apportion_trees::{Ensemble, Exact as _, InterventionalOracle, PathDependentOracle};
+use apportion_values::{CoalitionalValue, Semivalue, Value};
 use num_bigint::BigInt;
 use num_rational::Ratio;
 
@@ -26,13 +26,13 @@ fn exactly(number: f64) -> Fraction {
 }
 
 /// A semivalue for games of `players`, and its moments M(k, 0): whole numbers over one denominator.
-struct Exact {
+struct Known {
     value: Semivalue,
     moments: Vec<BigInt>,
     denominator: BigInt,
 }
 
-impl Exact {
+impl Known {
     fn new(value: Semivalue, moments: Vec<Fraction>) -> Self {
         // The least common multiple of a and b is a times the numerator of b / a.
         let multiple = |a: BigInt, b: &Fraction| Ratio::new(b.denom().clone(), a.clone()).numer() * a;
@@ -43,7 +43,7 @@ impl Exact {
 }
 
 /// Semivalues whose parameters are fractions.
-fn semivalues(players: usize) -> Vec<Exact> {
+fn semivalues(players: usize) -> Vec<Known> {
     let powers = |p: Fraction| (0..players).map(|k| p.pow(k as i32)).collect::<Vec<_>>();
     // E t^k for t ~ Beta(β, α).
     let beta = |alpha: u64, beta: u64| {
@@ -64,14 +64,14 @@ fn semivalues(players: usize) -> Vec<Exact> {
     });
     let law: Vec<f64> = eighths.iter().map(|&weight| weight as f64 / 8.0).collect();
     vec![
-        Exact::new(Semivalue::Shapley, beta(1, 1)),
-        Exact::new(Semivalue::Banzhaf, powers(fraction(1, 2))),
-        Exact::new(Semivalue::weighted_banzhaf(0.375).unwrap(), powers(fraction(3, 8))),
-        Exact::new(Semivalue::weighted_banzhaf(1.0 / 64.0).unwrap(), powers(fraction(1, 64))),
-        Exact::new(Semivalue::beta_shapley(4.0, 1.0).unwrap(), beta(4, 1)),
-        Exact::new(Semivalue::beta_shapley(1.0, 16.0).unwrap(), beta(1, 16)),
-        Exact::new(Semivalue::beta_shapley(3.0, 2.0).unwrap(), beta(3, 2)),
-        Exact::new(Semivalue::by_size_law(&law).unwrap(), by_size.collect()),
+        Known::new(Semivalue::Shapley, beta(1, 1)),
+        Known::new(Semivalue::Banzhaf, powers(fraction(1, 2))),
+        Known::new(Semivalue::weighted_banzhaf(0.375).unwrap(), powers(fraction(3, 8))),
+        Known::new(Semivalue::weighted_banzhaf(1.0 / 64.0).unwrap(), powers(fraction(1, 64))),
+        Known::new(Semivalue::beta_shapley(4.0, 1.0).unwrap(), beta(4, 1)),
+        Known::new(Semivalue::beta_shapley(1.0, 16.0).unwrap(), beta(1, 16)),
+        Known::new(Semivalue::beta_shapley(3.0, 2.0).unwrap(), beta(3, 2)),
+        Known::new(Semivalue::by_size_law(&law).unwrap(), by_size.collect()),
     ]
 }
 
@@ -124,7 +124,7 @@ impl Asked {
 }
 
 /// Per semivalue and player of a path: the mean of what all others leave.
-fn others(path: &[Asked], semivalues: &[&Exact]) -> Vec<Vec<Fraction>> {
+fn others(path: &[Asked], semivalues: &[&Known]) -> Vec<Vec<Fraction>> {
     let zero = BigInt::from(0);
     // Times all denominators, so that the coefficients are whole: Π (a_j + g_j t).
     let factors: Vec<(BigInt, BigInt)> =
@@ -154,9 +154,9 @@ fn others(path: &[Asked], semivalues: &[&Exact]) -> Vec<Vec<Fraction>> {
 }
 
 /// The values of one tree: for each of the semivalues, one per feature.
-fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Exact]) -> Vec<Vec<Fraction>> {
+fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Known]) -> Vec<Vec<Fraction>> {
     let mut values = vec![vec![exactly(0.0); features]; semivalues.len()];
-    let semivalues: Vec<&Exact> = semivalues.iter().collect();
+    let semivalues: Vec<&Known> = semivalues.iter().collect();
     for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
         for (values, others) in values.iter_mut().zip(others(path, &semivalues)) {
             for (asked, others) in path.iter().zip(others) {
@@ -172,7 +172,7 @@ fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Exact]) -
 fn values_in_groups(
     leaves: &[(f64, Vec<Asked>)],
     groups: &Partition,
-    (between, within): (&Exact, &Exact),
+    (between, within): (&Known, &Known),
 ) -> Vec<Fraction> {
     let mut values = vec![exactly(0.0); groups.players()];
     for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
@@ -334,7 +334,7 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
     let nobody = |_| fraction(0, 1);
     for (features, depth, groups) in [(12, 24, 4), (30, 24, 9), (30, 30, 20)] {
         let exact = semivalues(features);
-        let never = Exact::new(
+        let never = Known::new(
             Semivalue::mixture(&[0.0], &[1.0]).unwrap(),
             std::iter::once(fraction(1, 1)).chain((1..features).map(nobody)).collect(),
         );
@@ -357,7 +357,8 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
             ] {
                 let wanted = values_in_groups(&leaves, &groups, (between, within));
                 let value = CoalitionalValue { between: between.value.clone(), within: within.value.clone() };
-                let got = oracle.coalitional_values(&value, &groups, Rows::new(&row, features)).unwrap();
+                let value = Value::Coalitional(value, groups.clone());
+                let got = oracle.values_of(&value, Rows::new(&row, features)).unwrap();
                 let error = worst(&got.values, &wanted);
                 assert!(error < 1e-12, "{value:?}, depth {depth}, {failing} % fail: {error:e}");
             }

@@ -2,9 +2,10 @@
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Precision, Settings, TreeError,
+    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Precision, Settings,
+    TreeError,
 };
-use apportion_values::{CoalitionalValue, Semivalue};
+use apportion_values::{Semivalue, Value};
 use serde_json::json;
 
 const FEATURES: usize = 3;
@@ -60,9 +61,9 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
             answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
             answers.push((
                 name("two-step"),
-                oracle.two_step_shapley(&partition, rows).map(|found| found.values),
+                oracle.values(Value::two_step(partition.clone()), rows).map(|found| found.values),
             ));
-            let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows);
+            let owen = oracle.values(Value::owen(partition.clone()), rows);
             answers.push((name("owen"), owen.map(|found| found.values)));
             let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
             answers.push((name("interactions"), pairs.map(|found| found.values)));
@@ -71,7 +72,7 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
         let oracle = oracle.with_settings(settings);
         let name = |what: &str| format!("path-dependent {what}, {kernel:?}, {precision:?}");
         answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
-        let owen = oracle.coalitional_values(&CoalitionalValue::owen(), &partition, rows);
+        let owen = oracle.values(Value::owen(partition.clone()), rows);
         answers.push((name("owen"), owen.map(|found| found.values)));
         let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
         answers.push((name("interactions"), pairs.map(|found| found.values)));

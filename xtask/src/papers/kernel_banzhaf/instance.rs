@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use apportion::games::{ClosedForm, SumOfUnanimity, TabulatedGame};
-use apportion::trees::{InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion::trees::{Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
 use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use apportion::games::TabulatedGame;
-use apportion::trees::InterventionalOracle;
+use apportion::trees::{Exact, InterventionalOracle};
 use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
 
 use super::contender::Contender;

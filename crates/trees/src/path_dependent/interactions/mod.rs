@@ -32,8 +32,8 @@
 mod kernel;
 mod partners;
 
-use apportion_games::{Partition, Rows};
-use apportion_values::{Semivalue, Value};
+use apportion_games::Rows;
+use apportion_values::Value;
 
 pub(super) use self::kernel::OfPairs;
 pub(super) use self::partners::Partners;
@@ -44,68 +44,8 @@ use super::oracle::PathDependentOracle;
 use crate::engine::interactions::{Diagonal, Interactions};
 use crate::engine::value;
 use crate::error::TreeError;
-use crate::exact::Exact;
 
 impl PathDependentOracle<'_> {
-    /// The interaction indices of all pairs of features by `value`, for every output and each of the rows; what stands on the diagonal
-    /// is what `diagonal` says.
-    ///
-    /// ```text
-    /// I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) [v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)]
-    /// ```
-    ///
-    /// with M the moments of the semivalue: of [`Semivalue::Shapley`] the Shapley interaction index, of [`Semivalue::Banzhaf`] the Banzhaf
-    /// interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in cooperative
-    /// games*, 1999), and so on for every semivalue. With [`Diagonal::Remainder`] Shapley interactions are those of shap and of XGBoost's
-    /// `pred_interactions`.
-    ///
-    /// As exact as [`values`](Self::values), and as independent of threads and of other rows. With D the most distinct features on a path, a
-    /// row takes O(splits × D × ⌈D/2⌉) and n² numbers per output; weights by size take O(leaves × D³). The first call takes
-    /// O(splits × D) more, and the oracle keeps 8 bytes for each split and feature above it.
-    ///
-    /// # Errors
-    ///
-    /// As [`values`](Self::values); [`TreeError::TooManyPairs`] where the result does not fit into memory.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// use apportion_games::Rows;
-    /// use apportion_trees::{Diagonal, Ensemble, PathDependentOracle};
-    /// use apportion_values::Semivalue;
-    ///
-    /// let model = Ensemble::from_bytes(include_bytes!("../../../tests/fixtures/tiny.json"))?;
-    /// let oracle = PathDependentOracle::new(&model)?;
-    /// let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, Rows::new(&[0.0, 9.0], 2))?;
-    /// // The second feature gains 0.6 alone and 1 once the first is known.
-    /// assert!((pairs.values[1] - 0.4).abs() < 1e-15 && pairs.values[1] == pairs.values[2]);
-    /// # Ok::<(), apportion_trees::TreeError>(())
-    /// ```
-    pub fn interactions(
-        &self,
-        value: Semivalue,
-        diagonal: Diagonal,
-        rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
-        self.interactions_of(&value.into(), diagonal, rows)
-    }
-
-    /// The interaction indices of all pairs of groups of `partition` in the [game among the groups](Self::quotient_values): as
-    /// [`interactions`](Self::interactions), of rows × groups × groups × outputs.
-    ///
-    /// # Errors
-    ///
-    /// As [`quotient_values`](Self::quotient_values) and [`interactions`](Self::interactions).
-    pub fn quotient_interactions(
-        &self,
-        value: Semivalue,
-        diagonal: Diagonal,
-        partition: &Partition,
-        rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
-        self.interactions_of(&Value::quotient(value, partition.clone()), diagonal, rows)
-    }
-
     /// The interaction indices of features or of groups.
     pub(super) fn pairs_of(
         &self,

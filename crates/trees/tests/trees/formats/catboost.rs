@@ -1,7 +1,7 @@
 //! Models of CatBoost: Shapley values that CatBoost 1.2.10 gave, ground truth, and the games enumerated.
 
 use apportion_games::{Background, Game, MarginalGame, Rows};
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
 use apportion_values::{Semivalue, enumerate};
 use serde_json::Value;
 

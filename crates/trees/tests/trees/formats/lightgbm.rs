@@ -4,7 +4,7 @@ use std::io::Read;
 
 use apportion_games::Rows;
 use apportion_trees::{
-    Ensemble, InterventionalOracle, ModelError, PathDependentGame, PathDependentOracle, TreeError,
+    Ensemble, Exact, InterventionalOracle, ModelError, PathDependentGame, PathDependentOracle, TreeError,
 };
 use apportion_values::Semivalue;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Models in the JSON of our own, with numbers at the ends of their range: values are finite and add up.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle, Kernel, PathDependentOracle, Settings};
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
 use apportion_values::Semivalue;
 use serde_json::json;
 

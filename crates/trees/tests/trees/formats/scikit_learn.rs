@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
 use apportion_values::Semivalue;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! treelite's dumps: the same values as of the model in its own format.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
 use apportion_values::Semivalue;
 use serde_json::Value;
 

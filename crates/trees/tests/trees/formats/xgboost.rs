@@ -1,7 +1,7 @@
 //! Models of XGBoost: that what survives damage is explained, and what needs no covers asks for none.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, InterventionalOracle, ModelError, PathDependentOracle, TreeError};
+use apportion_trees::{Ensemble, Exact, InterventionalOracle, ModelError, PathDependentOracle, TreeError};
 use apportion_values::Semivalue;
 use proptest::prelude::*;
 use serde_json::{Value, json};

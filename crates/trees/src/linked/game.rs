@@ -8,7 +8,7 @@ use super::weights::Weights;
 use crate::engine::moments::Moments;
 
 /// A game whose players are features or groups of them, some of whom get values.
-pub(super) struct Question {
+pub(super) struct LinkedGame {
     /// The player of each feature, or [`ABSENT`].
     pub(super) player_of: Vec<u32>,
     /// Per player: the place of its values, or none for the groups beside the one that is asked about.
@@ -16,7 +16,7 @@ pub(super) struct Question {
     pub(super) weights: Weights,
 }
 
-impl Question {
+impl LinkedGame {
     /// The values of all players by one semivalue.
     pub(super) fn alike(value: Semivalue, player_of: Vec<u32>, players: usize) -> Self {
         let within = Moments::new(value, players.min(MOST_PARTING));

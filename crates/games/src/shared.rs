@@ -1,0 +1,115 @@
+//! What is borrowed or shared.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+#[cfg(feature = "conditional")]
+use crate::conditional::ConditionalLaw;
+use crate::model::Model;
+
+/// A model, or anything else that an explainer needs as long as it lives: borrowed, or shared with others.
+///
+/// Made by `into` of `&T` or `Arc<T>`, and of `T` itself where T has a size; of a model or of a law also as a trait object. What holds a
+/// shared one is `'static`, and can be kept in a service or sent to another thread.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use apportion_games::{Model, Rows, Shared};
+///
+/// fn predictor<'a>(model: impl Into<Shared<'a, dyn Model + 'a>>) -> impl Fn(f64) -> f64 + 'a {
+///     let model = model.into();
+///     move |input| {
+///         let mut output = [f64::NAN];
+///         model.predict(Rows::new(&[input], 1), &mut output).map(|()| output[0]).unwrap_or(f64::NAN)
+///     }
+/// }
+/// let double = |row: &[f64]| 2.0 * row[0];
+/// assert_eq!(predictor(&double)(3.0), 6.0);
+/// let lives_on = predictor(Arc::new(double));
+/// assert_eq!(std::thread::spawn(move || lives_on(4.0)).join().ok(), Some(8.0));
+/// ```
+pub struct Shared<'a, T: ?Sized>(Held<'a, T>);
+
+enum Held<'a, T: ?Sized> {
+    Borrowed(&'a T),
+    Shared(Arc<T>),
+}
+
+impl<T: ?Sized> Deref for Shared<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Held::Borrowed(held) => held,
+            Held::Shared(held) => held,
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Held::Borrowed(held) => Held::Borrowed(held),
+            Held::Shared(held) => Held::Shared(Arc::clone(held)),
+        })
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Shared<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(formatter)
+    }
+}
+
+impl<'a, T: ?Sized> From<&'a T> for Shared<'a, T> {
+    fn from(held: &'a T) -> Self {
+        Self(Held::Borrowed(held))
+    }
+}
+
+impl<'a, T> From<&'a Arc<T>> for Shared<'a, T> {
+    fn from(held: &'a Arc<T>) -> Self {
+        Self(Held::Borrowed(held))
+    }
+}
+
+impl<T: ?Sized> From<Arc<T>> for Shared<'_, T> {
+    fn from(held: Arc<T>) -> Self {
+        Self(Held::Shared(held))
+    }
+}
+
+impl<T> From<T> for Shared<'_, T> {
+    fn from(held: T) -> Self {
+        Arc::new(held).into()
+    }
+}
+
+impl<'a, M: Model + 'a> From<&'a M> for Shared<'a, dyn Model + 'a> {
+    fn from(model: &'a M) -> Self {
+        Self(Held::Borrowed(model))
+    }
+}
+
+impl<'a, M: Model + 'a> From<Arc<M>> for Shared<'a, dyn Model + 'a> {
+    fn from(model: Arc<M>) -> Self {
+        Self(Held::Shared(model))
+    }
+}
+
+#[cfg(feature = "conditional")]
+impl<'a, L: ConditionalLaw + 'a> From<&'a L> for Shared<'a, dyn ConditionalLaw + 'a> {
+    fn from(law: &'a L) -> Self {
+        Self(Held::Borrowed(law))
+    }
+}
+
+#[cfg(feature = "conditional")]
+impl<'a, L: ConditionalLaw + 'a> From<Arc<L>> for Shared<'a, dyn ConditionalLaw + 'a> {
+    fn from(law: Arc<L>) -> Self {
+        Self(Held::Shared(law))
+    }
+}
