@@ -181,7 +181,11 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
             "more features than can be",
         ),
         ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: 1 elements"),
-        ("leaf_features=", &other, "tree 1: leaf 7 has a linear model of feature 99, but there are 10 features"),
+        (
+            "leaf_features=",
+            &other,
+            "tree 1: leaf 7 has a linear model of feature 99, but there are 10 features",
+        ),
     ] {
         let error = refusal(with_line(&linear, tree, start, line).as_bytes());
         assert!(error.contains(reason), "{line}: {error}");

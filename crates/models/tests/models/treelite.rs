@@ -1,7 +1,7 @@
 //! treelite's dumps: margins that treelite 4.8.1 gave, the same model read in its own format, every operator, and what is refused.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, Link, ModelError};
+use apportion_models::{Link, ModelError};
 use serde_json::{Value, json};
 
 use crate::common::{
