@@ -145,3 +145,13 @@ pub enum ModelError {
     #[error(transparent)]
     Game(#[from] GameError),
 }
+
+impl ModelError {
+    /// The same with the number that the file has for the tree, which may be several of the ensemble.
+    pub(crate) fn in_tree(self, tree: usize) -> Self {
+        match self {
+            Self::Tree { problem, .. } => Self::Tree { tree, problem },
+            other => other,
+        }
+    }
+}

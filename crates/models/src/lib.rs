@@ -41,7 +41,7 @@
 extern crate self as apportion_models;
 
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/models/common.rs"]
 mod common;
 mod ensemble;
 mod error;

@@ -47,6 +47,8 @@ mod designs;
 mod draw;
 mod error;
 mod size;
+#[cfg(test)]
+mod testing;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]

@@ -25,8 +25,9 @@ use std::ops::Range;
 
 use crate::covariance::Covariance;
 use crate::error::SolverError;
+use crate::factor::dot;
 use crate::images::{Images, for_each_block};
-use crate::least_squares::{LeastSquares, dot};
+use crate::least_squares::LeastSquares;
 use crate::rows::Form;
 
 /// Estimated errors of the coefficients over the draw of the coalitions.

@@ -298,7 +298,7 @@ fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
     low
 }
 
-fn dot(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 

@@ -13,9 +13,10 @@ use std::sync::OnceLock;
 
 use crate::design::Design;
 use crate::error::SolverError;
-use crate::factor::{Factor, Factorization, remove_mean};
-use crate::gram::{Groups, Kernel, centre, gram, move_origin};
-use crate::rows::{Form, Rows, Targets, units};
+use crate::factor::{Factor, Factorization};
+use crate::gram::Kernel;
+use crate::rows::{Rows, Targets, units};
+use crate::system::System;
 
 /// What the coefficients must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,21 +131,8 @@ pub fn least_squares_with(
         Constraint::None => None,
         Constraint::Sum(sums) => Some(sums),
     };
-    let rows = Rows::new(design, sums.is_some());
-    let groups = Groups::new(&rows.weights);
-    let kernel = groups.kernel(options.kernel);
-    let mut gram = gram(&rows.bits, &groups, kernel);
-    let (n, total) = (rows.bits.players, groups.total());
-    let origin = rows.origin(total, (0..n).map(|i| gram[(i, i)]));
-    match rows.form {
-        Form::Projected => centre(&mut gram),
-        Form::AboutCentre(0.0) => {}
-        Form::AboutCentre(_) | Form::AboutMean => move_origin(&mut gram, &origin, total),
-    }
-    // The mean takes one row's worth of rank.
-    let rank_of_rows = groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean));
-    let factor = Factor::new(gram, rows.form == Form::Projected, rank_of_rows)?;
-    let drift = rows.drift(&groups);
+    let system = System::new(design, sums.is_some(), options.kernel, 0.0)?;
+    let (rows, n) = (&system.rows, system.rows.bits.players);
 
     let units = units(targets, outputs, sums);
     let mut remaining: Vec<Targets> = units
@@ -155,7 +143,7 @@ pub fn least_squares_with(
             rows.targets(|row| targets[row * outputs + output] / unit, sum)
         })
         .collect();
-    let solution = solve_and_refine(&rows, &origin, &factor, drift.as_deref(), &mut remaining);
+    let solution = system.solve(&mut remaining);
 
     let mut coefficients = vec![0.0; n * outputs];
     for (output, (solution, unit)) in solution.chunks_exact(n).zip(&units).enumerate() {
@@ -167,15 +155,10 @@ pub fn least_squares_with(
     if let Some(index) = coefficients.iter().position(|value| !value.is_finite()) {
         return Err(SolverError::Overflow { output: index % outputs });
     }
-    let intercepts = rows.intercept_at.map(|centre| {
-        let beyond = |solution: &[f64]| -> f64 {
-            solution.iter().zip(&origin).map(|(value, origin)| value * (centre - origin)).sum()
-        };
-        remaining
-            .iter()
-            .zip(solution.chunks_exact(n))
-            .zip(&units)
-            .map(|((targets, solution), unit)| (targets.offset + beyond(solution)) * unit)
+    let intercepts = rows.intercept_at.map(|_| {
+        let of_outputs = remaining.iter().zip(solution.chunks_exact(n)).zip(&units);
+        of_outputs
+            .filter_map(|((targets, solution), unit)| Some(system.intercept(solution, targets)? * unit))
             .collect::<Vec<f64>>()
     });
     if let Some(output) = intercepts.iter().flatten().position(|intercept| !intercept.is_finite()) {
@@ -185,13 +168,14 @@ pub fn least_squares_with(
         .into_iter()
         .zip(&units)
         .map(|(Targets { values: mut errors, offset, rest }, unit)| {
-            if drift.is_some() {
+            if system.drift.is_some() {
                 errors.iter_mut().enumerate().for_each(|(row, error)| *error += rows.sign(row) * offset);
             }
             let sum = (weighted_squares(&rows.weights, &errors) + rest) / rows.scale;
             (errors, sum * unit * unit)
         })
         .unzip();
+    let System { rows, origin, total, kernel, factor, .. } = system;
     Ok(LeastSquares {
         outputs,
         coefficients,
@@ -206,38 +190,6 @@ pub fn least_squares_with(
         sums_of_squares,
         hat_values: OnceLock::new(),
     })
-}
-
-/// Solves and refines once; what the solution leaves of the targets stays in `remaining`. One output after the other.
-fn solve_and_refine(
-    rows: &Rows,
-    origin: &[f64],
-    factor: &Factor,
-    drift: Option<&[f64]>,
-    remaining: &mut [Targets],
-) -> Vec<f64> {
-    let n = rows.bits.players;
-    let mut solution = vec![0.0; n * remaining.len()];
-    let mut products = vec![0.0; rows.len()];
-    for _ in 0..2 {
-        let right_hand_side = |targets: &Targets| right_hand_side(rows, origin, targets, drift);
-        let mut step: Vec<f64> = remaining.iter().flat_map(right_hand_side).collect();
-        factor.solve(&mut step, remaining.len());
-        for (targets, step) in remaining.iter_mut().zip(step.chunks_exact(n)) {
-            rows.bits.times(step, &mut products);
-            let of_origin = dot(step, origin);
-            targets
-                .values
-                .iter_mut()
-                .zip(&products)
-                .for_each(|(value, product)| *value -= product - of_origin);
-            if !rows.pairs {
-                rows.move_offset(targets);
-            }
-        }
-        solution.iter_mut().zip(&step).for_each(|(entry, step)| *entry += step);
-    }
-    solution
 }
 
 pub(crate) fn check(
@@ -274,32 +226,6 @@ pub(crate) fn check(
         }
         None => Ok(()),
     }
-}
-
-/// `Σ_k w_k a_k t_k`, the offset of the targets included.
-pub(crate) fn right_hand_side(
-    rows: &Rows,
-    origin: &[f64],
-    targets: &Targets,
-    drift: Option<&[f64]>,
-) -> Vec<f64> {
-    let weighted: Vec<f64> =
-        rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value).collect();
-    let mut right = rows.bits.transposed_times(&weighted);
-    if rows.form == Form::Projected {
-        remove_mean(&mut right);
-    } else {
-        let sum: f64 = weighted.iter().sum();
-        right.iter_mut().zip(origin).for_each(|(entry, origin)| *entry -= origin * sum);
-    }
-    if let Some(drift) = drift {
-        right.iter_mut().zip(drift).for_each(|(entry, drift)| *entry += targets.offset * drift);
-    }
-    right
-}
-
-pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
 /// `Σ_k w_k e_k²`, summed in blocks.

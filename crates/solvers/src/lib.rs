@@ -72,6 +72,7 @@ mod least_squares;
 mod projection;
 mod ridge;
 mod rows;
+mod system;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]

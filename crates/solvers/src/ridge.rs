@@ -9,10 +9,10 @@
 
 use crate::design::Design;
 use crate::error::SolverError;
-use crate::factor::Factor;
-use crate::gram::{Groups, Kernel, gram, move_origin};
-use crate::least_squares::{Constraint, check, right_hand_side, weighted_squares};
-use crate::rows::{Form, Rows, Targets, units};
+use crate::gram::Kernel;
+use crate::least_squares::{Constraint, check, weighted_squares};
+use crate::rows::{Rows, Targets, units};
+use crate::system::System;
 
 /// The solution of a weighted ridge regression.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,37 +95,25 @@ pub fn ridge(
         return Err(SolverError::Penalty { value: penalty });
     }
     check(design, targets, outputs, Constraint::None)?;
-    let rows = Rows::new(design, false);
-    let penalty = penalty * rows.scale;
-    let groups = Groups::new(&rows.weights);
-    let mut gram = gram(&rows.bits, &groups, groups.kernel(Kernel::Auto));
-    let (n, total) = (rows.bits.players, groups.total());
-    let origin = rows.origin(total, (0..n).map(|i| gram[(i, i)]));
-    if rows.form != Form::AboutCentre(0.0) {
-        move_origin(&mut gram, &origin, total);
-    }
-    (0..n).for_each(|i| gram[(i, i)] += penalty);
-    let rank_of_rows = groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean));
-    let factor = Factor::new(gram, false, if penalty > 0.0 { n } else { rank_of_rows })?;
-    let drift = rows.drift(&groups);
+    let system = System::new(design, false, Kernel::Auto, penalty)?;
+    let (rows, n) = (&system.rows, system.rows.bits.players);
 
     let mut fit = Ridge {
         outputs,
         coefficients: vec![0.0; n * outputs],
         intercepts: rows.intercept_at.map(|_| Vec::with_capacity(outputs)),
         determination: Vec::with_capacity(outputs),
-        rank: factor.rank,
+        rank: system.factor.rank,
     };
     for (output, unit) in units(targets, outputs, None).into_iter().enumerate() {
         let mut remaining = rows.targets(|row| targets[row * outputs + output] / unit, 0.0);
-        let all = sum_of_squares(&rows, &remaining);
-        let solution = solve(&rows, &origin, &factor, drift.as_deref(), penalty, &mut remaining);
+        let all = sum_of_squares(rows, &remaining);
+        let solution = system.solve(std::slice::from_mut(&mut remaining));
         for (player, value) in solution.iter().enumerate() {
             fit.coefficients[player * outputs + output] = value * unit;
         }
-        if let (Some(intercepts), Some(centre)) = (&mut fit.intercepts, rows.intercept_at) {
-            let beyond = solution.iter().zip(&origin).map(|(value, origin)| value * (centre - origin));
-            intercepts.push((remaining.offset + beyond.sum::<f64>()) * unit);
+        if let Some(intercepts) = &mut fit.intercepts {
+            intercepts.extend(system.intercept(&solution, &remaining).map(|beta| beta * unit));
         }
         let found = fit.coefficients.iter().skip(output).step_by(outputs);
         let intercept = fit.intercepts.iter().filter_map(|intercepts| intercepts.last());
@@ -139,37 +127,10 @@ pub fn ridge(
             weighted.next().is_none_or(|first| weighted.all(|row| own(&row) == own(&first)))
         };
         let explains_all = is_constant || all <= 0.0;
-        let left = sum_of_squares(&rows, &remaining);
+        let left = sum_of_squares(rows, &remaining);
         fit.determination.push(if explains_all { 1.0 } else { 1.0 - left / all });
     }
     Ok(fit)
-}
-
-/// Solves `(G + αI) x = Aᵀ W y` and refines once; what the solution leaves of the targets stays in `remaining`.
-fn solve(
-    rows: &Rows,
-    origin: &[f64],
-    factor: &Factor,
-    drift: Option<&[f64]>,
-    penalty: f64,
-    remaining: &mut Targets,
-) -> Vec<f64> {
-    let mut solution = vec![0.0; rows.bits.players];
-    let mut products = vec![0.0; rows.len()];
-    for _ in 0..2 {
-        let mut step = right_hand_side(rows, origin, remaining, drift);
-        step.iter_mut().zip(&solution).for_each(|(entry, value)| *entry -= penalty * value);
-        factor.solve(&mut step, 1);
-        rows.bits.times(&step, &mut products);
-        let of_origin: f64 = step.iter().zip(origin).map(|(value, origin)| value * origin).sum();
-        let values = remaining.values.iter_mut().zip(&products);
-        values.for_each(|(value, product)| *value -= product - of_origin);
-        if !rows.pairs {
-            rows.move_offset(remaining);
-        }
-        solution.iter_mut().zip(&step).for_each(|(entry, step)| *entry += step);
-    }
-    solution
 }
 
 /// `Σ_k w_k y_k²` for scaled weights; where there is an intercept it has taken the offset.

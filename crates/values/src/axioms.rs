@@ -244,13 +244,8 @@ fn symmetry_of(
             .filter(|&second| looked_at(first, second) && are_symmetric(game, first, second, tolerance))
         {
             for output in 0..outputs {
-                let allowed = tolerance * range(game, output);
-                check.compare(
-                    output,
-                    values[first * outputs + output],
-                    values[second * outputs + output],
-                    allowed,
-                );
+                let [one, other] = [first, second].map(|player| values[player * outputs + output]);
+                check.compare(output, one, other, tolerance * range(game, output));
             }
         }
     }
@@ -269,15 +264,8 @@ fn symmetry_of(
 ///
 /// If `values` is not n × k.
 pub fn null_player(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
-    check_shape(game, values);
-    let mut check = Check::new("null player");
-    for player in (0..game.players()).filter(|&player| is_null(game, player, tolerance)) {
-        for output in 0..game.outputs() {
-            let allowed = tolerance * range(game, output);
-            check.compare(output, values[player * game.outputs() + output], 0.0, allowed);
-        }
-    }
-    check.finish()
+    let is_null = |player| is_null(game, player, tolerance);
+    of_players(game, values, tolerance, Check::new("null player"), is_null, |_, _| 0.0)
 }
 
 /// Dummy: every player who is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅). It contains the null player axiom.
@@ -292,13 +280,27 @@ pub fn null_player(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Resu
 ///
 /// If `values` is not n × k.
 pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(), Violation> {
+    let is_dummy = |player| is_dummy(game, player, tolerance);
+    of_players(game, values, tolerance, Check::new("dummy"), is_dummy, |player, output| {
+        alone(game, player, output)
+    })
+}
+
+/// What the values of all players of a kind have to be.
+fn of_players(
+    game: &TabulatedGame,
+    values: &[f64],
+    tolerance: f64,
+    mut check: Check,
+    is_of_kind: impl Fn(usize) -> bool,
+    wanted: impl Fn(usize, usize) -> f64,
+) -> Result<(), Violation> {
     check_shape(game, values);
-    let mut check = Check::new("dummy");
-    for player in (0..game.players()).filter(|&player| is_dummy(game, player, tolerance)) {
-        for output in 0..game.outputs() {
+    let outputs = game.outputs();
+    for player in (0..game.players()).filter(|&player| is_of_kind(player)) {
+        for output in 0..outputs {
             let allowed = tolerance * range(game, output);
-            let got = values[player * game.outputs() + output];
-            check.compare(output, got, alone(game, player, output), allowed);
+            check.compare(output, values[player * outputs + output], wanted(player, output), allowed);
         }
     }
     check.finish()

@@ -167,6 +167,11 @@ impl GraphValue {
         self
     }
 
+    /// The same value with its semivalue under the plainest name.
+    pub(crate) fn simplified(&self) -> Self {
+        self.clone().of(self.semivalue.simplified())
+    }
+
     /// The order k of the neighbourhoods; none of the Myerson value.
     pub fn order(&self) -> Option<usize> {
         match self.form {
@@ -366,165 +371,5 @@ impl FromStr for GraphValue {
             };
         }
         Ok(value)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use apportion_games::{Additive, Adjacency, Purpose, SumOfUnanimity, stream};
-    use rand::RngExt;
-
-    fn close(got: &[f64], wanted: &[f64]) {
-        assert_eq!(got.len(), wanted.len());
-        for (got, wanted) in got.iter().zip(wanted) {
-            assert!((got - wanted).abs() < 1e-12, "{got} for {wanted}");
-        }
-    }
-
-    /// The definition of the Shapley value over all orders of `players`, of the game restricted to them by `worth`.
-    fn over_orders(players: &[usize], player: usize, worth: &dyn Fn(u64) -> f64) -> f64 {
-        fn walk(left: &mut Vec<usize>, before: u64, player: usize, worth: &dyn Fn(u64) -> f64) -> (f64, f64) {
-            let (mut sum, mut count) = (0.0, 0.0);
-            for at in 0..left.len() {
-                let next = left.remove(at);
-                if next == player {
-                    let orders = (1..=left.len()).map(|k| k as f64).product::<f64>();
-                    sum += orders * (worth(before | 1 << player) - worth(before));
-                    count += orders;
-                } else {
-                    let (more, orders) = walk(left, before | 1 << next, player, worth);
-                    sum += more;
-                    count += orders;
-                }
-                left.insert(at, next);
-            }
-            (sum, count)
-        }
-        let (sum, count) = walk(&mut players.to_vec(), 0, player, worth);
-        sum / count
-    }
-
-    #[test]
-    fn values_on_graphs_are_averages_over_orders_of_the_neighbourhood() {
-        let mut rng = stream(2, Purpose::Experiment, 0);
-        let graphs = [
-            Graph::line(1),
-            Graph::line(2),
-            Graph::line(6),
-            Graph::grid(2, 3, Adjacency::Four),
-            Graph::from_edges(6, [(0, 1), (1, 2), (2, 0), (4, 5)]).unwrap(),
-        ];
-        for graph in graphs {
-            let nodes = graph.nodes();
-            let table: Vec<f64> = (0..1 << nodes).map(|_| rng.random_range(-1.0..1.0)).collect();
-            let game = TabulatedGame::new(table.clone(), 1).unwrap();
-            let restricted = |mask: u64| {
-                let set = Coalition::from_members(nodes, (0..nodes).filter(|node| mask >> node & 1 == 1));
-                let parts = graph.components(set.view());
-                parts.iter().map(|part| table[part.view().words()[0] as usize] - table[0]).sum::<f64>()
-            };
-            for order in [0, 1, 2, 10] {
-                for player in 0..nodes {
-                    let around = graph.neighbourhood(player, order);
-                    let outside = (0..nodes)
-                        .filter(|node| !around.contains(node))
-                        .fold(0, |set, node| set | 1u64 << node);
-                    let one = |value: GraphValue| value.enumerate(&game, &graph).unwrap().values[player];
-                    let local = over_orders(&around, player, &|mask| table[mask as usize]);
-                    close(&[one(GraphValue::l_shapley(order))], &[local]);
-                    let present = over_orders(&around, player, &|mask| table[(mask | outside) as usize]);
-                    close(&[one(GraphValue::l_shapley(order).with_outside(Outside::Present))], &[present]);
-                    close(&[one(GraphValue::c_shapley(order))], &[over_orders(&around, player, &restricted)]);
-                }
-            }
-            let all: Vec<usize> = (0..nodes).collect();
-            let myerson = GraphValue::myerson().enumerate(&game, &graph).unwrap().values;
-            for (player, value) in myerson.iter().enumerate() {
-                close(&[*value], &[over_orders(&all, player, &restricted)]);
-            }
-        }
-    }
-
-    #[test]
-    fn from_the_diameter_on_l_is_the_semivalue_and_c_that_of_the_restricted_game() {
-        let game = SumOfUnanimity::random(7, 30, 4, 5);
-        let graph = Graph::from_edges(7, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (4, 6)]).unwrap();
-        for semivalue in
-            ["shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "size-law=0.1,0.1,0.1,0.1,0.2,0.2,0.2"]
-        {
-            let semivalue: Semivalue = semivalue.parse().unwrap();
-            let values =
-                |value: GraphValue| value.of(semivalue.clone()).enumerate(&game, &graph).unwrap().values;
-            let order = graph.diameter();
-            close(
-                &values(GraphValue::l_shapley(order)),
-                enumerate(&game, semivalue.clone()).unwrap().values(),
-            );
-            let myerson = values(GraphValue::myerson());
-            close(&values(GraphValue::c_shapley(order)), &myerson);
-            close(&values(GraphValue::c_shapley(order).with_coefficients(Coefficients::Graph)), &myerson);
-        }
-    }
-
-    #[test]
-    fn an_additive_game_comes_back_whole_or_by_the_share_of_the_printed_weights() {
-        let weights: Vec<f64> = (0..13).map(|player| f64::from(player) - 4.5).collect();
-        let game = Additive::new(weights.clone()).unwrap();
-        let line = Graph::line(13);
-        for (order, share) in [(0, 1.0 / 3.0), (1, 8.0 / 15.0), (2, 9.0 / 14.0)] {
-            close(&GraphValue::c_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
-            let marginal = GraphValue::c_shapley(order).with_coefficients(Coefficients::Marginal);
-            close(&marginal.enumerate(&game, &line).unwrap().values, &weights);
-            close(&GraphValue::l_shapley(order).enumerate(&game, &line).unwrap().values, &weights);
-            let printed = GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
-            let values = printed.enumerate(&game, &line).unwrap().values;
-            close(&[values[6]], &[share * weights[6]]);
-        }
-    }
-
-    #[test]
-    fn printed_coefficients_of_weights_by_size_need_room_around() {
-        let game = Additive::new([1.0, 2.0, 3.0, 4.0]).unwrap();
-        let value: GraphValue = "connected=1,printed/size-law=0.25,0.25,0.25,0.25".parse().unwrap();
-        let refused = value.enumerate(&game, &Graph::line(4)).unwrap_err();
-        assert!(matches!(refused, ValueError::PrintedWeights { player: 1, players: 4 }), "{refused}");
-        let apart = Graph::from_edges(4, [(0, 1)]).unwrap();
-        let wanted = GraphValue { semivalue: Semivalue::Shapley, ..value.clone() };
-        let wanted = wanted.enumerate(&game, &apart).unwrap().values;
-        close(&value.enumerate(&game, &apart).unwrap().values, &wanted);
-    }
-
-    #[test]
-    fn names_are_read_back() {
-        for name in [
-            "myerson",
-            "myerson-banzhaf",
-            "graph-restricted/beta=4,1",
-            "l-shapley=0",
-            "l-shapley=3,present",
-            "l-banzhaf=1",
-            "c-shapley=2",
-            "c-shapley=2,printed",
-            "c-shapley=2,marginal",
-            "c-shapley=2,graph,present",
-            "c-banzhaf=4,printed,present",
-            "local=2,present/weighted-banzhaf=0.3",
-            "connected=1,graph/beta=4,1",
-        ] {
-            assert_eq!(name.parse::<GraphValue>().unwrap().to_string(), name);
-        }
-        for name in [
-            "l-shapley",
-            "l-shapley=",
-            "l-shapley=-1",
-            "l-shapley=1,printed",
-            "c-shapley=x",
-            "local=2",
-            "c-shapley=1/banzhaf",
-        ] {
-            let message = name.parse::<GraphValue>().unwrap_err().to_string();
-            assert!(message.contains("c-shapley=K"), "{message}");
-        }
     }
 }

@@ -81,10 +81,8 @@ impl SolutionConcept {
         match self {
             Self::Semivalue(semivalue) => semivalue.simplified().into(),
             Self::Quotient(semivalue) => Self::Quotient(semivalue.simplified()),
-            Self::Coalitional(CoalitionalValue { between, within }) => {
-                CoalitionalValue { between: between.simplified(), within: within.simplified() }.into()
-            }
-            Self::OnGraph(value) => value.clone().of(value.semivalue.simplified()).into(),
+            Self::Coalitional(value) => value.simplified().into(),
+            Self::OnGraph(value) => value.simplified().into(),
             Self::Linear(_) | Self::TwoStepShapley => self.clone(),
         }
     }
@@ -326,86 +324,5 @@ impl TryFrom<Form> for SolutionConcept {
             Form::Name(name) => name.parse(),
             Form::Laws(value) => Ok(Self::Linear(value)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use apportion_games::{Additive, SumOfUnanimity};
-
-    #[test]
-    fn a_name_is_read_back_as_the_value_it_names() {
-        for name in [
-            "shapley",
-            "beta=4,1",
-            "owen",
-            "banzhaf-owen",
-            "symmetric-coalitional-banzhaf",
-            "coalitional=weighted-banzhaf=0.3/mixture=0:0.5,1:0.5",
-            "two-step",
-            "quotient-shapley",
-            "quotient-banzhaf",
-            "quotient-beta=4,1",
-            "l-shapley=2",
-            "c-shapley=1,printed",
-            "myerson",
-        ] {
-            let value: SolutionConcept = name.parse().unwrap();
-            assert_eq!(value.to_string(), name);
-            let text = serde_json::to_string(&value).unwrap();
-            assert_eq!(text, format!("{name:?}"));
-            assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), value);
-        }
-        let pair: SolutionConcept = "coalitional=shapley/shapley".parse().unwrap();
-        assert_eq!(pair, SolutionConcept::owen());
-        let linear = SolutionConcept::from(LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap());
-        let text = serde_json::to_string(&linear).unwrap();
-        assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), linear);
-    }
-
-    #[test]
-    fn groups_that_say_nothing_leave_the_values_of_single_players() {
-        let game = SumOfUnanimity::random(5, 12, 3, 4);
-        for name in ["owen", "banzhaf-owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
-            let value: SolutionConcept = name.parse().unwrap();
-            for partition in [Partition::singletons(5), Partition::whole(5)] {
-                let got = value.enumerate(&game, Some(&partition)).unwrap();
-                match value.reduces_to(&partition) {
-                    Some(semivalue) => {
-                        let wanted = enumerate(&game, semivalue).unwrap();
-                        let close = |(got, wanted): (&f64, &f64)| (got - wanted).abs() < 1e-12;
-                        assert!(got.values.iter().zip(wanted.values()).all(close), "{name}");
-                    }
-                    None => assert!((got.values[0] - (got.full[0] - got.base[0])).abs() < 1e-12, "{name}"),
-                }
-            }
-            let two = Partition::new(5, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
-            assert_eq!(value.reduces_to(&two), None);
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_is_refused_with_the_known_ones() {
-        for name in ["owens", "quotient-", "quotient", "quotient-owen", "coalitional=shapley", "two-steps"] {
-            let message = name.parse::<SolutionConcept>().unwrap_err().to_string();
-            assert!(message.contains("owen") && message.contains("quotient-"), "{message}");
-        }
-    }
-
-    #[test]
-    fn groups_that_are_missing_or_of_others_are_refused() {
-        let game = Additive::new([1.0, 2.0, 3.0]).unwrap();
-        for name in ["owen", "two-step", "quotient-banzhaf"] {
-            let value: SolutionConcept = name.parse().unwrap();
-            let refused = value.enumerate(&game, None).unwrap_err();
-            assert!(matches!(refused, ValueError::NoPartition { .. }), "{refused}");
-            assert!(refused.to_string().contains(name), "{refused}");
-            assert!(value.enumerate(&game, Some(&Partition::whole(2))).is_err());
-        }
-        let by_size = "quotient-size-law=0.5,0.5".parse::<SolutionConcept>().unwrap();
-        assert!(by_size.enumerate(&game, Some(&Partition::singletons(3))).is_err());
-        let two = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
-        assert_eq!(by_size.enumerate(&game, Some(&two)).unwrap().values, [4.0, 2.0]);
     }
 }

@@ -140,16 +140,8 @@ impl Value {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
             Self::Quotient(semivalue, groups) => Self::Quotient(semivalue.simplified(), groups.clone()),
-            Self::Coalitional(value, groups) => {
-                let value = CoalitionalValue {
-                    between: value.between.simplified(),
-                    within: value.within.simplified(),
-                };
-                Self::Coalitional(value, groups.clone())
-            }
-            Self::OnGraph(value, graph) => {
-                Self::OnGraph(value.clone().of(value.semivalue.simplified()), graph.clone())
-            }
+            Self::Coalitional(value, groups) => Self::Coalitional(value.simplified(), groups.clone()),
+            Self::OnGraph(value, graph) => Self::OnGraph(value.simplified(), graph.clone()),
             Self::Linear(_) | Self::TwoStepShapley(_) => self.clone(),
         }
     }
@@ -198,60 +190,5 @@ impl From<Semivalue> for Value {
 impl From<LinearValue> for Value {
     fn from(value: LinearValue) -> Self {
         Self::Linear(value)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use apportion_games::SumOfUnanimity;
-
-    fn given() -> (Partition, Graph) {
-        (Partition::new(4, vec![vec![0, 1], vec![2, 3]]).unwrap(), Graph::line(4))
-    }
-
-    #[test]
-    fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
-        let (groups, graph) = given();
-        for (name, has_groups, has_graph) in [
-            ("shapley", false, false),
-            ("owen", true, false),
-            ("two-step", true, false),
-            ("quotient-banzhaf", true, false),
-            ("myerson", false, true),
-        ] {
-            let concept: SolutionConcept = name.parse().unwrap();
-            for (with_groups, with_graph) in [(false, false), (true, false), (false, true), (true, true)] {
-                let made = Value::of(
-                    concept.clone(),
-                    with_groups.then(|| groups.clone()),
-                    with_graph.then(|| graph.clone()),
-                );
-                let fits = (with_groups, with_graph) == (has_groups, has_graph);
-                assert_eq!(made.is_ok(), fits, "{name}");
-                if let Ok(value) = made {
-                    assert_eq!(value.concept(), concept);
-                    assert_eq!((value.groups().is_some(), value.graph().is_some()), (has_groups, has_graph));
-                    assert_eq!(value.check(4).unwrap(), if name.starts_with("quotient") { 2 } else { 4 });
-                    assert!(value.check(5).is_err() == (has_groups || has_graph), "{name}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn values_are_those_of_the_concept() {
-        let (groups, graph) = given();
-        let game = SumOfUnanimity::random(4, 9, 3, 1);
-        let owen = Value::owen(groups.clone());
-        assert_eq!(
-            owen.enumerate(&game).unwrap().values,
-            SolutionConcept::owen().enumerate(&game, Some(&groups)).unwrap().values
-        );
-        let local = GraphValue::l_shapley(1);
-        assert_eq!(
-            Value::on_graph(local.clone(), graph.clone()).enumerate(&game).unwrap().values,
-            local.enumerate(&game, &graph).unwrap().values
-        );
     }
 }

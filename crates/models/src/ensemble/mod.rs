@@ -12,6 +12,7 @@ mod link;
 mod node;
 mod rule;
 pub mod tree;
+mod vector_tree;
 mod width;
 
 pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
@@ -19,6 +20,7 @@ pub(crate) use self::linear::LinearLeaf;
 pub use self::link::Link;
 pub(crate) use self::node::{Node, Tree};
 pub(crate) use self::rule::{Categories, Rule, ZERO};
+pub(crate) use self::vector_tree::{Split, VectorTree};
 pub(crate) use self::width::Width;
 use crate::error::ModelError;
 

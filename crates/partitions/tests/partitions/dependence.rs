@@ -16,9 +16,13 @@ const MEASURES: [Dependence; 5] = [
     Dependence::MaximalInformation,
 ];
 
+/// Two columns as rows.
+fn rows_of(x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).flat_map(|(&x, &y)| [x, y]).collect()
+}
+
 fn of_two(measure: Dependence, x: &[f64], y: &[f64]) -> f64 {
-    let values: Vec<f64> = x.iter().zip(y).flat_map(|(&x, &y)| [x, y]).collect();
-    measure.matrix(Rows::new(&values, 2)).unwrap().get(0, 1)
+    measure.matrix(Rows::new(&rows_of(x, y), 2)).unwrap().get(0, 1)
 }
 
 fn neighbours(k: usize) -> Dependence {
@@ -38,6 +42,11 @@ fn normal_pair(rows: usize, rho: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
     (0..rows).map(|_| (draw(), draw())).map(|(a, b)| (a, rho * a + (1.0 - rho * rho).sqrt() * b)).unzip()
+}
+
+/// Every second number, and the others.
+fn columns(values: &[i32]) -> (Vec<f64>, Vec<f64>) {
+    values.chunks_exact(2).map(|row| (f64::from(row[0]), f64::from(row[1]))).unzip()
 }
 
 /// Whole numbers below `levels`, so with ties.
@@ -116,13 +125,12 @@ fn information_by_all_distances(x: &[f64], y: &[f64], k: usize) -> f64 {
 #[test]
 fn spearman_is_the_correlation_of_mid_ranks() {
     for rows in [10, 11, 64, 301] {
-        let (x, y) = normal_pair(rows, -0.4, rows as u64);
-        let wanted = correlation(&mid_ranks(&x), &mid_ranks(&y)).abs();
-        assert!((of_two(Dependence::AbsoluteSpearman, &x, &y) - wanted).abs() < 1e-13);
-        for levels in [2, 5] {
-            let (x, y) = discrete_pair(rows, levels, rows as u64);
+        let seed = rows as u64;
+        for (x, y) in
+            [normal_pair(rows, -0.4, seed), discrete_pair(rows, 2, seed), discrete_pair(rows, 5, seed)]
+        {
             let wanted = correlation(&mid_ranks(&x), &mid_ranks(&y)).abs();
-            assert!((of_two(Dependence::AbsoluteSpearman, &x, &y) - wanted).abs() < 1e-13);
+            assert!((of_two(Dependence::AbsoluteSpearman, &x, &y) - wanted).abs() < 1e-13, "{rows} rows");
         }
     }
 }
@@ -139,11 +147,21 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     }
 }
 
+/// One bin more than the fourth root of the rows, and a fifth of the rows for neighbours, at most 20.
 #[test]
-fn bins_are_one_more_than_the_fourth_root_of_the_rows_unless_told_otherwise() {
-    for (rows, b) in [(10, 2), (80, 3), (81, 4), (1000, 6)] {
+fn bins_and_neighbours_go_by_the_number_of_rows_unless_told_otherwise() {
+    for (by_rows, told, rows) in [
+        (Dependence::mutual_information(), bins(2), 10),
+        (Dependence::mutual_information(), bins(3), 80),
+        (Dependence::mutual_information(), bins(4), 81),
+        (Dependence::mutual_information(), bins(6), 1000),
+        (Dependence::nearest_neighbours(), neighbours(2), 10),
+        (Dependence::nearest_neighbours(), neighbours(10), 50),
+        (Dependence::nearest_neighbours(), neighbours(20), 100),
+        (Dependence::nearest_neighbours(), neighbours(20), 400),
+    ] {
         let (x, y) = normal_pair(rows, 0.5, 6);
-        assert_eq!(of_two(Dependence::mutual_information(), &x, &y), of_two(bins(b), &x, &y));
+        assert_eq!(of_two(by_rows, &x, &y), of_two(told, &x, &y), "{told}, {rows} rows");
     }
 }
 
@@ -154,21 +172,10 @@ fn information_by_neighbours_is_that_by_all_distances() {
             let (x, y) = normal_pair(rows, rho, 7);
             for k in [1, 3, 9] {
                 let wanted = coefficient(information_by_all_distances(&x, &y, k));
-                let got = of_two(neighbours(k), &x, &y);
-                assert!(
-                    (got - wanted).abs() < 1e-7,
-                    "{rows} rows, ρ = {rho}, k = {k}: {got} is not {wanted}"
-                );
+                let off = (of_two(neighbours(k), &x, &y) - wanted).abs();
+                assert!(off < 1e-7, "{rows} rows, ρ = {rho}, k = {k}: {off} off {wanted}");
             }
         }
-    }
-}
-
-#[test]
-fn neighbours_are_a_fifth_of_the_rows_and_at_most_20_unless_told_otherwise() {
-    for (rows, k) in [(10, 2), (50, 10), (100, 20), (400, 20)] {
-        let (x, y) = normal_pair(rows, 0.5, 8);
-        assert_eq!(of_two(Dependence::nearest_neighbours(), &x, &y), of_two(neighbours(k), &x, &y));
     }
 }
 
@@ -185,34 +192,25 @@ fn mean_over_normal_pairs(measure: Dependence, rows: usize, rho: f64) -> (f64, f
     (mean, (variance / 30.0).sqrt())
 }
 
-// On the scale of Linfoot's coefficient I = −½ ln(1 − ρ²) is |ρ|. Bounds: 4 standard errors, and 0.01 for the bias of k = 5.
+// Bounds: 4 standard errors, and the bias at 2000 rows.
 #[test]
-fn information_by_neighbours_of_normal_features_is_their_correlation() {
-    for rho in [0.3, 0.6, -0.9] {
-        let (mean, error) = mean_over_normal_pairs(neighbours(5), 2000, rho);
-        assert!((mean - rho.abs()).abs() < 4.0 * error + 0.01, "ρ = {rho}: {mean} ± {error}");
-    }
-}
-
-// Split at their medians, normal features agree with probability ½ + asin(ρ)/π. Bound: 4 standard errors.
-#[test]
-fn information_of_normal_features_split_at_their_medians_is_known() {
+fn the_dependence_of_normal_features_is_known() {
     for rho in [0.3_f64, 0.6, -0.9] {
+        // Split at their medians, the features agree with probability ½ + asin(ρ)/π.
         let agree = 0.5 + rho.asin() / std::f64::consts::PI;
         let entropy = -agree * agree.ln() - (1.0 - agree) * (1.0 - agree).ln();
-        let wanted = coefficient(std::f64::consts::LN_2 - entropy);
-        let (mean, error) = mean_over_normal_pairs(bins(2), 2000, rho);
-        assert!((mean - wanted).abs() < 4.0 * error, "ρ = {rho}: {mean} ± {error}, not {wanted}");
-    }
-}
-
-// ρ_S = (6/π) asin(ρ/2). Bound: 4 standard errors; the bias at 2000 rows is below 0.0005.
-#[test]
-fn spearmans_correlation_of_normal_features_is_known() {
-    for rho in [0.3_f64, 0.6, -0.9] {
-        let wanted = 6.0 / std::f64::consts::PI * (rho / 2.0).asin().abs();
-        let (mean, error) = mean_over_normal_pairs(Dependence::AbsoluteSpearman, 2000, rho);
-        assert!((mean - wanted).abs() < 4.0 * error + 5e-4, "ρ = {rho}: {mean} ± {error}, not {wanted}");
+        let split = coefficient(std::f64::consts::LN_2 - entropy);
+        let ranks = 6.0 / std::f64::consts::PI * (rho / 2.0).asin().abs();
+        for (measure, wanted, bias) in [
+            // On the scale of Linfoot's coefficient I = −½ ln(1 − ρ²) is |ρ|.
+            (neighbours(5), rho.abs(), 0.01),
+            (bins(2), split, 0.0),
+            (Dependence::AbsoluteSpearman, ranks, 5e-4),
+        ] {
+            let (mean, error) = mean_over_normal_pairs(measure, 2000, rho);
+            let off = (mean - wanted).abs();
+            assert!(off < 4.0 * error + bias, "{measure}, ρ = {rho}: {mean} ± {error}, not {wanted}");
+        }
     }
 }
 
@@ -327,7 +325,7 @@ fn infinite_numbers_are_refused() {
 #[test]
 fn bins_and_neighbours_that_the_rows_do_not_allow_are_refused() {
     let (x, y) = normal_pair(100, 0.0, 14);
-    let values: Vec<f64> = x.iter().zip(&y).flat_map(|(&x, &y)| [x, y]).collect();
+    let values = rows_of(&x, &y);
     let refused = |measure: Dependence| measure.matrix(Rows::new(&values, 2)).unwrap_err();
     for given in [0, 1, 11] {
         assert_eq!(refused(bins(given)), PartitionsError::Bins { given, most: 10, rows: 100 });
@@ -390,7 +388,7 @@ fn matrices_store_the_upper_triangle_row_by_row() {
 #[test]
 fn estimates_with_ties_in_random_order_are_fixed() {
     let (x, y) = discrete_pair(200, 4, 17);
-    let values: Vec<f64> = x.iter().zip(&y).flat_map(|(&x, &y)| [x, y]).collect();
+    let values = rows_of(&x, &y);
     let matrix = |seed| {
         let measure = Dependence::NearestNeighbours { neighbours: Some(5), seed };
         measure.matrix(Rows::new(&values, 2)).unwrap()
@@ -420,9 +418,7 @@ proptest! {
         values in prop::collection::vec(-20_i32..20, 2 * 30..2 * 60),
         scale in 0.1_f64..5.0,
     ) {
-        let rows = values.len() / 2;
-        let x: Vec<f64> = (0..rows).map(|row| f64::from(values[2 * row])).collect();
-        let y: Vec<f64> = (0..rows).map(|row| f64::from(values[2 * row + 1])).collect();
+        let (x, y) = columns(&values);
         let mapped: Vec<f64> = x.iter().map(|x| (x * scale / 10.0).exp() - 3.0).collect();
         for measure in MEASURES {
             prop_assert_eq!(of_two(measure, &mapped, &y), of_two(measure, &x, &y));
@@ -436,9 +432,7 @@ proptest! {
     fn dependence_lies_in_the_unit_interval_whichever_feature_comes_first(
         values in prop::collection::vec(-6_i32..6, 2 * 10..2 * 40),
     ) {
-        let rows = values.len() / 2;
-        let x: Vec<f64> = (0..rows).map(|row| f64::from(values[2 * row])).collect();
-        let y: Vec<f64> = (0..rows).map(|row| f64::from(values[2 * row + 1])).collect();
+        let (x, y) = columns(&values);
         for measure in MEASURES {
             let (one, other) = (of_two(measure, &x, &y), of_two(measure, &y, &x));
             prop_assert!((0.0..=1.0).contains(&one) && (0.0..=1.0).contains(&other), "{one}, {other}");

@@ -42,10 +42,7 @@ impl Sampler for WithReplacement {
 
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let players = self.players();
-        let draws = match self.pairing {
-            Pairing::Unpaired => check_rows(self.players(), evaluations)?,
-            Pairing::Paired => check_rows(self.players(), evaluations)? / 2,
-        };
+        let draws = check_rows(players, evaluations)? / self.pairing.rows_per_unit();
         let mut size_stream = stream(seed, Purpose::Counts, 0);
         let sizes: Vec<usize> = (0..draws).map_while(|_| self.law.draw(&mut size_stream)).collect();
 
@@ -59,10 +56,9 @@ impl Sampler for WithReplacement {
                 (UniformSubset::new(players, size), stream(seed, Purpose::Coalitions, size as u64))
             });
             subset.draw(rng, &mut words);
-            coalitions.push_words(&words);
+            self.pairing.push(&words, &mut coalitions);
             drawn[size] += 1;
             if self.pairing == Pairing::Paired {
-                coalitions.push_complement(coalitions.len() - 1);
                 drawn[players - size] += 1;
             }
         }

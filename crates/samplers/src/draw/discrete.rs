@@ -46,11 +46,8 @@ impl Discrete {
     /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite, [`SamplerError::NoOutcome`] if there are none, all are
     /// zero, or there are more than 32 bits can number.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
-        if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
-        }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        if largest == 0.0 || u32::try_from(weights.len()).is_err() {
+        let largest = largest_weight(weights)?;
+        if u32::try_from(weights.len()).is_err() {
             return Err(SamplerError::NoOutcome { outcomes: weights.len() });
         }
         // By the largest first, so that no sum overflows.
@@ -102,6 +99,15 @@ impl Discrete {
         let Cell { own, alias } = self.cells[cell];
         if fraction < own { cell } else { alias as usize }
     }
+}
+
+/// The largest of the weights of a law, which are checked.
+pub(crate) fn largest_weight(weights: &[f64]) -> Result<f64, SamplerError> {
+    if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
+    }
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 { Err(SamplerError::NoOutcome { outcomes: weights.len() }) } else { Ok(largest) }
 }
 
 const TWO_POW_MINUS_64: f64 = 1.0 / (1u128 << 64) as f64;

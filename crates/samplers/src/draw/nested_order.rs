@@ -8,7 +8,7 @@
 use apportion_games::Partition;
 use rand_chacha::ChaCha8Rng;
 
-use crate::draw::random::Below;
+use crate::draw::random::shuffle;
 
 /// Groups in an order, and the members of each in an order: one of the `m! Π |S_j|!` orders in which nobody stands between two members of
 /// a group.
@@ -63,18 +63,11 @@ impl NestedOrder {
     }
 }
 
-/// Fisher–Yates.
-fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
-    for last in (1..elements.len()).rev() {
-        elements.swap(last, Below::new(last as u32 + 1).draw(rng) as usize);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::assert_alike;
     use apportion_games::{Purpose, stream};
-    use std::collections::BTreeMap;
 
     fn flat(order: &NestedOrder) -> Vec<usize> {
         order.groups().iter().flat_map(|&group| order.members(group).to_vec()).collect()
@@ -86,14 +79,11 @@ mod tests {
         let partition = Partition::new(5, vec![vec![4, 0, 2], vec![1, 3]]).unwrap();
         let mut rng = stream(11, Purpose::NestedPermutations, 0);
         let mut order = NestedOrder::new(&partition);
-        let mut counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
-        for _ in 0..12_000 {
+        let draw = |_| {
             order.shuffle(&mut rng);
-            *counts.entry(flat(&order)).or_default() += 1.0;
-        }
-        assert_eq!(counts.len(), 24);
-        let chi_square: f64 = counts.values().map(|count| (count - 500.0).powi(2) / 500.0).sum();
-        assert!(chi_square < 60.0, "{chi_square}");
+            flat(&order)
+        };
+        assert_alike((0..12_000).map(draw), 24, 60.0, "orders");
     }
 
     #[test]

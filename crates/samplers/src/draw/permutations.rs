@@ -2,11 +2,11 @@
 
 use apportion_games::{Purpose, stream};
 
-use crate::draw::random::Below;
+use crate::draw::random::shuffle;
 
 /// The uniformly random permutation number `unit` of the players `0..players` under `seed`.
 ///
-/// Each unit has a stream of its own, so permutations may be made in any order, on any thread. Fisher–Yates shuffle, `O(n)` time.
+/// Each unit has a stream of its own, so permutations may be made in any order, on any thread. Takes `O(n)` time.
 ///
 /// ```
 /// use apportion_samplers::permutation;
@@ -24,9 +24,7 @@ pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
     assert!(u32::try_from(players).is_ok(), "{players} players do not fit 32 bits");
     let mut rng = stream(seed, Purpose::Permutations, unit);
     let mut order: Vec<usize> = (0..players).collect();
-    for last in (1..players).rev() {
-        order.swap(last, Below::new(last as u32 + 1).draw(&mut rng) as usize);
-    }
+    shuffle(&mut order, &mut rng);
     order
 }
 
@@ -81,19 +79,14 @@ impl Permutations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+    use crate::testing::assert_alike;
 
     #[test]
     fn permutations_are_uniform() {
         // 24 orders of 4 players, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with probability
         // 3.6e-5.
-        let mut counts: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
-        for order in (Permutations { players: 4, antithetic: false }).iter(11).take(12_000) {
-            *counts.entry(order).or_default() += 1.0;
-        }
-        assert_eq!(counts.len(), 24);
-        let chi_square: f64 = counts.values().map(|count| (count - 500.0).powi(2) / 500.0).sum();
-        assert!(chi_square < 60.0, "{chi_square}");
+        let orders = (Permutations { players: 4, antithetic: false }).iter(11).take(12_000);
+        assert_alike(orders, 24, 60.0, "orders");
     }
 
     #[test]

@@ -53,6 +53,13 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     }
 }
 
+/// Puts elements in a uniformly random order, by Fisher and Yates.
+pub(crate) fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
+    for last in (1..elements.len()).rev() {
+        elements.swap(last, Below::new(last as u32 + 1).draw(rng) as usize);
+    }
+}
+
 const TWO_POW_MINUS_53: f64 = 1.0 / (1u64 << 53) as f64;
 
 /// Uniform on \[0, 1): a multiple of 2^−53.
@@ -68,21 +75,17 @@ pub(crate) fn exponential(rng: &mut ChaCha8Rng) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::assert_alike;
     use apportion_games::{Purpose, stream};
 
     #[test]
     fn bounded_integers_are_uniform() {
         // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
-        let (mut narrow, mut wide) = ([0.0f64; 6], [0.0f64; 6]);
-        for _ in 0..60_000 {
-            narrow[Below::new(6).draw(&mut rng) as usize] += 1.0;
-            wide[below(&mut rng, 6) as usize] += 1.0;
-        }
-        for counts in [narrow, wide] {
-            let chi_square: f64 = counts.iter().map(|count| (count - 1e4).powi(2) / 1e4).sum();
-            assert!(chi_square < 25.0, "{counts:?}: {chi_square}");
-        }
+        let narrow: Vec<u64> = (0..60_000).map(|_| Below::new(6).draw(&mut rng).into()).collect();
+        let wide: Vec<u64> = (0..60_000).map(|_| below(&mut rng, 6)).collect();
+        assert_alike(narrow, 6, 25.0, "narrow");
+        assert_alike(wide, 6, 25.0, "wide");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
+use crate::draw::discrete::largest_weight;
 use crate::draw::random::unit;
 use crate::error::SamplerError;
 
@@ -38,13 +39,7 @@ impl Stratified {
     /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite, [`SamplerError::NoOutcome`] if there are none, or all are
     /// zero.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
-        if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
-        }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        if largest == 0.0 {
-            return Err(SamplerError::NoOutcome { outcomes: weights.len() });
-        }
+        let largest = largest_weight(weights)?;
         if weights.iter().all(|&weight| weight == largest) {
             return Self::uniform(weights.len());
         }
@@ -93,6 +88,7 @@ impl Stratified {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::assert_count;
     use apportion_games::{Purpose, stream};
 
     #[test]
@@ -109,10 +105,9 @@ mod tests {
                 }
                 let total: f64 = weights.iter().sum();
                 for (count, weight) in counts.iter().zip(weights) {
-                    let (expected, p) = (draws as f64 * weight / total, weight / total);
                     // Strata only take away from the binomial variance.
-                    let bound = 5.0 * (draws as f64 * p * (1.0 - p)).sqrt();
-                    assert!((count - expected).abs() <= bound, "{strata} strata: {counts:?}");
+                    let what = format!("{strata} strata: {counts:?}");
+                    assert_count(*count, draws as f64, weight / total, (5.0, 0.0), &what);
                     assert!(*weight > 0.0 || *count == 0.0, "an impossible outcome");
                 }
             }

@@ -115,8 +115,8 @@ fn cheapest_start(players: usize, target: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::choose;
+    use crate::testing::{assert_alike, assert_count};
     use apportion_games::{Purpose, stream};
-    use std::collections::BTreeMap;
 
     #[test]
     fn the_start_is_the_cheapest_density() {
@@ -139,19 +139,19 @@ mod tests {
             for eighths in 0..=4 {
                 let subset = UniformSubset { eighths, ..UniformSubset::new(players, size) };
                 let mut rng = stream(9, Purpose::Coalitions, u64::from(eighths));
-                let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
-                for _ in 0..200 * subsets {
+                let draw = |_| {
                     let mut words = [u64::MAX];
                     subset.draw(&mut rng, &mut words);
                     assert_eq!(words[0].count_ones() as usize, size);
-                    *counts.entry(words[0]).or_default() += 1.0;
-                }
-                assert_eq!(counts.len(), subsets);
-                let chi_square: f64 = counts.values().map(|count| (count - 200.0).powi(2) / 200.0).sum();
+                    words[0]
+                };
                 let freedom = subsets as f64 - 1.0;
-                assert!(
-                    chi_square <= freedom + 6.0 * (2.0 * freedom).sqrt(),
-                    "{players}, {size}, {eighths}/8: {chi_square}"
+                let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
+                assert_alike(
+                    (0..200 * subsets).map(draw),
+                    subsets,
+                    bound,
+                    &format!("{players}, {size}, {eighths}/8"),
                 );
             }
         }
@@ -181,12 +181,8 @@ mod tests {
                     // Five and a half standard errors: about 1e-4 for one excess among the 14 000 comparisons here, and one count
                     // for the rarest.
                     let check = |count: usize, share: f64| {
-                        let bound = 5.5 * (DRAWS as f64 * share * (1.0 - share)).sqrt() + 1.0;
-                        let difference = count as f64 - DRAWS as f64 * share;
-                        assert!(
-                            difference.abs() <= bound,
-                            "n = {players}, s = {size}, player {player}: {difference}, {bound}"
-                        );
+                        let what = format!("n = {players}, s = {size}, player {player}");
+                        assert_count(count as f64, DRAWS as f64, share, (5.5, 1.0), &what);
                     };
                     check(alone[player], share);
                     if (player * 5 + 64) % players != player {

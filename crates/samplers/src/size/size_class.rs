@@ -5,7 +5,7 @@
 //! that has the last player: there are C(n − 1, n/2 − 1) of them (Leverage SHAP, Algorithm 2, which fixes z_n = 1 but draws
 //! indices from twice as many).
 
-use apportion_games::{Coalitions, Purpose, stream};
+use apportion_games::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
 
 use crate::size::allocation::Allocation;
@@ -39,14 +39,6 @@ impl SizeClass {
     pub(crate) fn subsets(&self) -> (usize, usize) {
         let fixed = usize::from(self.is_middle());
         (self.players - fixed, self.size - fixed)
-    }
-
-    /// Writes the rows of one unit, given the words of the subset that names it, the fixed player included.
-    pub(crate) fn push(&self, words: &[u64], coalitions: &mut Coalitions) {
-        coalitions.push_words(words);
-        if self.pairing == Pairing::Paired {
-            coalitions.push_complement(coalitions.len() - 1);
-        }
     }
 
     /// The stream of all random choices of this class.

@@ -205,6 +205,7 @@ fn check_players(players: usize) -> Result<(), SamplerError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::assert_count;
     use apportion_games::{Purpose, stream};
 
     fn laws(players: usize) -> [SizeLaw; 3] {
@@ -314,12 +315,9 @@ mod tests {
             let mut counts = [0usize; 8];
             (0..DRAWS).for_each(|_| counts[law.draw(&mut rng).unwrap()] += 1);
             for (size, &count) in counts.iter().enumerate() {
-                let expected = law.probability(size) * DRAWS as f64;
-                // Five standard errors; sizes of probability zero never.
-                assert!(
-                    (count as f64 - expected).abs() <= 5.0 * expected.sqrt(),
-                    "size {size}: {count}, {expected}"
-                );
+                // Sizes of probability zero never.
+                let what = format!("size {size}");
+                assert_count(count as f64, DRAWS as f64, law.probability(size), (5.0, 0.0), &what);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Half-spaces.
 
-use super::{ConvexSet, check_finite, dot};
+use super::{ConvexSet, Hyperplane};
 use crate::error::SolverError;
 
 /// The points with `⟨a, x⟩ ≤ b`.
@@ -10,9 +10,7 @@ use crate::error::SolverError;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct HalfSpace {
-    normal: Vec<f64>,
-    squared_norm: f64,
-    offset: f64,
+    border: Hyperplane,
 }
 
 impl HalfSpace {
@@ -22,26 +20,19 @@ impl HalfSpace {
     ///
     /// As [`Hyperplane::new`](super::Hyperplane::new).
     pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
-        check_finite("the normal", &normal)?;
-        check_finite("the offset", &[offset])?;
-        let squared_norm = dot(&normal, &normal);
-        if !squared_norm.is_normal() {
-            return Err(SolverError::Normal { norm: squared_norm.sqrt() });
-        }
-        Ok(Self { normal, squared_norm, offset })
+        Ok(Self { border: Hyperplane::new(normal, offset)? })
     }
 }
 
 impl ConvexSet for HalfSpace {
     fn dimensions(&self) -> usize {
-        self.normal.len()
+        self.border.dimensions()
     }
 
     fn project(&self, point: &mut [f64]) {
-        let excess = dot(&self.normal, point) - self.offset;
-        if excess > 0.0 {
-            let factor = excess / self.squared_norm;
-            point.iter_mut().zip(&self.normal).for_each(|(x, a)| *x -= factor * a);
+        let lack = self.border.lack(point);
+        if lack < 0.0 {
+            self.border.move_by(point, lack);
         }
     }
 }

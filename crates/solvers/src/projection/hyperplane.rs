@@ -59,7 +59,7 @@ impl Hyperplane {
 
     /// `(b − ⟨a, x⟩) / ‖a‖`: how far the plane is from `point`, along the normal.
     pub(super) fn signed_distance(&self, point: &[f64]) -> f64 {
-        (self.offset - self.along(point)) / self.squared_norm.sqrt()
+        self.lack(point) / self.squared_norm.sqrt()
     }
 
     /// Takes off `direction` what it has along the normal.
@@ -71,13 +71,18 @@ impl Hyperplane {
         }
     }
 
+    /// `b − ⟨a, x⟩`.
+    pub(super) fn lack(&self, point: &[f64]) -> f64 {
+        self.offset - self.along(point)
+    }
+
     /// `⟨a, x⟩`.
     fn along(&self, point: &[f64]) -> f64 {
         self.normal.as_ref().map_or_else(|| point.iter().sum(), |normal| dot(normal, point))
     }
 
     /// `x + a · excess / ‖a‖²`.
-    fn move_by(&self, point: &mut [f64], excess: f64) {
+    pub(super) fn move_by(&self, point: &mut [f64], excess: f64) {
         let factor = excess / self.squared_norm;
         match &self.normal {
             None => point.iter_mut().for_each(|x| *x += factor),
@@ -92,7 +97,7 @@ impl ConvexSet for Hyperplane {
     }
 
     fn project(&self, point: &mut [f64]) {
-        let lack = self.offset - self.along(point);
+        let lack = self.lack(point);
         self.move_by(point, lack);
     }
 }

@@ -1,7 +1,7 @@
 //! What the solver refuses, and what it accepts at the edges.
 
 use apportion_games::Coalitions;
-use apportion_solvers::{Constraint, Design, Factorization, SolverError, least_squares};
+use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};
 
 fn three_rows() -> Coalitions {
     Coalitions::from_masks(3, [1, 2, 5])
@@ -125,11 +125,16 @@ fn rows_of_no_weight_give_nothing() {
     }
 }
 
-#[test]
-fn free_fractions_must_be_counted_and_between_zero_and_one() {
+/// A fit of all coalitions of three players.
+fn fit_of_all() -> LeastSquares {
     let rows = Coalitions::from_masks(3, 0..8);
     let design = Design::new(&rows, &[1.0; 8]).unwrap();
-    let fit = least_squares(&design, &[1.0; 8], 1, Constraint::None).unwrap();
+    least_squares(&design, &[1.0; 8], 1, Constraint::None).unwrap()
+}
+
+#[test]
+fn free_fractions_must_be_counted_and_between_zero_and_one() {
+    let fit = fit_of_all();
     assert_eq!(fit.certificate(&[0.5; 7]), Err(SolverError::FreeCount { given: 7, wanted: 8 }));
     let mut free = [0.5; 8];
     free[5] = 1.5;
@@ -140,9 +145,7 @@ fn free_fractions_must_be_counted_and_between_zero_and_one() {
 
 #[test]
 fn deviations_are_among_players_that_exist() {
-    let rows = Coalitions::from_masks(3, 0..8);
-    let design = Design::new(&rows, &[1.0; 8]).unwrap();
-    let fit = least_squares(&design, &[1.0; 8], 1, Constraint::None).unwrap();
+    let fit = fit_of_all();
     for among in [1..1, 2..4] {
         let (start, end) = (among.start, among.end);
         let error = fit.certificate_of_deviations(among, &[0.5; 8]);

@@ -23,6 +23,27 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
+fn scaled(rng: &mut ChaCha8Rng, dimensions: usize, factor: f64) -> Vec<f64> {
+    vector(rng, dimensions).iter().map(|x| factor * x).collect()
+}
+
+/// How acute the angle at `nearest` is between a point and another.
+fn angle(point: &[f64], nearest: &[f64], other: &[f64]) -> f64 {
+    point.iter().zip(nearest).zip(other).map(|((x, p), y)| (x - p) * (y - p)).sum()
+}
+
+/// A normal without small entries.
+fn normal(rng: &mut ChaCha8Rng, dimensions: usize) -> Vec<f64> {
+    vector(rng, dimensions).iter().map(|a| a + a.signum() * 0.1).collect()
+}
+
+/// Holds Dykstra's algorithm to find the wanted point.
+fn assert_found(sets: &[&dyn ConvexSet], point: &[f64], wanted: &[f64]) {
+    let run = dykstra(sets, point, Stopping::default()).unwrap();
+    let error = distance(&run.point, wanted);
+    assert!(error < 1e-10 * (1.0 + norm(point)), "{}: {error} after {}", point.len(), run.iterations);
+}
+
 /// How plane and ball lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Case {
@@ -134,7 +155,7 @@ fn the_closed_form_is_in_both_sets_and_no_common_point_is_nearer() {
         let dimensions = rng.random_range(2..40);
         let case = [Case::Crossing, Case::Touching, Case::AllButTouching][index % 3];
         let (plane, ball, ..) = plane_and_ball(&mut rng, dimensions, case);
-        let point: Vec<f64> = vector(&mut rng, dimensions).iter().map(|x| 30.0 * x).collect();
+        let point = scaled(&mut rng, dimensions, 30.0);
         let nearest = project_on_hyperplane_and_ball(&plane, &ball, &point).unwrap();
         let mut on_plane = nearest.clone();
         plane.project(&mut on_plane);
@@ -142,10 +163,9 @@ fn the_closed_form_is_in_both_sets_and_no_common_point_is_nearer() {
         assert!(distance(&nearest, ball.centre()) <= ball.radius() * (1.0 + 1e-12));
         // The angle with every other common point is not acute.
         for _ in 0..20 {
-            let far: Vec<f64> = vector(&mut rng, dimensions).iter().map(|x| 10.0 * x).collect();
+            let far = scaled(&mut rng, dimensions, 10.0);
             let other = project_on_hyperplane_and_ball(&plane, &ball, &far).unwrap();
-            let cosine: f64 =
-                point.iter().zip(&nearest).zip(&other).map(|((x, p), y)| (x - p) * (y - p)).sum();
+            let cosine = angle(&point, &nearest, &other);
             assert!(cosine <= 1e-10 * norm(&point).powi(2), "{cosine}");
         }
     }
@@ -170,11 +190,11 @@ fn a_box_and_a_plane_give_what_bisection_on_the_multiplier_gives() {
             .iter()
             .map(|l| if rng.random_range(0..4) == 0 { f64::INFINITY } else { l + rng.random_range(0.0..2.0) })
             .collect();
-        let normal: Vec<f64> = vector(&mut rng, dimensions).iter().map(|a| a + a.signum() * 0.1).collect();
+        let normal = normal(&mut rng, dimensions);
         // Through a point of the box.
         let inner: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + 0.5 * (u.min(l + 1.0) - l)).collect();
         let offset = dot(&normal, &inner);
-        let point: Vec<f64> = vector(&mut rng, dimensions).iter().map(|x| 4.0 * x).collect();
+        let point = scaled(&mut rng, dimensions, 4.0);
         let at = |lambda: f64| -> Vec<f64> {
             let moved = point.iter().zip(&normal).zip(lower.iter().zip(&upper));
             moved.map(|((x, a), (l, u))| (x - lambda * a).clamp(*l, *u)).collect()
@@ -182,9 +202,7 @@ fn a_box_and_a_plane_give_what_bisection_on_the_multiplier_gives() {
         let wanted = at(root(|lambda| dot(&normal, &at(lambda)) - offset, -1e3, 1e3));
         let plane = Hyperplane::new(normal.clone(), offset).unwrap();
         let cuboid = Cuboid::new(lower.clone(), upper.clone()).unwrap();
-        let run = dykstra(&[&plane, &cuboid], &point, Stopping::default()).unwrap();
-        let error = distance(&run.point, &wanted);
-        assert!(error < 1e-10 * (1.0 + norm(&point)), "{dimensions}: {error} after {}", run.iterations);
+        assert_found(&[&plane, &cuboid], &point, &wanted);
     }
 }
 
@@ -193,12 +211,12 @@ fn a_half_space_and_a_ball_give_what_bisection_on_the_multiplier_gives() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for round in 0..200 {
         let dimensions = [1, 2, 3, 10, 65, 130, 1000][round % 7];
-        let normal: Vec<f64> = vector(&mut rng, dimensions).iter().map(|a| a + a.signum() * 0.1).collect();
+        let normal = normal(&mut rng, dimensions);
         let ball = Ball::new(vector(&mut rng, dimensions), rng.random_range(0.5..2.0)).unwrap();
         let offset =
             dot(&normal, ball.centre()) + norm(&normal) * ball.radius() * rng.random_range(-0.8..1.3);
         let half_space = HalfSpace::new(normal.clone(), offset).unwrap();
-        let point: Vec<f64> = vector(&mut rng, dimensions).iter().map(|x| 3.0 * x).collect();
+        let point = scaled(&mut rng, dimensions, 3.0);
         let at = |lambda: f64| -> Vec<f64> {
             let mut moved: Vec<f64> = point.iter().zip(&normal).map(|(x, a)| x - lambda * a).collect();
             ball.project(&mut moved);
@@ -206,9 +224,7 @@ fn a_half_space_and_a_ball_give_what_bisection_on_the_multiplier_gives() {
         };
         let excess = |lambda: f64| dot(&normal, &at(lambda)) - offset;
         let wanted = if excess(0.0) <= 0.0 { at(0.0) } else { at(root(excess, 0.0, 1e4)) };
-        let run = dykstra(&[&half_space, &ball], &point, Stopping::default()).unwrap();
-        let error = distance(&run.point, &wanted);
-        assert!(error < 1e-10 * (1.0 + norm(&point)), "{dimensions}: {error} after {}", run.iterations);
+        assert_found(&[&half_space, &ball], &point, &wanted);
     }
 }
 
@@ -227,7 +243,7 @@ fn of_four_sets_no_common_point_is_nearer() {
         let project = |point: &[f64]| {
             dykstra(&sets, point, Stopping { tolerance: 1e-12, iterations: 1_000_000 }).unwrap().point
         };
-        let point: Vec<f64> = vector(&mut rng, dimensions).iter().map(|x| 2.0 * x).collect();
+        let point = scaled(&mut rng, dimensions, 2.0);
         let nearest = project(&point);
         for set in sets {
             let mut moved = nearest.clone();
@@ -236,8 +252,7 @@ fn of_four_sets_no_common_point_is_nearer() {
         }
         for _ in 0..10 {
             let other = project(&vector(&mut rng, dimensions));
-            let cosine: f64 =
-                point.iter().zip(&nearest).zip(&other).map(|((x, p), y)| (x - p) * (y - p)).sum();
+            let cosine = angle(&point, &nearest, &other);
             assert!(cosine <= 1e-9, "{cosine}");
         }
     }

@@ -5,6 +5,8 @@ use apportion_solvers::{Constraint, Design, Ridge, SolverError, least_squares, r
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::twin::assert_close;
+
 /// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
 fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
@@ -67,8 +69,23 @@ fn twin(
     (solution, beta, 1.0 - left / all)
 }
 
-fn assert_close(got: f64, want: f64, scale: f64, what: &str) {
-    assert!((got - want).abs() <= 1e-10 * scale, "{what}: {got}, not {want}");
+/// Random rows with members of this probability, their weights, and targets for each output.
+fn random(
+    rng: &mut ChaCha8Rng,
+    (players, rows, outputs): (usize, usize, usize),
+    member: f64,
+) -> (Coalitions, Vec<f64>, Vec<f64>) {
+    let mut coalitions = Coalitions::new(players);
+    (0..rows).for_each(|_| coalitions.push_members((0..players).filter(|_| rng.random_bool(member))));
+    let weights = (0..rows).map(|_| rng.random_range(1e-3..2.0)).collect();
+    let targets = (0..rows * outputs).map(|_| rng.random_range(-2.0..5.0)).collect();
+    (coalitions, weights, targets)
+}
+
+/// The design about a centre, with an intercept or not.
+fn with_columns(design: Design<'_>, (centre, intercept): (f64, bool)) -> Design<'_> {
+    let design = design.centred_at(centre).unwrap();
+    if intercept { design.with_intercept() } else { design }
 }
 
 fn assert_twin(
@@ -87,14 +104,15 @@ fn assert_twin(
         let what =
             format!("{} players, {} rows, α = {penalty}, {columns:?}", coalitions.players(), own.len());
         let scale = coefficients.iter().fold(1e-3, |largest: f64, value| largest.max(value.abs()));
-        for (player, want) in coefficients.iter().enumerate() {
-            assert_close(fit.coefficients()[player * outputs + output], *want, scale, &what);
-        }
+        let got: Vec<f64> = fit.coefficients().iter().skip(output).step_by(outputs).copied().collect();
+        assert_close(&got, &coefficients, 1e-10 * scale, &what);
         match fit.intercepts() {
-            Some(intercepts) => assert_close(intercepts[output], beta, 1.0 + beta.abs(), &what),
+            Some(intercepts) => {
+                assert_close(&[intercepts[output]], &[beta], 1e-10 * (1.0 + beta.abs()), &what);
+            }
             None => assert!(!intercept),
         }
-        assert_close(fit.determination()[output], determination, 1.0, &what);
+        assert_close(&[fit.determination()[output]], &[determination], 1e-10, &what);
     }
 }
 
@@ -103,10 +121,7 @@ fn the_solution_is_that_of_the_normal_equations_written_out() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     for (players, rows) in [(1, 2), (1, 9), (2, 5), (3, 2), (7, 40), (8, 4), (65, 30), (65, 300), (130, 200)]
     {
-        let mut coalitions = Coalitions::new(players);
-        (0..rows).for_each(|_| coalitions.push_members((0..players).filter(|_| rng.random_bool(0.6))));
-        let weights: Vec<f64> = (0..rows).map(|_| rng.random_range(1e-3..2.0)).collect();
-        let targets: Vec<f64> = (0..2 * rows).map(|_| rng.random_range(-2.0..5.0)).collect();
+        let (coalitions, weights, targets) = random(&mut rng, (players, rows, 2), 0.6);
         for (penalty, columns) in [
             (1e-3, (0.0, true)),
             (1.0, (0.0, true)),
@@ -114,8 +129,7 @@ fn the_solution_is_that_of_the_normal_equations_written_out() {
             (1.0, (0.0, false)),
             (0.1, (0.4, false)),
         ] {
-            let design = Design::new(&coalitions, &weights).unwrap().centred_at(columns.0).unwrap();
-            let design = if columns.1 { design.with_intercept() } else { design };
+            let design = with_columns(Design::new(&coalitions, &weights).unwrap(), columns);
             let fit = ridge(&design, &targets, 2, penalty).unwrap();
             assert_eq!(fit.rank(), players);
             assert_twin(&fit, &coalitions, &weights, &targets, penalty, columns);
@@ -136,8 +150,7 @@ fn pairs_that_share_a_weight_are_rows_with_that_weight_each() {
         let each: Vec<f64> = weights.iter().flat_map(|&weight| [weight; 2]).collect();
         let targets: Vec<f64> = (0..2 * pairs).map(|_| rng.random_range(-2.0..5.0)).collect();
         for columns in [(0.0, true), (0.5, false), (0.0, false)] {
-            let design = Design::paired(&coalitions, &weights).unwrap().centred_at(columns.0).unwrap();
-            let design = if columns.1 { design.with_intercept() } else { design };
+            let design = with_columns(Design::paired(&coalitions, &weights).unwrap(), columns);
             let fit = ridge(&design, &targets, 1, 0.7).unwrap();
             assert_twin(&fit, &coalitions, &each, &targets, 0.7, columns);
         }
@@ -149,17 +162,12 @@ fn without_a_penalty_it_is_least_squares() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     // With 4 rows, or 5, the coefficients of 8 players are not unique.
     for rows in [4, 5, 60] {
-        let mut coalitions = Coalitions::new(8);
-        (0..rows).for_each(|_| coalitions.push_members((0..8).filter(|_| rng.random_bool(0.5))));
-        let weights: Vec<f64> = (0..rows).map(|_| rng.random_range(0.1..2.0)).collect();
-        let targets: Vec<f64> = (0..rows).map(|_| rng.random_range(-2.0..5.0)).collect();
+        let (coalitions, weights, targets) = random(&mut rng, (8, rows, 1), 0.5);
         let design = Design::new(&coalitions, &weights).unwrap().with_intercept();
         let fit = ridge(&design, &targets, 1, 0.0).unwrap();
         let want = least_squares(&design, &targets, 1, Constraint::None).unwrap();
         assert_eq!(fit.rank(), want.rank());
-        for (got, want) in fit.coefficients().iter().zip(want.coefficients()) {
-            assert!((got - want).abs() < 1e-12, "{got}, not {want}");
-        }
+        assert_close(fit.coefficients(), want.coefficients(), 1e-12, &format!("{rows} rows"));
     }
 }
 
@@ -173,9 +181,8 @@ fn a_common_factor_of_the_weights_divides_the_penalty() {
         ridge(&design, &targets, 1, penalty).unwrap()
     };
     for (factor, penalty) in [(1e-250, 1e-250), (1e250, 1e250), (6.0, 6.0)] {
-        for (got, want) in fit(factor, penalty).coefficients().iter().zip(fit(1.0, 1.0).coefficients()) {
-            assert!((got - want).abs() < 1e-13, "{factor}: {got}, not {want}");
-        }
+        let (got, want) = (fit(factor, penalty), fit(1.0, 1.0));
+        assert_close(got.coefficients(), want.coefficients(), 1e-13, &format!("factor {factor}"));
     }
 }
 

@@ -302,6 +302,18 @@ fn helmert(n: usize) -> Mat<f64> {
     })
 }
 
+/// Holds every number to what is wanted, within `tolerance`.
+pub(crate) fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    for (index, (got, want)) in got.iter().zip(want).enumerate() {
+        assert!((got - want).abs() <= tolerance, "{what}, entry {index}: {got} instead of {want}");
+    }
+}
+
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+}
+
 /// A random word, for tests that want bits.
 pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -4,6 +4,8 @@ use apportion_games::{Game, TabulatedGame};
 use apportion_values::{Semivalue, axioms, enumerate};
 use proptest::prelude::*;
 
+use crate::common::made_symmetric;
+
 /// One value of each kind.
 fn all() -> Vec<Semivalue> {
     vec![
@@ -51,19 +53,6 @@ fn with_dummy(game: &TabulatedGame, player: usize, amount: f64) -> TabulatedGame
             .iter()
             .map(move |value| value + bonus)
             .collect::<Vec<_>>()
-    });
-    TabulatedGame::new(values.collect(), game.outputs()).unwrap()
-}
-
-/// The game in which `first` and `second` are made alike: v(S) replaced by the mean with the two exchanged.
-fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
-    let exchanged = |mask: u64| {
-        let differ = (mask >> first ^ mask >> second) & 1;
-        mask ^ (differ << first | differ << second)
-    };
-    let values = (0..1u64 << game.players()).flat_map(|mask| {
-        let pairs = game.value(mask).iter().zip(game.value(exchanged(mask)));
-        pairs.map(|(a, b)| (a + b) / 2.0).collect::<Vec<_>>()
     });
     TabulatedGame::new(values.collect(), game.outputs()).unwrap()
 }
@@ -140,22 +129,27 @@ fn merging_leaves_the_other_players_as_they_were() {
 fn what_violates_an_axiom_is_found() {
     // Players 0 and 1 are symmetric, player 2 is a dummy worth 3.
     let game = TabulatedGame::new(vec![0.0, 1.0, 1.0, 4.0, 3.0, 4.0, 4.0, 7.0], 1).unwrap();
-    let violation = |result: Result<(), axioms::Violation>| result.unwrap_err();
-
-    let found = violation(axioms::symmetry(&game, &[2.0, 1.0, 3.0], 1e-9));
-    assert_eq!((found.axiom, found.got, found.wanted), ("symmetry", 2.0, 1.0));
-    let found = violation(axioms::dummy(&game, &[2.0, 2.0, 2.5], 1e-9));
-    assert_eq!((found.axiom, found.got, found.wanted), ("dummy", 2.5, 3.0));
-    let found = violation(axioms::efficiency(&[2.0, 2.0, 2.5], &[0.0], &[7.0], 1e-9));
-    assert_eq!((found.axiom, found.got, found.wanted), ("efficiency", 6.5, 7.0));
-    assert!(found.to_string().contains("6.5 where 7 is wanted"), "{found}");
     let null = with_dummy(&game, 1, 0.0);
-    let found = violation(axioms::null_player(&null, &[2.0, 0.1, 2.0, 3.0], 1e-9));
-    assert_eq!((found.axiom, found.got), ("null player", 0.1));
-    let found = violation(axioms::linearity(&[(2.0, &[1.0, 1.0]), (1.0, &[0.0, 1.0])], &[2.0, 2.0], 1e-9));
-    assert_eq!((found.output, found.wanted), (1, 3.0));
-    let found = violation(axioms::two_efficiency(&game, &[2.0, 2.0, 3.0], (0, 1), &[5.0, 3.0], 1e-9));
-    assert_eq!((found.axiom, found.got, found.wanted), ("2-efficiency", 4.0, 5.0));
+    let parts: [(f64, &[f64]); 2] = [(2.0, &[1.0, 1.0]), (1.0, &[0.0, 1.0])];
+    for (found, axiom, got, wanted) in [
+        (axioms::symmetry(&game, &[2.0, 1.0, 3.0], 1e-9), "symmetry", 2.0, 1.0),
+        (axioms::dummy(&game, &[2.0, 2.0, 2.5], 1e-9), "dummy", 2.5, 3.0),
+        (axioms::efficiency(&[2.0, 2.0, 2.5], &[0.0], &[7.0], 1e-9), "efficiency", 6.5, 7.0),
+        (axioms::null_player(&null, &[2.0, 0.1, 2.0, 3.0], 1e-9), "null player", 0.1, 0.0),
+        (axioms::linearity(&parts, &[2.0, 2.0], 1e-9), "linearity", 2.0, 3.0),
+        (
+            axioms::two_efficiency(&game, &[2.0, 2.0, 3.0], (0, 1), &[5.0, 3.0], 1e-9),
+            "2-efficiency",
+            4.0,
+            5.0,
+        ),
+    ] {
+        let found = found.unwrap_err();
+        assert_eq!((found.axiom, found.got, found.wanted), (axiom, got, wanted));
+        // The output of linearity is the position in the lists.
+        assert_eq!(found.output, usize::from(axiom == "linearity"));
+        assert!(found.to_string().contains(&format!("{got} where {wanted} is wanted")), "{found}");
+    }
     // A NaN is nothing but wrong.
     assert!(axioms::efficiency(&[f64::NAN, 1.0], &[0.0], &[1.0], 1.0).is_err());
 

@@ -8,6 +8,8 @@ use apportion_games::{
 };
 use apportion_values::{Enumeration, LeastSquaresForm, Semivalue, ValueError, enumerate, enumerate_many};
 
+use crate::common::{assert_close, random_game};
+
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
 /// One value of each kind, for games of `players`.
@@ -23,16 +25,6 @@ fn all(players: usize) -> Vec<Semivalue> {
         Semivalue::by_size_law(&law).unwrap(),
         Semivalue::mixture(&[0.1, 0.6, 1.0], &[0.3, 0.5, 0.2]).unwrap(),
     ]
-}
-
-/// A table of numbers in [−1, 1) beside `offset`, from the upper bits of a linear congruence (Knuth's multiplier).
-fn random_game(players: usize, outputs: usize, offset: f64) -> TabulatedGame {
-    let mut state = (players * 10 + outputs) as u64;
-    let draw = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        offset + (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    TabulatedGame::new(std::iter::repeat_with(draw).take(outputs << players).collect(), outputs).unwrap()
 }
 
 /// A game that is not a table, so that it is asked in batches.
@@ -77,18 +69,11 @@ fn by_orders(game: &TabulatedGame) -> Vec<f64> {
     sums.into_iter().map(|sum| sum / orders).collect()
 }
 
-fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (position, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        assert!((got - wanted).abs() <= tolerance, "{what}, position {position}: {got} != {wanted}");
-    }
-}
-
 #[test]
 fn values_are_those_of_the_definition() {
     for players in [1, 2, 3, 7, 8, 12, 13, 14] {
         for outputs in [1, 3] {
-            let game = random_game(players, outputs, 0.0);
+            let game = random_game(players, outputs);
             let values = all(players);
             for (value, got) in values.iter().zip(enumerate_many(&game, &values).unwrap()) {
                 let what = format!("{value}, {players} players, {outputs} outputs");
@@ -106,7 +91,7 @@ fn values_are_those_of_the_definition() {
 #[test]
 fn shapley_values_are_means_over_all_orders() {
     for players in 1..=7 {
-        let game = random_game(players, 1, 0.0);
+        let game = random_game(players, 1);
         let got = enumerate(&game, Semivalue::Shapley).unwrap();
         assert_close(got.values(), &by_orders(&game), 1e-14, &format!("{players} players"));
     }
@@ -114,7 +99,7 @@ fn shapley_values_are_means_over_all_orders() {
 
 #[test]
 fn a_large_constant_changes_nothing() {
-    let game = random_game(12, 1, 0.0);
+    let game = random_game(12, 1);
     // Powers of two, so that the shifted table is the rounded one exactly, give or take one rounding of 2^−23.
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
@@ -154,7 +139,7 @@ fn one_player_gets_everything() {
 #[test]
 fn every_coalition_is_asked_for_once_for_all_values_together() {
     for players in [1, 5, 12, 15] {
-        let table = random_game(players, 2, 1.0);
+        let table = random_game(players, 2);
         let game = asked(&table);
         let got = enumerate_many(&game, &BOTH).unwrap();
         assert_eq!(game.evaluations(), 1 << players);
@@ -165,7 +150,7 @@ fn every_coalition_is_asked_for_once_for_all_values_together() {
 
 #[test]
 fn no_value_wanted_means_no_question_asked() {
-    let table = random_game(3, 1, 0.0);
+    let table = random_game(3, 1);
     let game = asked(&table);
     assert_eq!(enumerate_many(&game, &[]).unwrap(), []);
     assert_eq!(game.calls(), 0);
@@ -173,7 +158,7 @@ fn no_value_wanted_means_no_question_asked() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let table = random_game(16, 3, 7.0);
+    let table = random_game(16, 3);
     let results: Vec<Vec<Enumeration>> = [1, 2, 3]
         .into_iter()
         .flat_map(|threads| {
@@ -292,7 +277,7 @@ fn a_game_behind_a_pointer_is_a_game() {
 #[test]
 fn weights_by_size_are_refused_for_games_of_other_players() {
     let value = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
-    let refused = enumerate(&random_game(3, 1, 0.0), value).unwrap_err();
+    let refused = enumerate(&random_game(3, 1), value).unwrap_err();
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
 }
 
@@ -300,7 +285,7 @@ fn weights_by_size_are_refused_for_games_of_other_players() {
 #[test]
 fn values_solve_their_least_squares_problem_over_all_coalitions() {
     for players in [2, 3, 5, 6] {
-        let game = random_game(players, 1, 0.0);
+        let game = random_game(players, 1);
         for value in all(players) {
             let Some(form) = value.least_squares() else { continue };
             let phi = enumerate(&game, value.clone()).unwrap().values().to_vec();

@@ -4,6 +4,8 @@ use apportion_games::{Partition, TabulatedGame};
 use apportion_values::{SolutionConcept, axioms};
 use proptest::prelude::*;
 
+use crate::common::made_symmetric;
+
 const TOLERANCE: f64 = 1e-12;
 
 prop_compose! {
@@ -24,21 +26,6 @@ prop_compose! {
 fn values(name: &str, game: &TabulatedGame, partition: &Partition) -> Vec<f64> {
     let value: SolutionConcept = name.parse().unwrap();
     value.enumerate(game, Some(partition)).unwrap().values
-}
-
-/// The game in which `first` and `second` add the same: the mean of the game and the one with their parts exchanged.
-fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
-    use apportion_games::Game;
-    let exchanged = |mask: u64| {
-        let (i, j) = (mask >> first & 1, mask >> second & 1);
-        mask & !(1 << first) & !(1 << second) | i << second | j << first
-    };
-    let mean = |mask: u64| {
-        let other = game.value(exchanged(mask)).to_vec();
-        game.value(mask).iter().zip(other).map(|(a, b)| (a + b) / 2.0).collect::<Vec<_>>()
-    };
-    let table = (0..1u64 << game.players()).flat_map(mean).collect();
-    TabulatedGame::new(table, game.outputs()).unwrap()
 }
 
 proptest! {

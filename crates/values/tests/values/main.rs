@@ -3,6 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 mod axioms;
+mod coalitional;
+mod common;
 mod enumeration;
+mod graph_value;
 mod group_axioms;
+mod linear;
 mod scale;
+mod semivalue;
+mod solution_concept;

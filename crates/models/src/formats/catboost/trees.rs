@@ -22,7 +22,7 @@
 
 use super::categories::{Categories, MOST};
 use super::features::Features;
-use crate::ensemble::{Ensemble, Rule, TreeParts, at_most};
+use crate::ensemble::{Ensemble, Split, VectorTree, at_most};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -95,57 +95,49 @@ impl<'a> Trees<'a> {
     pub(super) fn push_to(&self, ensemble: &mut Ensemble, scale: f64) -> Result<(), ModelError> {
         let outputs = ensemble.output_count();
         for (number, tree) in self.trees.iter().enumerate() {
-            let shape =
+            let tree =
                 if self.oblivious { self.oblivious(tree, outputs)? } else { self.nested(tree, outputs)? };
-            for output in 0..outputs {
-                ensemble.push(shape.parts(output, outputs, scale)).map_err(|error| match error {
-                    // Counted as the file does, which has one tree for all outputs.
-                    ModelError::Tree { problem, .. } => ModelError::Tree { tree: number, problem },
-                    other => other,
-                })?;
-            }
+            tree.push_to(ensemble, number, 0..outputs, scale)?;
         }
         Ok(())
     }
 
-    fn oblivious(&self, tree: &Field<'a>, outputs: usize) -> Result<Shape, ModelError> {
+    fn oblivious(&self, tree: &Field<'a>, outputs: usize) -> Result<VectorTree, ModelError> {
         let depth = split_count(tree)?;
         let splits = match splits_of(tree)? {
             Some(splits) => splits.elements()?.iter().map(|split| self.splits.read(split)).collect(),
             None => Ok(Vec::new()),
         };
-        let splits: Vec<Split> = splits?;
+        let splits: Vec<Test> = splits?;
         let leaves = 1usize << depth;
         let values = tree.get("leaf_values")?.numbers_of(leaves * outputs)?.into_owned();
         let weights = match tree.find("leaf_weights")?.filter(|weights| !weights.is_empty_list()) {
             Some(weights) => Some(weights.numbers_of(leaves)?.into_owned()),
             None => None,
         };
-        let mut shape = Shape::default();
+        let mut shape = VectorTree::default();
         // Node i of the heap has the children 2 i + 1 and 2 i + 2, and the leaves come last.
         for level in 0..depth {
             for node in (1 << level) - 1..(1 << (level + 1)) - 1 {
-                shape.add_split(&splits[depth - 1 - level], [2 * node + 1, 2 * node + 2]);
+                splits[depth - 1 - level].add_to(&mut shape, [2 * node + 1, 2 * node + 2]);
             }
         }
-        for leaf in 0..leaves {
-            let weight = weights.as_ref().map_or(f64::NAN, |weights| weights[leaf]);
-            shape.add_leaf(&values[leaf * outputs..(leaf + 1) * outputs], weight);
+        values.chunks_exact(outputs).for_each(|leaf| shape.add_leaf(leaf.iter().copied()));
+        if let Some(weights) = weights {
+            shape.set_covers_of_leaves(&weights);
         }
-        shape.has_covers = weights.is_some();
-        shape.sum_covers();
         Ok(shape)
     }
 
-    fn nested(&self, tree: &Field<'a>, outputs: usize) -> Result<Shape, ModelError> {
-        let mut shape = Shape { has_covers: true, ..Shape::default() };
+    fn nested(&self, tree: &Field<'a>, outputs: usize) -> Result<VectorTree, ModelError> {
+        let mut shape = VectorTree::default();
+        let mut weights = Vec::new();
         // In the order of their numbers, level by level. Nesting is bounded, so this ends.
         let mut queue = std::collections::VecDeque::from([tree.clone()]);
         let mut listed = 1;
         while let Some(node) = queue.pop_front() {
             if let Some(split) = node.find("split")? {
-                let split = self.splits.read(&split)?;
-                shape.add_split(&split, [listed, listed + 1]);
+                self.splits.read(&split)?.add_to(&mut shape, [listed, listed + 1]);
                 queue.extend([node.get("left")?, node.get("right")?]);
                 listed += 2;
                 continue;
@@ -155,11 +147,12 @@ impl<'a> Trees<'a> {
             if values.len() != outputs {
                 return Err(field.error(format!("{} values of {outputs} outputs", values.len())));
             }
-            let weight = node.find("weight")?.map(|weight| weight.number()).transpose()?;
-            shape.has_covers &= weight.is_some();
-            shape.add_leaf(&values, weight.unwrap_or(f64::NAN));
+            weights.push(node.find("weight")?.map(|weight| weight.number()).transpose()?);
+            shape.add_leaf(values);
         }
-        shape.sum_covers();
+        if let Some(weights) = weights.into_iter().collect::<Option<Vec<f64>>>() {
+            shape.set_covers_of_leaves(&weights);
+        }
         Ok(shape)
     }
 }
@@ -178,102 +171,17 @@ fn split_count(tree: &Field<'_>) -> Result<usize, ModelError> {
     }
 }
 
-/// A tree for all outputs. Children come after their parents.
-#[derive(Default)]
-struct Shape {
-    left: Vec<i64>,
-    right: Vec<i64>,
-    feature: Vec<i64>,
-    threshold: Vec<f64>,
-    default_left: Vec<bool>,
-    rules: Vec<Option<Rule>>,
-    cover: Vec<f64>,
-    has_covers: bool,
-    ruled: bool,
-    /// Of leaves: where their values begin.
-    first_value: Vec<usize>,
-    values: Vec<f64>,
+/// What a split asks. A row that fails goes left, but a rule has what it names on its left.
+struct Test {
+    split: Split,
+    passes_left: bool,
 }
 
-impl Shape {
-    fn add_split(&mut self, split: &Split, [fails, passes]: [usize; 2]) {
-        // A rule has what it names on its left.
-        let (left, right) = match split.test {
-            Test::Above(_) => (fails, passes),
-            Test::Is(_) => (passes, fails),
-        };
-        self.left.push(left as i64);
-        self.right.push(right as i64);
-        self.feature.push(split.column as i64);
-        match &split.test {
-            Test::Above(border) => {
-                self.threshold.push(at_most(*border));
-                self.rules.push(None);
-            }
-            Test::Is(rule) => {
-                self.threshold.push(0.0);
-                self.rules.push(Some(rule.clone()));
-                self.ruled = true;
-            }
-        }
-        self.default_left.push(split.missing_goes_left);
-        self.cover.push(0.0);
-        self.first_value.push(0);
+impl Test {
+    fn add_to(&self, tree: &mut VectorTree, [fails, passes]: [i64; 2]) {
+        let split = Split { rule: self.split.rule.clone(), ..self.split };
+        tree.add_split(if self.passes_left { [passes, fails] } else { [fails, passes] }, split);
     }
-
-    fn add_leaf(&mut self, values: &[f64], weight: f64) {
-        self.left.push(-1);
-        self.right.push(-1);
-        self.feature.push(0);
-        self.threshold.push(0.0);
-        self.rules.push(None);
-        self.default_left.push(false);
-        self.cover.push(weight);
-        self.first_value.push(self.values.len());
-        self.values.extend_from_slice(values);
-    }
-
-    /// Gives every split the sum of the covers below.
-    fn sum_covers(&mut self) {
-        for node in (0..self.left.len()).rev().filter(|&node| self.left[node] != -1) {
-            self.cover[node] = self.cover[self.left[node] as usize] + self.cover[self.right[node] as usize];
-        }
-    }
-
-    /// The tree of one output.
-    fn parts(&self, output: usize, outputs: usize, scale: f64) -> TreeParts {
-        let mut number = self.threshold.clone();
-        for (node, number) in number.iter_mut().enumerate().filter(|&(node, _)| self.left[node] == -1) {
-            *number = self.values[self.first_value[node] + output];
-        }
-        debug_assert!(output < outputs);
-        TreeParts {
-            output,
-            left: self.left.clone(),
-            right: self.right.clone(),
-            feature: self.feature.clone(),
-            number,
-            default_left: self.default_left.clone(),
-            cover: self.has_covers.then(|| self.cover.clone()),
-            rules: if self.ruled { self.rules.clone() } else { Vec::new() },
-            linear: Vec::new(),
-            deleted: 0,
-            scale,
-        }
-    }
-}
-
-struct Split {
-    column: usize,
-    test: Test,
-    missing_goes_left: bool,
-}
-
-enum Test {
-    /// Rows with a larger number pass.
-    Above(f64),
-    /// Rows with the category pass, which go left by the rule.
-    Is(Rule),
 }
 
 /// What splits refer to.
@@ -283,7 +191,7 @@ struct Splits<'a> {
 }
 
 impl Splits<'_> {
-    fn read(&self, split: &Field<'_>) -> Result<Split, ModelError> {
+    fn read(&self, split: &Field<'_>) -> Result<Test, ModelError> {
         let kind_field = split.get("split_type")?;
         match kind_field.text()? {
             "FloatFeature" => {
@@ -293,11 +201,13 @@ impl Splits<'_> {
                 if border.is_nan() {
                     return Err(border_field.error("the border NaN"));
                 }
-                Ok(Split {
-                    column: feature.column,
-                    test: Test::Above(f64::from(border as f32)),
-                    missing_goes_left: !feature.missing_is_above,
-                })
+                let split = Split {
+                    feature: feature.column as i64,
+                    threshold: at_most(f64::from(border as f32)),
+                    default_left: !feature.missing_is_above,
+                    rule: None,
+                };
+                Ok(Test { split, passes_left: false })
             }
             "OneHotFeature" => {
                 let column = self.features.category(&split.get("cat_feature_index")?)?;
@@ -309,7 +219,8 @@ impl Splits<'_> {
                     ),
                     wanted: "rows are numbers, so number the categories before training: 0, 1, 2, …",
                 })?;
-                Ok(Split { column, test: Test::Is(rule), missing_goes_left: false })
+                let split = Split { feature: column as i64, rule: Some(rule), ..Split::default() };
+                Ok(Test { split, passes_left: true })
             }
             "OnlineCtr" => Err(ModelError::Unsupported {
                 what: format!(

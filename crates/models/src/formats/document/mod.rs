@@ -28,6 +28,9 @@ pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"]
 /// Deepest nesting that either reader follows. Models need eight levels.
 pub(crate) const MAX_DEPTH: usize = 64;
 
+/// Largest category: beyond, `f32` no longer tells whole numbers apart.
+const MOST_CATEGORY: u32 = 16_777_215;
+
 /// Collects the elements of a list; stays a list of plain numbers as long as all elements are numbers.
 pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
     match (&mut *list, element) {
@@ -238,6 +241,29 @@ impl<'a> Field<'a> {
                 }
             })
             .collect()
+    }
+
+    /// A list of whole numbers of a given length.
+    pub(crate) fn integers_of(&self, length: usize) -> Result<Vec<i64>, ModelError> {
+        self.check_count(length)?;
+        self.integers()
+    }
+
+    /// A list of categories.
+    pub(crate) fn categories(&self) -> Result<Vec<u32>, ModelError> {
+        let category = |number: i64| {
+            let known = u32::try_from(number).ok().filter(|&category| category <= MOST_CATEGORY);
+            known.ok_or_else(|| self.error(format!("{number} is no category: 0 to {MOST_CATEGORY} are")))
+        };
+        self.integers()?.into_iter().map(category).collect()
+    }
+
+    /// Refuses a count that is not that of what the file holds.
+    pub(crate) fn check_says(&self, held: usize, what: &str) -> Result<(), ModelError> {
+        match self.count()? {
+            count if count == held => Ok(()),
+            count => Err(self.error(format!("says {count}, but there are {held} {what}"))),
+        }
     }
 
     /// A list of truth values of a given length, written as booleans or as 0 and 1.

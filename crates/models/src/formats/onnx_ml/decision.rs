@@ -90,17 +90,14 @@ impl Draft {
     /// Nodes that are leaves until they are made splits.
     pub(super) fn new(nodes: usize, cover: Option<Vec<f64>>) -> Self {
         let parts = TreeParts {
-            output: 0,
             left: vec![-1; nodes],
             right: vec![-1; nodes],
             feature: vec![0; nodes],
             number: vec![0.0; nodes],
             default_left: vec![false; nodes],
             cover,
-            rules: Vec::new(),
-            linear: Vec::new(),
-            deleted: 0,
             scale: 1.0,
+            ..TreeParts::default()
         };
         Self { parts, votes: Vec::new() }
     }
@@ -146,10 +143,7 @@ impl Draft {
             );
             return Err(ModelError::Tree { tree, problem });
         }
-        let named = |error| match error {
-            ModelError::Tree { problem, .. } => ModelError::Tree { tree, problem },
-            other => other,
-        };
+        let named = |error: ModelError| error.in_tree(tree);
         // Without a vote it is a tree of zeros.
         let Some((&last, others)) = outputs.split_last() else {
             return ensemble.push(self.parts).map_err(named);

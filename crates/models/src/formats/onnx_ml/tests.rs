@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use prost::Message;
 
 use super::messages::*;
-use crate::common::Random;
+use crate::common::{Random, assert_close, assert_cuts_are_refused, refusal};
 use crate::{Ensemble, Link, ModelError};
 
 fn attribute(name: &str) -> AttributeProto {
@@ -267,9 +267,7 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
                     at = row.5[usize::from(!goes)];
                 }
             }
-            for (got, wanted) in predict(&ensemble, &x).iter().zip(wanted) {
-                assert!((got - wanted).abs() < 1e-12, "{got} != {wanted}");
-            }
+            assert_close(&predict(&ensemble, &x), &wanted, 1e-12, "random trees");
         }
     }
 }
@@ -335,15 +333,16 @@ fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
 fn weights_for_one_class_of_two_are_one_margin() {
     let rows = [0.0, 0.0, 2.0, 0.0];
     let logistic = Some(Link::Logistic { steepness: 1.0 });
-    let one = classifier([0, 0], &[], "LOGISTIC");
-    assert_eq!((predict(&one, &rows), one.link()), (vec![-0.25, 0.75], logistic));
-    let one = classifier([0, 0], &[0.5], "NONE");
-    assert_eq!((predict(&one, &rows), one.link()), (vec![0.25, 1.25], Some(Link::Identity)));
-    let one = classifier([1, 1], &[], "SOFTMAX");
-    assert_eq!((predict(&one, &rows), one.link()), (vec![-0.25, 0.75], logistic));
-    assert_eq!(classifier([0, 0], &[], "PROBIT").link(), None);
-    let two = classifier([0, 1], &[1.0, 2.0], "SOFTMAX");
-    assert_eq!((predict(&two, &rows), two.link()), (vec![0.75, 2.0, 1.0, 2.75], Some(Link::Softmax)));
+    for (ids, base, transform, margins, link) in [
+        ([0, 0], &[][..], "LOGISTIC", &[-0.25, 0.75][..], logistic),
+        ([0, 0], &[0.5], "NONE", &[0.25, 1.25], Some(Link::Identity)),
+        ([1, 1], &[], "SOFTMAX", &[-0.25, 0.75], logistic),
+        ([0, 0], &[], "PROBIT", &[-0.25, 0.75], None),
+        ([0, 1], &[1.0, 2.0], "SOFTMAX", &[0.75, 2.0, 1.0, 2.75], Some(Link::Softmax)),
+    ] {
+        let ensemble = classifier(ids, base, transform);
+        assert_eq!((&predict(&ensemble, &rows)[..], ensemble.link()), (margins, link), "{transform}");
+    }
 }
 
 /// `TreeEnsemble` with splits of all kinds: the first tree tests for members of {1, 2.5}, then x₁ > 0; the second is a single leaf.
@@ -379,9 +378,7 @@ fn the_newest_operator_is_read() {
     let wanted = [1.0, 40.0, 2.0, 40.0, 16.0, 12.0, 2.0, 40.0];
     assert_eq!(predict(&ensemble, &rows), wanted);
     let average = read(&newest_model(with(newest(), integer("aggregate_function", 0)))).unwrap();
-    for (got, wanted) in predict(&average, &rows).iter().zip(wanted) {
-        assert!((got - wanted / 3.0).abs() < 1e-14);
-    }
+    assert_close(&predict(&average, &rows), &wanted.map(|sum| sum / 3.0), 1e-14, "average");
 }
 
 #[test]
@@ -409,15 +406,16 @@ fn what_comes_after_the_trees_is_a_link_or_refused() {
         }
         read(&model(nodes, vec![input("X", FLOAT, Some(2))], 1)).map(|ensemble| ensemble.link())
     };
-    assert_eq!(after(&["Cast", "Reshape"]).unwrap(), Some(Link::Identity));
-    assert_eq!(
-        after(&["Identity", "Sigmoid", "ArgMax", "Mul"]).unwrap(),
-        Some(Link::Logistic { steepness: 1.0 })
-    );
-    assert_eq!(after(&["Exp"]).unwrap(), Some(Link::Exponential));
-    assert_eq!(after(&["Softmax"]).unwrap(), Some(Link::Softmax));
-    assert_eq!(after(&["Exp", "Exp"]).unwrap(), None);
-    assert_eq!(after(&["Normalizer"]).unwrap(), None);
+    for (operators, link) in [
+        (&["Cast", "Reshape"][..], Some(Link::Identity)),
+        (&["Identity", "Sigmoid", "ArgMax", "Mul"], Some(Link::Logistic { steepness: 1.0 })),
+        (&["Exp"], Some(Link::Exponential)),
+        (&["Softmax"], Some(Link::Softmax)),
+        (&["Exp", "Exp"], None),
+        (&["Normalizer"], None),
+    ] {
+        assert_eq!(after(operators).unwrap(), link, "{operators:?}");
+    }
     let error = after(&["Identity", "Mul"]).unwrap_err().to_string();
     assert!(error.contains("Mul"), "{error}");
 }
@@ -500,8 +498,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     ];
     for (changed, says) in cases {
         let what = changed.name.clone();
-        let error =
-            read(&alone("TreeEnsembleRegressor", with(regressor(), changed))).unwrap_err().to_string();
+        let model = alone("TreeEnsembleRegressor", with(regressor(), changed));
+        let error = refusal(&model.encode_to_vec());
         assert!(error.contains(says), "{what}: {error}");
     }
     let mut twice = regressor();
@@ -554,11 +552,9 @@ fn damage_of_the_newest_operator_is_refused() {
 
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
-    for model in [alone("TreeEnsembleRegressor", regressor()), newest_model(newest())] {
-        let bytes = model.encode_to_vec();
-        for cut in 0..bytes.len() {
-            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "cut at {cut} of {}", bytes.len());
-        }
+    let lists = alone("TreeEnsembleRegressor", regressor());
+    for (name, model) in [("lists", lists), ("newest", newest_model(newest()))] {
+        assert_cuts_are_refused(name, &model.encode_to_vec(), 1);
     }
 }
 

@@ -6,8 +6,6 @@
 //! model quietly.
 
 mod rules;
-#[cfg(test)]
-mod tests;
 
 use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most};
 use crate::error::ModelError;
@@ -200,11 +198,6 @@ fn push_tree(
     tree.check_members(&TREE_MEMBERS)?;
     let left = tree.get("left")?.integers()?;
     let count = left.len();
-    let integers = |member| {
-        let field = tree.get(member)?;
-        field.check_count(count)?;
-        field.integers()
-    };
     let operator =
         Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("has no member \"operator\""))?;
     let default_left = match tree.find("default_left")? {
@@ -224,16 +217,14 @@ fn push_tree(
     let threshold = tree.get("threshold")?.numbers_of(count)?;
     let mut parts = TreeParts {
         output: output.unwrap_or(0),
-        right: integers("right")?,
-        feature: integers("feature")?,
+        right: tree.get("right")?.integers_of(count)?,
+        feature: tree.get("feature")?.integers_of(count)?,
         number: threshold.iter().map(|&threshold| operator.threshold(threshold)).collect(),
         default_left,
         cover,
-        rules: Vec::new(),
-        linear: Vec::new(),
-        deleted: 0,
         scale: tree.find("scale")?.map_or(Ok(1.0), |field| field.number())?,
         left,
+        ..TreeParts::default()
     };
     let damaged = |problem| ModelError::Tree { tree: index, problem };
     rules::read(tree, &mut parts, damaged)?;

@@ -4,9 +4,6 @@ use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Largest category: beyond, `f32` no longer tells whole numbers apart.
-const MAX_CATEGORY: i64 = 16_777_215;
-
 /// Puts the members `rules` and `linear` of a tree into its parts.
 pub(super) fn read(
     tree: &Field<'_>,
@@ -74,12 +71,8 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     };
     if let Some(list) = field.find("categories")? {
         field.check_members(&["node", "categories", "side", "negative_fraction_is_zero"])?;
-        let members = list.integers()?;
-        if let Some(category) = members.iter().find(|category| !(0..=MAX_CATEGORY).contains(*category)) {
-            return Err(list.error(format!("{category} is no category: 0 to {MAX_CATEGORY} are")));
-        }
         let rule = Rule::Set {
-            members: Categories::new(members.iter().map(|&category| category as u32).collect()),
+            members: Categories::new(list.categories()?),
             members_go_left: members_go_left()?,
             negative_fraction_is_zero: field
                 .find("negative_fraction_is_zero")?

@@ -62,14 +62,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     for (number, (tree, &first)) in trees.iter().zip(&adds_to).enumerate() {
         let shape = read_tree(tree, outputs.of_leaf(), threshold, leaf)?;
         let scale = if averaged { 1.0 / counts[first] as f64 } else { 1.0 };
-        for (place, output) in outputs.from(first).enumerate() {
-            let parts = shape.parts(place, output, scale);
-            ensemble.push(parts).map_err(|error| match error {
-                // Counted as the file does, which may have one tree for several outputs.
-                ModelError::Tree { problem, .. } => ModelError::Tree { tree: number, problem },
-                other => other,
-            })?;
-        }
+        shape.push_to(&mut ensemble, number, outputs.from(first), scale)?;
     }
     Ok(ensemble)
 }

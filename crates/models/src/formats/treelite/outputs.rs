@@ -64,14 +64,16 @@ impl Outputs {
     pub(super) fn of_trees(&self, root: &Field<'_>, trees: usize) -> Result<Vec<usize>, ModelError> {
         let ids = |key, kind, count: usize, of_leaf: usize| {
             let field = root.get(key)?;
-            field.check_count(trees)?;
-            let ids = field.integers()?.into_iter().enumerate().map(|(tree, id)| match usize::try_from(id) {
+            let ids =
+                field.integers_of(trees)?.into_iter().enumerate().map(|(tree, id)| {
+                    match usize::try_from(id) {
                 Ok(id) if id < count && of_leaf == 1 => Ok(id),
                 Err(_) if id == -1 && of_leaf == count => Ok(0),
                 _ => Err(field.error(format!(
                     "tree {tree} has {kind} {id} of {count}, and leaves for {of_leaf} (-1 stands for all)"
                 ))),
-            });
+            }
+                });
             ids.collect::<Result<Vec<usize>, ModelError>>()
         };
         let targets = ids("target_id", "target", self.targets, self.leaf[0])?;

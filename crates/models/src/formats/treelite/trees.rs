@@ -15,12 +15,9 @@
 
 use std::collections::HashMap;
 
-use crate::ensemble::{Categories, Rule, TreeParts, at_most};
+use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most};
 use crate::error::ModelError;
 use crate::formats::document::Field;
-
-/// Largest category: beyond, `f32` no longer tells whole numbers apart.
-const MOST_CATEGORY: i64 = 16_777_215;
 
 /// The type of a number in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,61 +43,17 @@ impl Precision {
     }
 }
 
-/// A tree for all outputs that it adds to. Nodes are in the file's order, after the root.
-pub(super) struct Shape {
-    left: Vec<i64>,
-    right: Vec<i64>,
-    feature: Vec<i64>,
-    threshold: Vec<f64>,
-    default_left: Vec<bool>,
-    rules: Vec<Option<Rule>>,
-    cover: Option<Vec<f64>>,
-    /// One per leaf and output.
-    leaves: Vec<Vec<f64>>,
-}
-
-impl Shape {
-    /// The tree of the output at this place of its leaves.
-    pub(super) fn parts(&self, place: usize, output: usize, scale: f64) -> TreeParts {
-        let mut number = self.threshold.clone();
-        for (number, leaf) in number.iter_mut().zip(&self.leaves) {
-            if let Some(value) = leaf.get(place) {
-                *number = *value;
-            }
-        }
-        TreeParts {
-            output,
-            left: self.left.clone(),
-            right: self.right.clone(),
-            feature: self.feature.clone(),
-            number,
-            default_left: self.default_left.clone(),
-            cover: self.cover.clone(),
-            rules: if self.rules.iter().any(Option::is_some) { self.rules.clone() } else { Vec::new() },
-            linear: Vec::new(),
-            deleted: 0,
-            scale,
-        }
-    }
-}
-
-/// Reads a tree whose leaves have so many values.
+/// Reads a tree whose leaves have so many values. Its nodes are in the file's order, after the root.
 pub(super) fn read_tree(
     tree: &Field<'_>,
     values: usize,
     threshold: Precision,
     leaf: Precision,
-) -> Result<Shape, ModelError> {
+) -> Result<VectorTree, ModelError> {
     let list = tree.get("nodes")?;
     let mut nodes = list.elements()?;
-    if let Some(announced) = tree.find("num_nodes")?
-        && announced.count()? != nodes.len()
-    {
-        return Err(announced.error(format!(
-            "says {}, but there are {} nodes",
-            announced.count()?,
-            nodes.len()
-        )));
+    if let Some(announced) = tree.find("num_nodes")? {
+        announced.check_says(nodes.len(), "nodes")?;
     }
     root_first(&list, &mut nodes)?;
     let mut places = HashMap::with_capacity(nodes.len());
@@ -110,29 +63,15 @@ pub(super) fn read_tree(
             return Err(id.error("the number of two nodes"));
         }
     }
-    let mut shape = Shape {
-        left: Vec::with_capacity(nodes.len()),
-        right: Vec::with_capacity(nodes.len()),
-        feature: Vec::with_capacity(nodes.len()),
-        threshold: Vec::with_capacity(nodes.len()),
-        default_left: Vec::with_capacity(nodes.len()),
-        rules: Vec::with_capacity(nodes.len()),
-        cover: covers(&nodes)?,
-        leaves: Vec::with_capacity(nodes.len()),
-    };
+    let mut shape = VectorTree::default();
+    shape.set_covers(covers(&nodes)?);
     for node in &nodes {
         if let Some(field) = node.find("leaf_value")? {
             let numbers = field.loose_numbers()?;
             if numbers.len() != values {
                 return Err(field.error(format!("{} values where {values} are wanted", numbers.len())));
             }
-            shape.left.push(-1);
-            shape.right.push(-1);
-            shape.feature.push(0);
-            shape.threshold.push(0.0);
-            shape.default_left.push(false);
-            shape.rules.push(None);
-            shape.leaves.push(numbers.into_iter().map(|number| leaf.round(number)).collect());
+            shape.add_leaf(numbers.into_iter().map(|number| leaf.round(number)));
             continue;
         }
         let child = |key| {
@@ -142,14 +81,13 @@ pub(super) fn read_tree(
         };
         let (left, right) = (child("left_child")?, child("right_child")?);
         let default_left = node.get("default_left")?.flag()?;
-        let split = read_split(node, threshold)?;
-        shape.left.push(if split.exchanged { right } else { left });
-        shape.right.push(if split.exchanged { left } else { right });
-        shape.feature.push(node.get("split_feature_id")?.integer()?);
-        shape.threshold.push(split.threshold);
-        shape.default_left.push(default_left != split.exchanged);
-        shape.rules.push(split.rule);
-        shape.leaves.push(Vec::new());
+        let (split, exchanged) = read_split(node, threshold)?;
+        let split = Split {
+            feature: node.get("split_feature_id")?.integer()?,
+            default_left: default_left != exchanged,
+            ..split
+        };
+        shape.add_split(if exchanged { [right, left] } else { [left, right] }, split);
     }
     Ok(shape)
 }
@@ -185,14 +123,8 @@ fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     Ok(None)
 }
 
-struct Split {
-    threshold: f64,
-    rule: Option<Rule>,
-    /// Whether the normal form has the children the other way round.
-    exchanged: bool,
-}
-
-fn read_split(node: &Field<'_>, threshold: Precision) -> Result<Split, ModelError> {
+/// How a node decides, and whether the normal form has its children the other way round.
+fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), ModelError> {
     let kind = node.get("node_type")?;
     match kind.text()? {
         "numerical_test_node" => {
@@ -201,16 +133,14 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<Split, ModelErro
             if threshold.is_nan() {
                 return Err(field.error("the threshold NaN"));
             }
-            let compares = |threshold, exchanged| Split { threshold, rule: None, exchanged };
+            let compares = |threshold, exchanged| (Split { threshold, ..Split::default() }, exchanged);
             let operator = node.get("comparison_op")?;
             Ok(match operator.text()? {
                 "<" => compares(threshold, false),
                 "<=" => compares(at_most(threshold), false),
                 ">" => compares(at_most(threshold), true),
                 ">=" => compares(threshold, true),
-                "==" => {
-                    Split { threshold: 0.0, rule: Some(Rule::exactly(vec![threshold])), exchanged: false }
-                }
+                "==" => (ruled(Rule::exactly(vec![threshold])), false),
                 other => {
                     return Err(
                         operator.error(format!("the operator {other:?}, where <, <=, >, >= or == is wanted"))
@@ -219,20 +149,19 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<Split, ModelErro
             })
         }
         "categorical_test_node" => {
-            let list = node.get("category_list")?;
-            let members = list.integers()?;
-            if let Some(category) = members.iter().find(|category| !(0..=MOST_CATEGORY).contains(*category)) {
-                return Err(list.error(format!("{category} is no category")));
-            }
             let rule = Rule::Set {
-                members: Categories::new(members.into_iter().map(|category| category as u32).collect()),
+                members: Categories::new(node.get("category_list")?.categories()?),
                 members_go_left: !node.get("category_list_right_child")?.flag()?,
                 negative_fraction_is_zero: false,
             };
-            Ok(Split { threshold: 0.0, rule: Some(rule), exchanged: false })
+            Ok((ruled(rule), false))
         }
         other => Err(kind.error(format!(
             "{other:?}, where numerical_test_node, categorical_test_node or a leaf_value is wanted"
         ))),
     }
+}
+
+fn ruled(rule: Rule) -> Split {
+    Split { rule: Some(rule), ..Split::default() }
 }

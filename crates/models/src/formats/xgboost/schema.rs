@@ -6,9 +6,6 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreePar
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// Largest category: beyond, `f32` no longer tells whole numbers apart.
-const MAX_CATEGORY: i64 = 16_777_215;
-
 /// Outputs come as a bare number, so a short file could ask for any memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
@@ -128,17 +125,9 @@ fn trees(
     let model_parameters = model.get("gbtree_model_param")?;
     single_leaf_values(&model_parameters)?;
     let trees = model.get("trees")?.elements()?;
-    let announced = model_parameters.get("num_trees")?;
-    if announced.count()? != trees.len() {
-        return Err(announced.error(format!(
-            "says {}, but the file holds {} trees",
-            announced.count()?,
-            trees.len()
-        )));
-    }
+    model_parameters.get("num_trees")?.check_says(trees.len(), "trees")?;
     let output_field = model.get("tree_info")?;
-    output_field.check_count(trees.len())?;
-    let outputs = output_field.integers()?;
+    let outputs = output_field.integers_of(trees.len())?;
     let weights = match weights {
         None => vec![1.0; trees.len()],
         Some(field) => {
@@ -177,15 +166,7 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, M
     single_leaf_values(&parameters)?;
     let left = tree.get("left_children")?.integers()?;
     let count = left.len();
-    let announced = parameters.get("num_nodes")?;
-    if announced.count()? != count {
-        return Err(announced.error(format!("says {}, but left_children has {count}", announced.count()?)));
-    }
-    let integers = |key| {
-        let field = tree.get(key)?;
-        field.check_count(count)?;
-        field.integers()
-    };
+    parameters.get("num_nodes")?.check_says(count, "elements of left_children")?;
     let singles = |field: Field<'_>| {
         let numbers = field.numbers_of(count)?;
         // Floats of the file, as the nearest f32 and then exactly as f64.
@@ -195,8 +176,8 @@ fn read_tree(tree: &Field<'_>, output: usize, scale: f64) -> Result<TreeParts, M
     let cover = tree.find("sum_hessian")?.filter(|field| !field.is_empty_list());
     Ok(TreeParts {
         output,
-        right: integers("right_children")?,
-        feature: integers("split_indices")?,
+        right: tree.get("right_children")?.integers_of(count)?,
+        feature: tree.get("split_indices")?.integers_of(count)?,
         number: singles(tree.get("split_conditions")?)?,
         default_left: tree.get("default_left")?.flags_of(count)?,
         cover: cover.map(singles).transpose()?,
@@ -218,18 +199,10 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
     let mut sets = vec![None; count];
     let nodes_field = tree.get("categories_nodes")?;
     let nodes = nodes_field.integers()?;
-    let list = |key| {
-        let field = tree.get(key)?;
-        field.check_count(nodes.len())?;
-        Ok::<_, ModelError>((field.integers()?, field))
-    };
-    let (starts, starts_field) = list("categories_segments")?;
-    let (sizes, _) = list("categories_sizes")?;
-    let categories_field = tree.get("categories")?;
-    let categories = categories_field.integers()?;
-    if let Some(category) = categories.iter().find(|category| !(0..=MAX_CATEGORY).contains(*category)) {
-        return Err(categories_field.error(format!("{category} is no category")));
-    }
+    let starts_field = tree.get("categories_segments")?;
+    let starts = starts_field.integers_of(nodes.len())?;
+    let sizes = tree.get("categories_sizes")?.integers_of(nodes.len())?;
+    let categories = tree.get("categories")?.categories()?;
     let mut used = 0;
     for ((&node, &start), &size) in nodes.iter().zip(&starts).zip(&sizes) {
         let node = usize::try_from(node)
@@ -252,7 +225,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
         }
         // Negative, huge and unknown categories go left.
         sets[node] = Some(Rule::Set {
-            members: Categories::new(segment.iter().map(|&category| category as u32).collect()),
+            members: Categories::new(segment.to_vec()),
             members_go_left: false,
             negative_fraction_is_zero: false,
         });

@@ -11,9 +11,8 @@ use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand_chacha::ChaCha8Rng;
 
 use crate::designs::fixed_counts::round_systematically;
-use crate::designs::row_set::{RowSet, hash_words};
 use crate::designs::sample::{Order, check_rows};
-use crate::designs::without_replacement::{Algorithm, Units, cheaper};
+use crate::designs::without_replacement::{Algorithm, Units, cheaper, distinct_units};
 use crate::draw::random::below;
 use crate::draw::subset::UniformSubset;
 use crate::error::SamplerError;
@@ -303,7 +302,7 @@ impl Class {
                     // Both ranks are below the number of subsets.
                     if let (Ok(first), Ok(second)) = (member(0, rank_1), member(1, rank_2)) {
                         self.join(first.view().words(), second.view().words(), &mut words);
-                        self.push(&words, coalitions);
+                        self.pairing.push(&words, coalitions);
                     }
                     wanted -= 1;
                 }
@@ -316,25 +315,12 @@ impl Class {
     fn reject(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
         let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
-        let mut words = vec![0; words_for(self.players)];
-        let (width, stride) = (words.len(), self.pairing.rows_per_unit() * words.len());
-        let start = coalitions.words().len();
-        let mut met = RowSet::with_capacity(wanted);
-        let mut kept = 0;
-        while kept < wanted {
+        distinct_units(self, wanted, rng, coalitions, |rng, words| {
             for (subset, part) in subsets.iter().zip(&mut parts) {
                 subset.draw(rng, part);
             }
-            self.join(&parts[0], &parts[1], &mut words);
-            let is_same = |earlier: usize| {
-                let start = start + earlier * stride;
-                coalitions.words()[start..start + width] == words[..]
-            };
-            if met.insert(hash_words(words.iter().copied()), kept, is_same).is_none() {
-                self.push(&words, coalitions);
-                kept += 1;
-            }
-        }
+            self.join(&parts[0], &parts[1], words);
+        });
     }
 
     /// Puts the words of both blocks one after the other, and the fixed player among them.
@@ -355,21 +341,14 @@ impl Class {
             }
         }
     }
-
-    pub(crate) fn push(&self, words: &[u64], coalitions: &mut Coalitions) {
-        coalitions.push_words(words);
-        if self.pairing == Pairing::Paired {
-            coalitions.push_complement(coalitions.len() - 1);
-        }
-    }
 }
 
 impl Units for Class {
     fn players(&self) -> usize {
         self.players
     }
-    fn rows_per_unit(&self) -> usize {
-        self.pairing.rows_per_unit()
+    fn pairing(&self) -> Pairing {
+        self.pairing
     }
     fn population(&self) -> f64 {
         self.population
@@ -379,9 +358,6 @@ impl Units for Class {
     }
     fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         self.select(self.population as usize, rng, coalitions);
-    }
-    fn append(&self, words: &[u64], coalitions: &mut Coalitions) {
-        self.push(words, coalitions);
     }
 }
 
@@ -395,15 +371,16 @@ fn members_below(words: &[u64], end: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{assert_alike, assert_count};
     use std::collections::{BTreeMap, BTreeSet};
 
-    fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
+    pub(super) fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
         let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
         TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Fixed }
     }
 
     /// What the laws can draw: all but those with none or all of the first block.
-    fn all(blocks: [usize; 2]) -> usize {
+    pub(super) fn all(blocks: [usize; 2]) -> usize {
         ((1 << blocks[0]) - 2) << blocks[1]
     }
 
@@ -475,9 +452,8 @@ mod tests {
                     let first = mask & ((1 << blocks[0]) - 1);
                     let (t, a) = (first.count_ones(), (mask >> blocks[0]).count_ones());
                     let p = design.ln_inclusion(t as usize, a as usize).exp();
-                    let bound = 5.5 * (p * (1.0 - p) / SEEDS as f64).sqrt() + 1e-12;
-                    let share = times as f64 / SEEDS as f64;
-                    assert!((share - p).abs() <= bound, "{blocks:?}, {mask:b}: {share}, {p}");
+                    let what = format!("{blocks:?}, {mask:b}");
+                    assert_count(times as f64, SEEDS as f64, p, (5.5, 1e-8), &what);
                 }
             }
         }
@@ -493,17 +469,14 @@ mod tests {
             let class = Class::new([3, 3], (1, 1), pairing, 9.0, 2.0);
             for draw in draws {
                 let mut rng = stream(3, Purpose::Coalitions, 0);
-                let mut counts: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
-                for _ in 0..DRAWS {
+                let draw = |_| {
                     let mut rows = Coalitions::new(6);
                     draw(&class, 2, &mut rng, &mut rows);
                     let mut set = rows.words().to_vec();
                     set.sort_unstable();
-                    *counts.entry(set).or_default() += 1.0;
-                }
-                assert_eq!(counts.len(), 36);
-                let chi_square: f64 = counts.values().map(|count| (count - 400.0).powi(2) / 400.0).sum();
-                assert!(chi_square < 85.0, "{chi_square}");
+                    set
+                };
+                assert_alike((0..DRAWS).map(draw), 36, 85.0, &format!("{pairing:?}"));
             }
         }
     }

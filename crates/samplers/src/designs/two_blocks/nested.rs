@@ -103,7 +103,7 @@ impl TwoBlocks {
                 .step_by(stride)
                 .filter(|row| !met.contains(row.words()))
                 .take(count - of_first)
-                .for_each(|row| class.push(row.words(), &mut coalitions));
+                .for_each(|row| self.pairing.push(row.words(), &mut coalitions));
         }
 
         let probabilities = probabilities(&entries, first.draws, units);
@@ -174,17 +174,12 @@ const HALVINGS: usize = 40;
 mod tests {
     use super::*;
     use crate::designs::sample::Order;
+    use crate::designs::two_blocks::tests::{self, all};
     use crate::size::size_law::SizeLaw;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
-        let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
-        TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Nested }
-    }
-
-    /// What the laws can draw: all but those with none or all of the first block.
-    fn all(blocks: [usize; 2]) -> usize {
-        ((1 << blocks[0]) - 2) << blocks[1]
+        TwoBlocks { order: Order::Nested, ..tests::sampler(blocks, pairing) }
     }
 
     /// The units of so many independent draws, each met once.

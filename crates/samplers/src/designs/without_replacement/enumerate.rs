@@ -24,7 +24,7 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     let (mut left, mut wanted) = (class.population as u64, wanted as u64);
     loop {
         if wanted == left || below(rng, left) < wanted {
-            class.push(&words, coalitions);
+            class.pairing.push(&words, coalitions);
             wanted -= 1;
         }
         left -= 1;
@@ -63,22 +63,16 @@ fn clear(words: &mut [u64], player: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose;
-    use crate::rank;
+    use crate::designs::without_replacement::tests::class;
     use crate::size::pairing::Pairing;
+    use crate::{choose, rank};
     use apportion_games::{Purpose, stream};
 
     #[test]
     fn a_whole_class_comes_in_the_order_of_ranks() {
         for (players, size) in [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (9, 4), (66, 2), (130, 1)] {
             let count = choose(players, size).unwrap();
-            let class = SizeClass {
-                players,
-                size,
-                pairing: Pairing::Unpaired,
-                population: count as f64,
-                expected: 0.0,
-            };
+            let class = class(players, size, Pairing::Unpaired);
             let mut rows = Coalitions::new(players);
             draw(&class, count as usize, &mut stream(1, Purpose::Coalitions, 0), &mut rows);
             assert!(rows.iter().map(|row| rank(row).unwrap()).eq(0..count), "n = {players}, s = {size}");

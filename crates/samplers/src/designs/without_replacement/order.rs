@@ -11,28 +11,27 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{enumerate, reject};
 use crate::draw::random::below;
+use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
 /// What is put in order: the units of a class, each of one row or of two.
 pub(crate) trait Units {
     fn players(&self) -> usize;
-    fn rows_per_unit(&self) -> usize;
+    fn pairing(&self) -> Pairing;
     /// How many there are; may be infinite.
     fn population(&self) -> f64;
     /// Appends the rows of `wanted` distinct units one by one, each drawn again where it came before.
     fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
     /// Appends the rows of all units, always in the same order, for which nothing is drawn.
     fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
-    /// Appends the rows of the unit that is named by the words of its first row.
-    fn append(&self, words: &[u64], coalitions: &mut Coalitions);
 }
 
 impl Units for SizeClass {
     fn players(&self) -> usize {
         self.players
     }
-    fn rows_per_unit(&self) -> usize {
-        self.rows_per_unit()
+    fn pairing(&self) -> Pairing {
+        self.pairing
     }
     fn population(&self) -> f64 {
         self.population
@@ -42,9 +41,6 @@ impl Units for SizeClass {
     }
     fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         enumerate::draw(self, self.population as usize, rng, coalitions);
-    }
-    fn append(&self, words: &[u64], coalitions: &mut Coalitions) {
-        self.push(words, coalitions);
     }
 }
 
@@ -68,7 +64,7 @@ pub(crate) fn draw_in_order<U: Units>(
         return class.append_random(wanted, rng, coalitions);
     }
     let (population, half) = (population as usize, half as usize);
-    let stride = class.rows_per_unit();
+    let stride = class.pairing().rows_per_unit();
     let first = coalitions.len();
     class.append_random(half, rng, coalitions);
     let mut all = Coalitions::with_capacity(class.players(), population * stride);
@@ -80,24 +76,16 @@ pub(crate) fn draw_in_order<U: Units>(
     for place in 0..wanted - half {
         let other = place + below(rng, (left.len() - place) as u64) as usize;
         left.swap(place, other);
-        class.append(all.row(left[place]).words(), coalitions);
+        class.pairing().push(all.row(left[place]).words(), coalitions);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose;
-    use crate::size::pairing::Pairing;
+    use crate::designs::without_replacement::tests::class;
+    use crate::testing::assert_alike;
     use apportion_games::{Purpose, stream};
-    use std::collections::BTreeMap;
-
-    fn class(players: usize, size: usize, pairing: Pairing) -> SizeClass {
-        let class = SizeClass { players, size, pairing, population: f64::INFINITY, expected: 0.0 };
-        let (others, members) = class.subsets();
-        let population = choose(others, members).map_or(f64::INFINITY, |count| count as f64);
-        SizeClass { population, ..class }
-    }
 
     fn first(class: &SizeClass, wanted: usize, seed: u64) -> Vec<u64> {
         let mut rows = Coalitions::new(class.players);
@@ -123,12 +111,7 @@ mod tests {
     fn every_order_is_equally_likely() {
         // The 24 orders of the four players alone; chi-square with 23 degrees of freedom exceeds 70 with probability 1e-6.
         let class = class(4, 1, Pairing::Unpaired);
-        let mut counts: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
-        for seed in 0..24 * 300 {
-            *counts.entry(first(&class, 4, seed)).or_default() += 1.0;
-        }
-        assert_eq!(counts.len(), 24);
-        let chi_square: f64 = counts.values().map(|count| (count - 300.0).powi(2) / 300.0).sum();
-        assert!(chi_square < 70.0, "{chi_square}");
+        let orders = (0..24 * 300).map(|seed| first(&class, 4, seed));
+        assert_alike(orders, 24, 70.0, "orders");
     }
 }

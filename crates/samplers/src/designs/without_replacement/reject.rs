@@ -6,6 +6,7 @@
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
 
+use super::order::Units;
 use crate::designs::row_set::{RowSet, hash_words};
 use crate::draw::subset::UniformSubset;
 use crate::size::size_class::SizeClass;
@@ -15,22 +16,35 @@ use crate::size::size_class::SizeClass;
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
-    let mut words = vec![0; words_for(class.players)];
-    let (width, stride) = (words.len(), class.rows_per_unit() * words.len());
-    let first = coalitions.words().len();
-    let mut met = RowSet::with_capacity(wanted);
-    let mut kept = 0;
-    while kept < wanted {
+    distinct_units(class, wanted, rng, coalitions, |rng, words| {
         subset.draw(rng, &mut words[..words_for(players)]);
         if class.is_middle() {
             words[players / 64] |= 1 << (players % 64);
         }
+    });
+}
+
+/// Appends the rows of `wanted` units, of each of which `draw` writes the words of the first row over those of the one before.
+pub(crate) fn distinct_units(
+    units: &impl Units,
+    wanted: usize,
+    rng: &mut ChaCha8Rng,
+    coalitions: &mut Coalitions,
+    mut draw: impl FnMut(&mut ChaCha8Rng, &mut [u64]),
+) {
+    let mut words = vec![0; words_for(units.players())];
+    let (width, stride) = (words.len(), units.pairing().rows_per_unit() * words.len());
+    let first = coalitions.words().len();
+    let mut met = RowSet::with_capacity(wanted);
+    let mut kept = 0;
+    while kept < wanted {
+        draw(rng, &mut words);
         let is_same = |earlier: usize| {
             let start = first + earlier * stride;
             coalitions.words()[start..start + width] == words[..]
         };
         if met.insert(hash_words(words.iter().copied()), kept, is_same).is_none() {
-            class.push(&words, coalitions);
+            units.pairing().push(&words, coalitions);
             kept += 1;
         }
     }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod case;
-#[path = "../../../../models/tests/common/mod.rs"]
+#[path = "../../../../models/tests/models/common.rs"]
 mod files;
 pub mod lightgbm;
 

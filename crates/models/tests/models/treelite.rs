@@ -1,45 +1,18 @@
 //! treelite's dumps: margins that treelite 4.8.1 gave, the same model read in its own format, every operator, and what is refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use apportion_games::Rows;
-use apportion_models::{Ensemble, Link, ModelError};
-use common::put;
+use apportion_models::{Link, ModelError};
 use serde_json::{Value, json};
 
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-fn model(name: &str) -> Ensemble {
-    Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn document(name: &str) -> Value {
-    let mut content = Vec::new();
-    let file = std::fs::File::open(fixture(&format!("{name}.json.gz"))).unwrap();
-    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
-    serde_json::from_slice(&content).unwrap()
-}
-
-fn read(document: &Value) -> Result<Ensemble, ModelError> {
-    Ensemble::from_bytes(document.to_string().as_bytes())
-}
-
-fn floats(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
-}
+use crate::common::{
+    assert_as_said, assert_close, assert_cuts_are_refused, assert_refused, content, json_fixture, model,
+    numbers, put, read, refusal,
+};
 
 /// Rows with missing values, values at thresholds, and categories that are fractions, negative, huge or unknown.
 #[test]
 fn margins_and_outputs_are_those_of_treelite() {
-    let truth: Value =
-        serde_json::from_slice(&std::fs::read(fixture("treelite_margins.json")).unwrap()).unwrap();
+    let said = json_fixture("treelite_margins.json");
     for (name, tolerance, link) in [
         // treelite adds the trees of f32 models in f32.
         ("treelite_xgboost", 1e-6, Link::Softmax),
@@ -49,42 +22,24 @@ fn margins_and_outputs_are_those_of_treelite() {
         ("treelite_histogram", 1e-12, Link::Identity),
         ("treelite_isolation", 1e-12, Link::HalfPower { unit: 0.0 }),
     ] {
-        let (ensemble, truth) = (model(name), &truth[name]);
+        let ensemble = model(&format!("{name}.json.gz"));
         match (ensemble.link().unwrap(), link) {
             (Link::HalfPower { unit }, Link::HalfPower { .. }) => assert!(unit > 1.0),
             (got, wanted) => assert_eq!(got, wanted, "{name}"),
         }
         assert_eq!(ensemble.origin().format, "treelite JSON");
         ensemble.check_covers().unwrap();
-        for (index, row) in truth["rows"].as_array().unwrap().iter().map(floats).enumerate() {
-            let mut got = ensemble.margins(Rows::new(&row, ensemble.feature_count())).unwrap();
-            let wanted = floats(&truth["margins"][index]);
-            let scale = wanted.iter().fold(1.0, |most: f64, margin| most.max(margin.abs()));
-            assert_eq!(got.len(), wanted.len(), "{name}");
-            for (got, wanted) in got.iter().zip(&wanted) {
-                assert!((got - wanted).abs() <= tolerance * scale, "{name}, row {index}: {got} != {wanted}");
-            }
-            let wanted = floats(&truth["outputs"][index]);
-            ensemble.link().unwrap().apply(&mut got);
-            for (got, wanted) in got.iter().zip(&wanted) {
-                // treelite has the parameters of links as f32.
-                assert!((got - wanted).abs() <= 1e-6, "{name}, row {index}: {got} != {wanted}");
-            }
-        }
+        // treelite has the parameters of links as f32.
+        assert_as_said(name, &ensemble, &said[name], [tolerance, 1e-6]);
     }
 }
 
 #[test]
 fn a_model_has_the_same_margins_in_its_own_format() {
-    let truth: Value =
-        serde_json::from_slice(&std::fs::read(fixture("treelite_margins.json")).unwrap()).unwrap();
-    let rows: Vec<f64> =
-        truth["treelite_xgboost"]["rows"].as_array().unwrap().iter().flat_map(floats).collect();
-    let [own, dumped] = ["treelite_xgboost_native", "treelite_xgboost"]
+    let rows = numbers(&json_fixture("treelite_margins.json")["treelite_xgboost"]["rows"]);
+    let [own, dumped] = ["treelite_xgboost_native.json.gz", "treelite_xgboost.json.gz"]
         .map(|name| model(name).margins(Rows::new(&rows, 4)).unwrap());
-    for (own, dumped) in own.iter().zip(&dumped) {
-        assert!((own - dumped).abs() <= 1e-12, "{own} != {dumped}");
-    }
+    assert_close(&own, &dumped, 1e-12, "own and dumped");
 }
 
 /// A split of feature 1 on a number, with nodes in another order and numbers of their own.
@@ -197,11 +152,7 @@ fn postprocessors_have_their_links() {
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
     for name in ["treelite_xgboost", "treelite_lightgbm", "treelite_targets"] {
-        let bytes = document(name).to_string().into_bytes();
-        assert!(Ensemble::from_bytes(&bytes).is_ok());
-        for cut in (0..bytes.len()).step_by(13).chain(bytes.len() - 50..bytes.len()) {
-            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
-        }
+        assert_cuts_are_refused(name, &content(&format!("{name}.json.gz")), 13);
     }
 }
 
@@ -249,40 +200,28 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (top("postprocessor"), json!(1), "a number where text"),
         (top("task_param"), json!({}), "treelite 3.x or before"),
     ];
+    let whole = split("<", "float64", 0.5, true);
     for (path, value, reason) in cases {
-        let mut document = split("<", "float64", 0.5, true);
-        put(&mut document, &path, value.clone());
-        match read(&document) {
-            Ok(_) => panic!("{path} = {value} was accepted"),
-            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
-        }
+        assert_refused(&whole, &path, &value, reason);
     }
-    let mut document = split("<", "float64", 0.5, true);
-    let with = |document: &Value, number: &str| {
-        Ensemble::from_bytes(document.to_string().replace("12345.5", number).as_bytes())
-            .unwrap_err()
-            .to_string()
-    };
-    document["trees"][0]["nodes"][1]["threshold"] = json!(12345.5);
-    assert!(with(&document, "NaN").contains("the threshold NaN"));
-    document["trees"][0]["nodes"][1]["threshold"] = json!(1.0);
-    document["trees"][0]["nodes"][0]["leaf_value"] = json!(12345.5);
-    assert!(with(&document, "Infinity").contains("has the value inf"));
-    document["trees"][0]["nodes"][0]["leaf_value"] = json!(1.0);
-    document["base_scores"] = json!([12345.5]);
-    assert!(with(&document, "NaN").contains("the base score NaN"));
-
-    let mut document = split("<", "float64", 0.5, true);
-    document["postprocessor"] = json!("sigmoid");
-    document["sigmoid_alpha"] = json!(0.0);
-    assert!(read(&document).unwrap_err().to_string().contains("sigmoid_alpha"));
-    let mut document = split("<", "float64", 0.5, true);
-    document["trees"][0]["nodes"][1]["node_type"] = json!("categorical_test_node");
-    for (list, reason) in [(json!([-1]), "-1 is no category"), (json!([1 << 25]), "33554432 is no category")]
-    {
-        document["trees"][0]["nodes"][1]["category_list"] = list;
-        assert!(read(&document).unwrap_err().to_string().contains(reason));
+    for (path, value, reason) in [
+        ("/trees/0/nodes/1/threshold", "NaN", "the threshold NaN"),
+        ("/trees/0/nodes/0/leaf_value", "Infinity", "has the value inf"),
+        ("/base_scores/0", "NaN", "the base score NaN"),
+    ] {
+        let mut document = whole.clone();
+        put(&mut document, path, json!(12345.5));
+        let error = refusal(document.to_string().replace("12345.5", value).as_bytes());
+        assert!(error.contains(reason), "{path} = {value}: {error}");
     }
+    let mut sigmoid = whole.clone();
+    sigmoid["postprocessor"] = json!("sigmoid");
+    assert_refused(&sigmoid, "/sigmoid_alpha", &json!(0.0), "sigmoid_alpha");
+    let mut categorical = whole;
+    categorical["trees"][0]["nodes"][1]["node_type"] = json!("categorical_test_node");
+    let list = at("category_list");
+    assert_refused(&categorical, &list, &json!([-1]), "-1 is no category");
+    assert_refused(&categorical, &list, &json!([1 << 25]), "33554432 is no category");
 }
 
 /// Two splits with each other as a child, beside a root that is whole.
@@ -300,18 +239,14 @@ fn cycles_and_shared_nodes_are_refused() {
     assert!(matches!(error, ModelError::Tree { tree: 0, .. }), "{error}");
     assert!(error.to_string().contains("2 of 5 nodes are not reached"), "{error}");
 
-    let mut document = split("<", "float64", 0.5, true);
-    document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);
-    document["trees"][0]["num_nodes"] = json!(2);
-    let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("right_child: no node of the tree has this number"), "{error}");
-
-    let mut document = split("<", "float64", 0.5, true);
-    document["trees"][0]["nodes"][1]["right_child"] = json!(4);
-    document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);
-    document["trees"][0]["num_nodes"] = json!(2);
-    let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("tree 0: node 1 is reached twice"), "{error}");
+    for (right, reason) in
+        [(-7, "right_child: no node of the tree has this number"), (4, "tree 0: node 1 is reached twice")]
+    {
+        let mut document = split("<", "float64", 0.5, true);
+        document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);
+        document["trees"][0]["num_nodes"] = json!(2);
+        assert_refused(&document, "/trees/0/nodes/0/right_child", &json!(right), reason);
+    }
 }
 
 #[test]

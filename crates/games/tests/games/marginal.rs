@@ -1,15 +1,15 @@
 //! The marginal game against its definition, and its refusals.
 
-#![allow(clippy::unwrap_used)]
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
-    Background, BoxError, Changes, Coalition, Coalitions, Game, GameError, MarginalGame, Model,
-    NearReference, Purpose, Rows, batch_model, stream,
+    Background, BoxError, Changes, Coalition, CoalitionView, Coalitions, Game, GameError, MarginalGame,
+    Model, NearReference, Purpose, Rows, batch_model, stream,
 };
 use rand::Rng;
+
+use crate::common::{all_coalitions, assert_close, in_pools, one_by_one, values};
 
 /// A number in [−1, 1).
 fn draw(rng: &mut impl Rng) -> f64 {
@@ -43,10 +43,17 @@ fn smooth_model() -> impl Model {
     batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect()))
 }
 
-fn values(game: &impl Game, batch: &Coalitions) -> Vec<f64> {
-    let mut out = vec![0.0; batch.len() * game.outputs()];
-    game.values(batch, &mut out).unwrap();
-    out
+/// What the game of an explicand against one baseline says of all coalitions.
+fn against_baseline(model: &impl Model, explicand: &[f64], baseline: &[f64]) -> Result<Vec<f64>, GameError> {
+    let background = Background::baseline(baseline)?;
+    let game = MarginalGame::new(model, explicand, &background)?;
+    let mut out = vec![0.0; game.outputs() << game.players()];
+    game.values(&all_coalitions(game.players()), &mut out).map(|()| out)
+}
+
+/// The row that has the explicand's values where players are present.
+fn synthetic(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
+    (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
 
 /// The slow twin: the definition written out.
@@ -55,10 +62,7 @@ fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions)
     for coalition in batch.iter() {
         let mut sums = [0.0; 2];
         for (row, weight) in background.as_rows().iter().zip(background.weights()) {
-            let synthetic: Vec<f64> = (0..row.len())
-                .map(|feature| if coalition.contains(feature) { explicand[feature] } else { row[feature] })
-                .collect();
-            for (sum, output) in sums.iter_mut().zip(two_outputs(&synthetic)) {
+            for (sum, output) in sums.iter_mut().zip(two_outputs(&synthetic(explicand, row, coalition))) {
                 *sum += weight * output;
             }
         }
@@ -83,12 +87,7 @@ fn values_are_the_weighted_mean_over_the_background() {
             let game = MarginalGame::new(&model, &explicand, &background).unwrap();
             let batch = random_coalitions(&mut rng, columns, 70);
             let wanted = by_definition(&explicand, &background, &batch);
-            for (got, wanted) in values(&game, &batch).into_iter().zip(wanted) {
-                assert!(
-                    (got - wanted).abs() <= 1e-13 * (1.0 + wanted.abs()),
-                    "{columns} columns, {rows} rows: {got} != {wanted}"
-                );
-            }
+            assert_close(&values(&game, &batch), &wanted, 1e-13, &format!("{columns} columns, {rows} rows"));
         }
     }
 }
@@ -103,12 +102,9 @@ fn a_value_has_the_same_bits_whatever_else_is_in_the_batch_and_however_many_thre
         let model = smooth_model();
         let game = MarginalGame::new(&model, &explicand, &background).unwrap();
         let together = values(&game, &batch);
-        let one_by_one: Vec<f64> =
-            (0..50).flat_map(|index| values(&game, &batch.slice(index..index + 1))).collect();
-        assert_eq!(together, one_by_one, "{rows} rows");
-        for threads in [1, 2, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| values(&game, &batch)), together, "{rows} rows, {threads} threads");
+        assert_eq!(together, one_by_one(&game, &batch), "{rows} rows");
+        for pooled in in_pools(|| values(&game, &batch)) {
+            assert_eq!(pooled, together, "{rows} rows");
         }
         // A serial model is asked in larger chunks.
         let serial =
@@ -120,22 +116,19 @@ fn a_value_has_the_same_bits_whatever_else_is_in_the_batch_and_however_many_thre
 
 #[test]
 fn a_baseline_game_is_the_prediction_of_the_synthetic_row() {
-    let model = |row: &[f64]| row.iter().fold(0.0, |number, digit| number * 10.0 + digit);
+    let digits = |row: &[f64]| row.iter().fold(0.0, |number, digit| number * 10.0 + digit);
+    let got = against_baseline(&digits, &[7.0, 8.0, 9.0], &[1.0, 2.0, 3.0]).unwrap();
+    assert_eq!(got, [123.0, 723.0, 183.0, 783.0, 129.0, 729.0, 189.0, 789.0]);
     let background = Background::baseline([1.0, 2.0, 3.0]).unwrap();
-    let game = MarginalGame::new(&model, &[7.0, 8.0, 9.0], &background).unwrap();
-    assert_eq!(
-        values(&game, &Coalitions::from_masks(3, 0..8)),
-        [123.0, 723.0, 183.0, 783.0, 129.0, 729.0, 189.0, 789.0]
-    );
+    let game = MarginalGame::new(&digits, &[7.0, 8.0, 9.0], &background).unwrap();
     assert_eq!(game.rows_per_coalition(), 1);
 }
 
 #[test]
 fn missing_values_reach_the_model_as_they_are() {
     let model = |row: &[f64]| row.iter().filter(|value| value.is_nan()).count() as f64;
-    let background = Background::baseline([f64::NAN, 0.0, f64::NAN]).unwrap();
-    let game = MarginalGame::new(&model, &[1.0, f64::NAN, f64::NAN], &background).unwrap();
-    assert_eq!(values(&game, &Coalitions::from_masks(3, 0..4)), [2.0, 1.0, 3.0, 2.0]);
+    let got = against_baseline(&model, &[1.0, f64::NAN, f64::NAN], &[f64::NAN, 0.0, f64::NAN]).unwrap();
+    assert_eq!(got[..4], [2.0, 1.0, 3.0, 2.0]);
 }
 
 /// Remembers the largest batch, and whether two threads were in it at once.
@@ -258,9 +251,7 @@ fn a_game_of_null_players_only_becomes_a_game_of_nobody() {
 #[test]
 fn a_closure_that_returns_nan_is_an_error_with_the_coalition() {
     let model = |row: &[f64]| if row[0] == 1.0 && row[2] == 1.0 { f64::NAN } else { 0.0 };
-    let background = Background::baseline([0.0; 3]).unwrap();
-    let game = MarginalGame::new(&model, &[1.0; 3], &background).unwrap();
-    let error = game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap_err();
+    let error = against_baseline(&model, &[1.0; 3], &[0.0; 3]).unwrap_err();
     assert!(matches!(&error, GameError::NotFinite { coalition, output: 0, value }
         if *coalition == Coalition::from_members(3, [0, 2]) && value.is_nan()));
     assert!(error.to_string().contains("{0, 2} of 3"), "{error}");
@@ -282,9 +273,7 @@ fn a_mean_of_huge_predictions_is_finite_and_an_infinite_prediction_is_an_error()
 #[test]
 fn too_few_numbers_are_an_error_that_says_so() {
     let model = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
-    let background = Background::baseline([0.0; 2]).unwrap();
-    let game = MarginalGame::new(&model, &[1.0; 2], &background).unwrap();
-    let error = game.values(&Coalitions::from_masks(2, 0..4), &mut [0.0; 8]).unwrap_err();
+    let error = against_baseline(&model, &[1.0; 2], &[0.0; 2]).unwrap_err();
     assert!(matches!(error, GameError::ModelCount { given: 4, rows: 4, outputs: 2 }), "{error}");
 }
 
@@ -297,9 +286,7 @@ fn outputs_that_a_model_leaves_unwritten_are_not_taken_for_zeros() {
             Ok(())
         }
     }
-    let background = Background::baseline([0.0]).unwrap();
-    let game = MarginalGame::new(&Lazy, &[1.0], &background).unwrap();
-    let error = game.values(&Coalitions::from_masks(1, 0..2), &mut [0.0; 2]).unwrap_err();
+    let error = against_baseline(&Lazy, &[1.0], &[0.0]).unwrap_err();
     assert!(matches!(error, GameError::NotFinite { .. }), "{error}");
 }
 
@@ -314,10 +301,8 @@ fn of_several_failures_the_first_is_reported_with_the_first_coalition_of_its_chu
     let game = MarginalGame::new(&model, &[1.0; 2], &background).unwrap();
     let masks = (0..64).map(|_| 0).chain([2, 1]).chain((0..1000).map(|_| 3));
     let batch = Coalitions::from_masks(2, masks);
-    for threads in [1, 2, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let error = pool.install(|| game.values(&batch, &mut vec![0.0; batch.len()])).unwrap_err();
-        let GameError::Model { coalition, source } = error else { panic!("{error}") };
+    for refused in in_pools(|| game.values(&batch, &mut vec![0.0; batch.len()])) {
+        let GameError::Model { coalition, source } = refused.unwrap_err() else { panic!("another error") };
         assert_eq!(coalition, Coalition::from_members(2, [1]));
         assert_eq!(source.to_string(), "no idea of 0");
     }
@@ -334,15 +319,13 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
             panic!("asked")
         }
     }
-    let two = Background::baseline([0.0; 2]).unwrap();
-    let three = Background::baseline([0.0; 3]).unwrap();
-    let refused = MarginalGame::new(&Wide, &[0.0; 2], &two).unwrap_err();
-    assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
-    let refused = MarginalGame::new(&Wide, &[0.0; 2], &three).unwrap_err();
-    assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
-    let refused = MarginalGame::new(&Wide, &[0.0, f64::INFINITY, 0.0], &three).unwrap_err();
+    for baseline in [&[0.0; 2][..], &[0.0; 3]] {
+        let refused = against_baseline(&Wide, &[0.0; 2], baseline).unwrap_err();
+        assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
+    }
+    let refused = against_baseline(&Wide, &[0.0, f64::INFINITY, 0.0], &[0.0; 3]).unwrap_err();
     assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }), "{refused}");
-    assert!(MarginalGame::new(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &three).is_err());
+    assert!(against_baseline(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &[0.0; 3]).is_err());
 }
 
 #[test]
@@ -399,14 +382,9 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
         let got = values(&game, &batch);
         assert_eq!(model.0.load(Ordering::Relaxed), far, "{columns} columns");
         for (value, row) in got.iter().zip(batch.iter()) {
-            let synthetic: Vec<f64> = (0..columns)
-                .map(|feature| if row.contains(feature) { explicand[feature] } else { baseline[feature] })
-                .collect();
-            assert!((value - products(&synthetic)).abs() < 1e-12);
+            assert!((value - products(&synthetic(&explicand, &baseline, row))).abs() < 1e-12);
         }
         // One by one, the same bits.
-        for (index, value) in got.iter().enumerate() {
-            assert_eq!(values(&game, &batch.slice(index..index + 1))[0].to_bits(), value.to_bits());
-        }
+        assert!(one_by_one(&game, &batch).iter().map(|x| x.to_bits()).eq(got.iter().map(|x| x.to_bits())));
     }
 }

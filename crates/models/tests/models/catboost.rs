@@ -1,38 +1,17 @@
 //! CatBoost models: margins that CatBoost 1.2.10 gave, and what is refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, Link, ModelError};
-use common::put;
+use apportion_models::{Ensemble, ModelError};
 use serde_json::{Value, json};
 
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-fn model(name: &str) -> Ensemble {
-    Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
+use crate::common::{
+    assert_as_said, assert_cuts_are_refused, assert_refused, fixture, json_fixture, model, put, read, refusal,
+};
 
 fn document(name: &str) -> Value {
-    let mut content = Vec::new();
-    let file = std::fs::File::open(fixture(&format!("{name}.json.gz"))).unwrap();
-    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
-    serde_json::from_slice(&content).unwrap()
-}
-
-fn read(document: &Value) -> Result<Ensemble, ModelError> {
-    Ensemble::from_bytes(document.to_string().as_bytes())
-}
-
-fn floats(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
+    json_fixture(&format!("{name}.json.gz"))
 }
 
 const MODELS: [&str; 6] = [
@@ -47,40 +26,10 @@ const MODELS: [&str; 6] = [
 /// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
 #[test]
 fn margins_are_those_of_catboost() {
-    let truth: Value =
-        serde_json::from_slice(&std::fs::read(fixture("catboost_margins.json")).unwrap()).unwrap();
+    let said = json_fixture("catboost_margins.json");
     for name in MODELS {
-        let (ensemble, truth) = (model(name), &truth[name]);
-        let rows = truth["rows"].as_array().unwrap();
-        for (index, row) in rows.iter().map(floats).enumerate() {
-            let margins = floats(&truth["margins"][index]);
-            let got = ensemble.margins(Rows::new(&row, ensemble.feature_count())).unwrap();
-            assert_eq!(got.len(), margins.len());
-            let scale = margins.iter().fold(1.0, |most: f64, margin| most.max(margin.abs()));
-            for (got, margin) in got.iter().zip(&margins) {
-                assert!((got - margin).abs() <= 1e-12 * scale, "{name}, row {index}: {got} != {margin}");
-            }
-        }
+        assert_as_said(name, &model(&format!("{name}.json.gz")), &said[name], [1e-12; 2]);
     }
-}
-
-#[test]
-fn a_file_says_what_it_is() {
-    let origin = |name| {
-        let ensemble = model(name);
-        let origin = ensemble.origin().clone();
-        (origin.format, origin.version, origin.booster, origin.objective, ensemble.link())
-    };
-    let wanted = |booster: &str, objective: &str, link| {
-        let text = |text: &str| text.to_owned();
-        (text("CatBoost JSON"), text("1.2.10"), text(booster), text(objective), Some(link))
-    };
-    assert_eq!(origin("catboost_multiclass"), wanted("oblivious trees", "MultiClass", Link::Softmax));
-    assert_eq!(origin("catboost_depthwise"), wanted("nested trees", "RMSE", Link::Identity));
-    let ensemble = model("catboost_one_hot");
-    assert_eq!(ensemble.feature_names().unwrap(), ["c1", "u", "c2"]);
-    assert!(model("catboost_multiclass").feature_names().is_none());
-    assert_eq!((ensemble.depth(), ensemble.tree_count(), ensemble.output_count()), (4, 20, 1));
 }
 
 #[test]
@@ -95,7 +44,7 @@ fn what_cannot_be_read_is_refused_by_name() {
     let statistics = refused("catboost_statistics");
     assert!(statistics.contains("CTR") && statistics.contains("one_hot_max_size"), "{statistics}");
     assert!(statistics.contains("\"c1\"") && statistics.contains("\"c2\""), "{statistics}");
-    let binary = Ensemble::from_bytes(b"CBM1\0\0\0").unwrap_err().to_string();
+    let binary = refusal(b"CBM1\0\0\0");
     assert!(binary.contains("cbm") && binary.contains("save_model"), "{binary}");
 }
 
@@ -104,18 +53,13 @@ fn what_cannot_be_read_is_refused_by_name() {
 fn the_shared_binary_model_is_refused_by_name() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
     let Ok(bytes) = std::fs::read(shared.join("california_catboost.cbm")) else { return };
-    let binary = Ensemble::from_bytes(&bytes).unwrap_err();
-    assert!(binary.to_string().contains("format=\"json\""), "{binary}");
+    assert!(refusal(&bytes).contains("format=\"json\""));
 }
 
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
     for name in MODELS {
-        let bytes = document(name).to_string().into_bytes();
-        assert!(Ensemble::from_bytes(&bytes).is_ok());
-        for cut in (0..bytes.len()).step_by(17).chain(bytes.len() - 50..bytes.len()) {
-            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
-        }
+        assert_cuts_are_refused(name, document(name).to_string().as_bytes(), 17);
     }
 }
 
@@ -154,26 +98,21 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/scale_and_bias".to_owned(), Value::Null, "no member \"scale_and_bias\""),
         ("/model_info/catboost_version_info".to_owned(), json!("Branch: tags/v2.0"), "CatBoost 2.0"),
     ];
+    let whole = document("catboost_multiclass");
     for (path, value, reason) in cases {
-        let mut document = document("catboost_multiclass");
-        put(&mut document, &path, value.clone());
-        match read(&document) {
-            Ok(_) => panic!("{path} = {value} was accepted"),
-            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
-        }
+        assert_refused(&whole, &path, &value, reason);
     }
     // JSON has no word for these, but the reader knows CatBoost's.
-    let text = document("catboost_multiclass").to_string();
-    let border = text.find("\"border\":").unwrap() + 9;
-    let end = border + text[border..].find(',').unwrap();
-    let with_nan = [&text[..border], "NaN", &text[end..]].concat();
-    let error = Ensemble::from_bytes(with_nan.as_bytes()).unwrap_err().to_string();
-    assert!(error.contains("border") && error.contains("NaN"), "{error}");
-    let values = text.find("\"leaf_values\":[").unwrap() + 15;
-    let end = values + text[values..].find(',').unwrap();
-    let infinite = [&text[..values], "1e999", &text[end..]].concat();
-    let error = Ensemble::from_bytes(infinite.as_bytes()).unwrap_err().to_string();
-    assert!(error.contains("tree 0: leaf 15 has the value inf"), "{error}");
+    let text = whole.to_string();
+    let with = |before: &str, number: &str| {
+        let start = text.find(before).unwrap() + before.len();
+        let end = start + text[start..].find(',').unwrap();
+        refusal([&text[..start], number, &text[end..]].concat().as_bytes())
+    };
+    let nan = with("\"border\":", "NaN");
+    assert!(nan.contains("border") && nan.contains("NaN"), "{nan}");
+    let infinite = with("\"leaf_values\":[", "1e999");
+    assert!(infinite.contains("tree 0: leaf 15 has the value inf"), "{infinite}");
 }
 
 #[test]
@@ -186,37 +125,28 @@ fn damaged_nested_trees_are_refused() {
         ("/trees/0", json!({"value": [], "weight": 1}), "a leaf without values"),
         ("/trees/1/right", json!({"value": [0.0, 1.0, 2.0], "weight": "x"}), "text where a number"),
     ];
+    let whole = document("catboost_lossguide");
     for (path, value, reason) in cases {
-        let mut document = document("catboost_lossguide");
-        put(&mut document, path, value.clone());
-        match read(&document) {
-            Ok(_) => panic!("{path} = {value} was accepted"),
-            Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
-        }
+        assert_refused(&whole, path, &value, reason);
     }
     let mut deep = json!({"value": 1.0, "weight": 1.0});
     for _ in 0..100 {
         deep = json!({"left": deep, "right": {"value": 0.0, "weight": 1.0},
             "split": {"split_type": "FloatFeature", "float_feature_index": 0, "border": 0.5}});
     }
-    let mut document = document("catboost_depthwise");
-    document["trees"][0] = deep;
-    let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("deep"), "{error}");
+    assert_refused(&document("catboost_depthwise"), "/trees/0", &deep, "deep");
 }
 
 #[test]
 fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     let weights = "/oblivious_trees/0/leaf_weights";
-    let mut negative = document("catboost_missing");
-    put(&mut negative, &format!("{weights}/3"), json!(-2));
-    let mut without = document("catboost_missing");
-    put(&mut without, weights, Value::Null);
-    let mut empty = document("catboost_missing");
-    put(&mut empty, weights, json!(vec![0.0; 32]));
-    for (document, reason) in
-        [(negative, "its cover is -2"), (without, "no cover"), (empty, "its cover is 0")]
-    {
+    for (place, value, reason) in [
+        ("/3", json!(-2), "its cover is -2"),
+        ("", Value::Null, "no cover"),
+        ("", json!(vec![0.0; 32]), "its cover is 0"),
+    ] {
+        let mut document = document("catboost_missing");
+        put(&mut document, &format!("{weights}{place}"), value);
         let ensemble = read(&document).unwrap();
         ensemble.margins(Rows::new(&[0.5; 10], 10)).unwrap();
         let error = ensemble.check_covers().unwrap_err();

@@ -1,18 +1,18 @@
 //! Conditional games against closed forms, against their definitions written out, and their refusals.
 
-#![allow(clippy::unwrap_used)]
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
-    Background, Coalition, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw,
-    ErrorsOfDraws, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose, Rows, Sampling,
-    batch_model, stream,
+    Background, Coalition, CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw,
+    EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose,
+    Rows, Sampling, batch_model, stream,
 };
 use rand::RngExt;
 use rand::distr::Distribution;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
+
+use crate::common::{all_coalitions, assert_close, in_pools, one_by_one, values};
 
 // ---- Helpers ----
 
@@ -28,6 +28,15 @@ fn normals(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
     (0..count).map(|_| normal(rng)).collect()
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The n × n matrix with `entry(i, j)`.
+fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    (0..n * n).map(|at| entry(at / n, at % n)).collect()
+}
+
 /// A covariance of full rank, with unlike variances: A Aᵀ of a random n × (n + 2) matrix, rows scaled.
 fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     let a: Vec<Vec<f64>> = (0..n)
@@ -35,8 +44,17 @@ fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
             normals(rng, n + 2).into_iter().map(|x| x * (1.0 + i as f64 % 3.0) / (n as f64).sqrt()).collect()
         })
         .collect();
-    let dot = |i: usize, j: usize| a[i].iter().zip(&a[j]).map(|(x, y)| x * y).sum::<f64>();
-    (0..n * n).map(|at| dot((at / n).max(at % n), (at / n).min(at % n))).collect()
+    matrix(n, |i, j| dot(&a[i.max(j)], &a[i.min(j)]))
+}
+
+/// Means and covariance of the columns of rows, by definition.
+fn moments(rows: &[&[f64]]) -> (Vec<f64>, Vec<f64>) {
+    let (n, count) = (rows[0].len(), rows.len() as f64);
+    let mean: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count).collect();
+    let product =
+        |i: usize, j: usize| rows.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>();
+    let covariance = matrix(n, |i, j| product(i, j) / (count - 1.0));
+    (mean, covariance)
 }
 
 /// The inverse by Gauss and Jordan with row pivots.
@@ -75,55 +93,17 @@ fn conditional_moments(
     let block = |rows: &[usize], columns: &[usize]| -> Vec<Vec<f64>> {
         rows.iter().map(|&i| columns.iter().map(|&j| entry(i, j)).collect()).collect()
     };
-    let inverse = inverse(&block(&present, &present));
-    let across = block(&absent, &present);
-    let coefficients: Vec<Vec<f64>> = across
-        .iter()
-        .map(|row| {
-            (0..present.len()).map(|k| (0..present.len()).map(|j| row[j] * inverse[j][k]).sum()).collect()
-        })
-        .collect();
-    let means = absent
-        .iter()
-        .zip(&coefficients)
-        .map(|(&i, row)| {
-            mean[i] + row.iter().zip(&present).map(|(c, &j)| c * (explicand[j] - mean[j])).sum::<f64>()
-        })
-        .collect();
-    let covariances = (0..absent.len())
-        .map(|i| {
-            (0..absent.len())
-                .map(|j| {
-                    entry(absent[i], absent[j])
-                        - coefficients[i].iter().zip(&across[j]).map(|(c, a)| c * a).sum::<f64>()
-                })
-                .collect()
-        })
-        .collect();
+    let (inverse, across) = (inverse(&block(&present, &present)), block(&absent, &present));
+    let coefficients: Vec<Vec<f64>> =
+        across.iter().map(|row| inverse.iter().map(|column| dot(row, column)).collect()).collect();
+    let off: Vec<f64> = present.iter().map(|&j| explicand[j] - mean[j]).collect();
+    let rows = || absent.iter().zip(&coefficients);
+    let means = rows().map(|(&i, row)| mean[i] + dot(row, &off)).collect();
+    let covariances_of = |i: usize, row: &[f64]| -> Vec<f64> {
+        absent.iter().zip(&across).map(|(&j, across)| entry(i, j) - dot(row, across)).collect()
+    };
+    let covariances = rows().map(|(&i, row)| covariances_of(i, row)).collect();
     (absent, means, covariances)
-}
-
-/// E[c + β·X | X_S = x_S] by the formulas.
-fn linear_truth(
-    (c, beta): (f64, &[f64]),
-    mean: &[f64],
-    covariance: &[f64],
-    explicand: &[f64],
-    coalition: &Coalition,
-) -> f64 {
-    let (absent, means, _) = conditional_moments(mean, covariance, explicand, coalition);
-    let present: f64 = coalition.view().members().map(|j| beta[j] * explicand[j]).sum();
-    c + present + absent.iter().zip(means).map(|(&i, m)| beta[i] * m).sum::<f64>()
-}
-
-fn all_coalitions(n: usize) -> Coalitions {
-    Coalitions::from_masks(n, 0..1 << n)
-}
-
-fn values(game: &dyn Game, batch: &Coalitions) -> Vec<f64> {
-    let mut out = vec![0.0; batch.len() * game.outputs()];
-    game.values(batch, &mut out).unwrap();
-    out
 }
 
 fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
@@ -133,6 +113,35 @@ fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
     let mut out = vec![0.0; batch.len() * game.outputs()];
     game.standard_errors(batch, &mut out).unwrap();
     out
+}
+
+/// Values and their standard errors.
+fn played(
+    model: &dyn Model,
+    explicand: &[f64],
+    law: &dyn ConditionalLaw,
+    batch: &Coalitions,
+) -> (Vec<f64>, Vec<f64>) {
+    let game = ConditionalGame::new(model, explicand, law).unwrap();
+    (values(&game, batch), errors(&game, batch))
+}
+
+fn marginal(model: &dyn Model, explicand: &[f64], rows: &[f64], batch: &Coalitions) -> Vec<f64> {
+    let background = Background::rows(rows, explicand.len()).unwrap();
+    values(&MarginalGame::new(model, explicand, &background).unwrap(), batch)
+}
+
+/// Holds every number to what is wanted within four errors.
+fn assert_within_errors(got: &[f64], wanted: &[f64], errors: &[f64], what: &str) {
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        let (off, error) = ((got - wanted).abs(), errors[index]);
+        assert!(off <= 4.0 * error + 1e-12, "{what}, coalition {index}: {off} of {error}");
+    }
+}
+
+/// The row that has the explicand's values where players are present.
+fn joined(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
+    (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
 
 /// All synthetic rows of a coalition, and their weights.
@@ -178,17 +187,27 @@ impl LinearCase {
     }
 
     fn model(&self) -> impl Model + '_ {
-        |row: &[f64]| 0.7 + row.iter().zip(&self.beta).map(|(x, b)| x * b).sum::<f64>()
+        |row: &[f64]| 0.7 + dot(row, &self.beta)
     }
 
+    fn law(&self, draws: usize, seed: u64) -> GaussianLaw {
+        GaussianLaw::new(&self.mean, &self.covariance, draws, seed).unwrap()
+    }
+
+    /// Mean and covariance of the absent features given the explicand's.
+    fn moments(&self, coalition: &Coalition) -> (Vec<usize>, Vec<f64>, Vec<Vec<f64>>) {
+        conditional_moments(&self.mean, &self.covariance, &self.explicand, coalition)
+    }
+
+    /// The model's values in closed form: it predicts the mean row.
     fn truth(&self, batch: &Coalitions) -> Vec<f64> {
-        batch
-            .iter()
-            .map(|row| {
-                let coalition = row.to_coalition();
-                linear_truth((0.7, &self.beta), &self.mean, &self.covariance, &self.explicand, &coalition)
-            })
-            .collect()
+        let at = |coalition: CoalitionView<'_>| {
+            let (absent, means, _) = self.moments(&coalition.to_coalition());
+            let mut row = self.explicand.clone();
+            absent.iter().zip(means).for_each(|(&i, mean)| row[i] = mean);
+            0.7 + dot(&row, &self.beta)
+        };
+        batch.iter().map(at).collect()
     }
 }
 
@@ -196,14 +215,9 @@ impl LinearCase {
 fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_errors() {
     for n in [1, 2, 6] {
         let case = LinearCase::new(n, n as u64);
-        let (batch, model) = (all_coalitions(n), case.model());
-        let law = GaussianLaw::new(&case.mean, &case.covariance, 2000, 1).unwrap();
-        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
-        let (values, errors, truth) = (values(&game, &batch), errors(&game, &batch), case.truth(&batch));
-        for index in 0..batch.len() {
-            let off = (values[index] - truth[index]).abs();
-            assert!(off <= 4.0 * errors[index] + 1e-12, "{:?}: {off} of {}", batch.row(index), errors[index]);
-        }
+        let batch = all_coalitions(n);
+        let (values, errors) = played(&case.model(), &case.explicand, &case.law(2000, 1), &batch);
+        assert_within_errors(&values, &case.truth(&batch), &errors, &format!("{n} features"));
         assert!(errors[..batch.len() - 1].iter().all(|&error| error > 0.0));
         assert_eq!(*errors.last().unwrap(), 0.0);
     }
@@ -217,9 +231,7 @@ fn stated_errors_cover_at_their_level() {
     let truth = case.truth(&batch);
     let mut covered = 0;
     for seed in 0..40 {
-        let law = GaussianLaw::new(&case.mean, &case.covariance, 300, seed).unwrap();
-        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
-        let (values, errors) = (values(&game, &batch), errors(&game, &batch));
+        let (values, errors) = played(&model, &case.explicand, &case.law(300, seed), &batch);
         covered += (0..31).filter(|&i| (values[i] - truth[i]).abs() <= 1.96 * errors[i]).count();
     }
     let share = covered as f64 / (40.0 * 31.0);
@@ -229,62 +241,41 @@ fn stated_errors_cover_at_their_level() {
 #[test]
 fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others() {
     let case = LinearCase::new(6, 21);
-    let (batch, model) = (all_coalitions(6), case.model());
-    let plain = GaussianLaw::new(&case.mean, &case.covariance, 400, 1).unwrap();
+    let batch = all_coalitions(6);
+    let plain = case.law(400, 1);
     let law = plain.clone().antithetic().unwrap();
-    let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
-    for ((value, error), truth) in
-        values(&game, &batch).iter().zip(errors(&game, &batch)).zip(case.truth(&batch))
-    {
-        assert!((value - truth).abs() < 1e-11 && error < 1e-12, "{value} ± {error} for {truth}");
-    }
+    let (exact, errors) = played(&case.model(), &case.explicand, &law, &batch);
+    assert_close(&exact, &case.truth(&batch), 1e-11, "linear");
+    assert!(errors.iter().all(|&error| error < 1e-12));
     // For a curved model, against many plain draws.
-    let many = GaussianLaw::new(&case.mean, &case.covariance, 100_000, 2).unwrap();
     let batch = batch.slice(0..63);
-    let (game, reference) = (
-        ConditionalGame::new(&curved, &case.explicand, &law).unwrap(),
-        ConditionalGame::new(&curved, &case.explicand, &many).unwrap(),
-    );
-    let (got, wanted) = (values(&game, &batch), values(&reference, &batch));
-    let (error, others) = (errors(&game, &batch), errors(&reference, &batch));
-    for index in 0..63 {
-        let off = (got[index] - wanted[index]).abs();
-        assert!(off <= 4.0 * error[index].hypot(others[index]), "{:?}: {off}", batch.row(index));
-    }
+    let (got, errors) = played(&curved, &case.explicand, &law, &batch);
+    let (wanted, others) = played(&curved, &case.explicand, &case.law(100_000, 2), &batch);
+    let errors: Vec<f64> = errors.iter().zip(others).map(|(one, other)| one.hypot(other)).collect();
+    assert_within_errors(&got, &wanted, &errors, "curved");
     assert_eq!((law.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
 }
 
 #[test]
 fn gaussian_draws_have_the_conditional_mean_and_covariance() {
     for n in [1, 2, 5, 70, 130] {
-        let mut rng = rng(30 + n as u64);
-        let (mean, covariance) = (normals(&mut rng, n), random_covariance(&mut rng, n));
-        let explicand = normals(&mut rng, n);
-        let draws = 6000;
-        let law = GaussianLaw::new(&mean, &covariance, draws, 5).unwrap();
-        let paired = GaussianLaw::new(&mean, &covariance, 2, 5).unwrap().antithetic().unwrap();
-        let mut coalitions = vec![Coalition::empty(n), random_coalition(&mut rng, n)];
-        coalitions.push(Coalition::from_members(n, 0..n - 1));
-        for coalition in coalitions {
-            let (absent, means, covariances) =
-                conditional_moments(&mean, &covariance, &explicand, &coalition);
+        let case = LinearCase::new(n, 30 + n as u64);
+        let (draws, explicand) = (6000, &case.explicand);
+        let (law, paired) = (case.law(draws, 5), case.law(2, 5).antithetic().unwrap());
+        let random = random_coalition(&mut rng(230 + n as u64), n);
+        for coalition in [Coalition::empty(n), random, Coalition::from_members(n, 0..n - 1)] {
+            let (absent, means, covariances) = case.moments(&coalition);
             // A mirrored pair averages to the conditional mean itself.
-            let (pair, _) = synthetic(&paired, &explicand, &coalition);
-            for (&i, wanted) in absent.iter().zip(&means) {
-                let got = (pair[0][i] + pair[1][i]) / 2.0;
-                assert!((got - wanted).abs() < 1e-8 * (1.0 + wanted.abs()), "{n}: {got} for {wanted}");
-            }
-            let (rows, _) = synthetic(&law, &explicand, &coalition);
+            let (pair, _) = synthetic(&paired, explicand, &coalition);
+            let middle: Vec<f64> = absent.iter().map(|&i| (pair[0][i] + pair[1][i]) / 2.0).collect();
+            assert_close(&middle, &means, 1e-8, &format!("{n} features, {coalition}"));
+            let (rows, _) = synthetic(&law, explicand, &coalition);
             assert_eq!(rows.len(), draws);
             assert!(rows.iter().all(|row| coalition.view().members().all(|j| row[j] == explicand[j])));
             for (a, &i) in absent.iter().enumerate() {
                 let average = rows.iter().map(|row| row[i]).sum::<f64>() / draws as f64;
-                let error = (covariances[a][a] / draws as f64).sqrt();
-                assert!(
-                    (average - means[a]).abs() < 5.0 * error,
-                    "{n}: mean of {i}: {average} for {}",
-                    means[a]
-                );
+                let (off, error) = ((average - means[a]).abs(), (covariances[a][a] / draws as f64).sqrt());
+                assert!(off < 5.0 * error, "{n}: mean of {i}: {off} of {error}");
                 for (b, &j) in absent[..=a].iter().enumerate() {
                     let product: f64 = rows.iter().map(|row| (row[i] - means[a]) * (row[j] - means[b])).sum();
                     let got = product / draws as f64;
@@ -306,27 +297,26 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
         let mut rng = rng(50 + n as u64);
         let data: Vec<f64> =
             (0..n * count).map(|i| 1e3 + normal(&mut rng) * (1.0 + (i % n) as f64)).collect();
-        let rows: Vec<&[f64]> = data.chunks(n).collect();
-        let mean: Vec<f64> =
-            (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count as f64).collect();
-        let covariance: Vec<f64> = (0..n * n)
-            .map(|at| {
-                let (i, j) = (at / n, at % n);
-                rows.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>()
-                    / (count - 1) as f64
-            })
-            .collect();
+        let (mean, covariance) = moments(&data.chunks(n).collect::<Vec<_>>());
         let explicand: Vec<f64> = mean.iter().map(|m| m + 0.5).collect();
         let fitted = GaussianLaw::fit(Rows::new(&data, n), 2, 9).unwrap();
         let given = GaussianLaw::new(&mean, &covariance, 2, 9).unwrap();
         for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
-            let (got, wanted) =
-                (synthetic(&fitted, &explicand, &coalition).0, synthetic(&given, &explicand, &coalition).0);
-            for (got, wanted) in got.iter().flatten().zip(wanted.iter().flatten()) {
-                assert!((got - wanted).abs() < 1e-8, "{coalition}: {got} for {wanted}");
-            }
+            let [got, wanted] =
+                [&fitted, &given].map(|law| synthetic(law, &explicand, &coalition).0.concat());
+            assert_close(&got, &wanted, 1e-8, &coalition.to_string());
         }
     }
+}
+
+/// The laws that are fitted to rows and compute with them.
+fn fitted(data: &[f64], n: usize, draws: usize, seed: u64) -> [(&'static str, Box<dyn ConditionalLaw>); 3] {
+    let rows = Rows::new(data, n);
+    [
+        ("gaussian", Box::new(GaussianLaw::fit(rows, draws, seed).unwrap())),
+        ("copula", Box::new(CopulaLaw::fit(rows, draws, seed).unwrap())),
+        ("empirical", Box::new(EmpiricalLaw::fit(rows).unwrap())),
+    ]
 }
 
 #[test]
@@ -340,21 +330,11 @@ fn units_of_features_do_not_matter() {
     let scaled_explicand: Vec<f64> = explicand.iter().zip(units).map(|(x, unit)| x * unit).collect();
     let in_units =
         move |row: &[f64]| curved(&row.iter().zip(units).map(|(x, unit)| x / unit).collect::<Vec<_>>());
-    let laws = |data: &[f64]| -> Vec<Box<dyn ConditionalLaw>> {
-        let rows = Rows::new(data, n);
-        vec![
-            Box::new(GaussianLaw::fit(rows, 20, 1).unwrap()),
-            Box::new(CopulaLaw::fit(rows, 20, 1).unwrap()),
-            Box::new(EmpiricalLaw::fit(rows).unwrap()),
-        ]
-    };
-    for (plain, other) in laws(&data).iter().zip(laws(&scaled)) {
-        let plain = ConditionalGame::new(&curved, &explicand, &**plain).unwrap();
-        let other = ConditionalGame::new(&in_units, &scaled_explicand, &*other).unwrap();
-        let batch = all_coalitions(n);
-        for (a, b) in values(&plain, &batch).iter().zip(values(&other, &batch)) {
-            assert!((a - b).abs() < 1e-9, "{a}, {b}");
-        }
+    let batch = all_coalitions(n);
+    for ((name, plain), (_, other)) in fitted(&data, n, 20, 1).iter().zip(fitted(&scaled, n, 20, 1)) {
+        let (wanted, _) = played(&curved, &explicand, &**plain, &batch);
+        let (got, _) = played(&in_units, &scaled_explicand, &*other, &batch);
+        assert_close(&got, &wanted, 1e-9, name);
     }
 }
 
@@ -406,14 +386,8 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
             column.iter().map(|x| if norm < 1e-9 { 0.0 } else { (x - mean) / norm }).collect()
         })
         .collect();
-    let correlation = |ridge: f64| -> Vec<f64> {
-        (0..n * n)
-            .map(|at| {
-                let product: f64 = columns[at / n].iter().zip(&columns[at % n]).map(|(a, b)| a * b).sum();
-                product + if at / n == at % n { ridge } else { 0.0 }
-            })
-            .collect()
-    };
+    let correlation =
+        |ridge: f64| matrix(n, |i, j| dot(&columns[i], &columns[j]) + if i == j { ridge } else { 0.0 });
     let mean = vec![0.0; n];
     let degenerate = GaussianLaw::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
     // Contradicts all three relations.
@@ -421,36 +395,21 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
     for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
         let (absent, means, _) = conditional_moments(&mean, &correlation(1e-8), &explicand, &coalition);
         let (pair, _) = synthetic(&degenerate, &explicand, &coalition);
-        for (&i, wanted) in absent.iter().zip(means) {
-            let got = (pair[0][i] + pair[1][i]) / 2.0;
-            assert!(
-                (got - wanted).abs() < 1e-5 * (1.0 + wanted.abs()),
-                "{coalition}: feature {i}: {got} for {wanted}"
-            );
-        }
+        let middle: Vec<f64> = absent.iter().map(|&i| (pair[0][i] + pair[1][i]) / 2.0).collect();
+        assert_close(&middle, &means, 1e-5, &coalition.to_string());
     }
 }
 
 #[test]
 fn a_constant_feature_says_nothing_whatever_its_value() {
     let data = degenerate_rows(50);
-    let rows = Rows::new(&data, 5);
-    let laws: [Box<dyn ConditionalLaw>; 3] = [
-        Box::new(GaussianLaw::fit(rows, 10, 3).unwrap()),
-        Box::new(CopulaLaw::fit(rows, 10, 3).unwrap()),
-        Box::new(EmpiricalLaw::fit(rows).unwrap()),
-    ];
-    for law in laws {
-        let at = |constant: f64| {
+    for (name, law) in fitted(&data, 5, 10, 3) {
+        let at = |constant: f64| -> Vec<[f64; 3]> {
             let explicand = [0.3, -1.0, constant, 1.6, -0.7];
-            let coalition = Coalition::from_members(5, [0, 2]);
-            synthetic(&*law, &explicand, &coalition)
-                .0
-                .iter()
-                .map(|row| [row[1], row[3], row[4]])
-                .collect::<Vec<_>>()
+            let (rows, _) = synthetic(&*law, &explicand, &Coalition::from_members(5, [0, 2]));
+            rows.iter().map(|row| [row[1], row[3], row[4]]).collect()
         };
-        assert_eq!(at(4.25), at(1e9));
+        assert_eq!(at(4.25), at(1e9), "{name}");
     }
 }
 
@@ -483,8 +442,7 @@ fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -
 fn a_copula_fitted_to_normal_or_lognormal_data_gives_the_normal_closed_form() {
     let (n, count) = (4, 20_000);
     let case = LinearCase::new(n, 80);
-    let law = GaussianLaw::new(&case.mean, &case.covariance, count, 11).unwrap();
-    let data: Vec<f64> = synthetic(&law, &case.explicand, &Coalition::empty(n)).0.concat();
+    let data = synthetic(&case.law(count, 11), &case.explicand, &Coalition::empty(n)).0.concat();
     let batch = all_coalitions(n);
     let truth = case.truth(&batch);
     let linear = case.model();
@@ -498,25 +456,17 @@ fn a_copula_fitted_to_normal_or_lognormal_data_gives_the_normal_closed_form() {
     let normal_law = CopulaLaw::fit(Rows::new(&data, n), 4000, 3).unwrap();
     let lognormal_law = CopulaLaw::fit(Rows::new(&exponential(&data), n), 4000, 3).unwrap();
     let explicand = exponential(&case.explicand);
-    let games = [
-        (values(&ConditionalGame::new(&linear, &case.explicand, &normal_law).unwrap(), &batch), "normal"),
-        (
-            values(&ConditionalGame::new(&of_logarithms, &explicand, &lognormal_law).unwrap(), &batch),
-            "lognormal",
-        ),
-    ];
-    let stated = errors(&ConditionalGame::new(&linear, &case.explicand, &normal_law).unwrap(), &batch);
+    let (normal, stated) = played(&linear, &case.explicand, &normal_law, &batch);
+    let (lognormal, _) = played(&of_logarithms, &explicand, &lognormal_law, &batch);
     let deviations: Vec<f64> = (0..n).map(|j| case.covariance[j * n + j].sqrt()).collect();
     let beta: Vec<f64> = case.beta.iter().zip(&deviations).map(|(b, d)| b * d).collect();
-    for (values, name) in games {
-        for index in 0..batch.len() {
-            let scores =
-                batch.row(index).members().map(|j| (case.explicand[j] - case.mean[j]) / deviations[j]);
-            let error = stated[index].hypot(fitting_error(&beta, scores, count));
-            let off = (values[index] - truth[index]).abs();
-            assert!(off <= 4.0 * error, "{name}, {:?}: {off} of {error}", batch.row(index));
-        }
-    }
+    let error = |index: usize| {
+        let scores = batch.row(index).members().map(|j| (case.explicand[j] - case.mean[j]) / deviations[j]);
+        stated[index].hypot(fitting_error(&beta, scores, count))
+    };
+    let errors: Vec<f64> = (0..batch.len()).map(error).collect();
+    assert_within_errors(&normal, &truth, &errors, "normal");
+    assert_within_errors(&lognormal, &truth, &errors, "lognormal");
 }
 
 #[test]
@@ -566,29 +516,19 @@ fn empirical_weights(
 ) -> Vec<f64> {
     let rows: Vec<&[f64]> = data.chunks(n).collect();
     let present: Vec<usize> = coalition.view().members().collect();
-    let count = rows.len() as f64;
     if present.is_empty() {
-        return vec![1.0 / count; rows.len()];
+        return vec![1.0 / rows.len() as f64; rows.len()];
     }
-    let mean: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count).collect();
-    let covariance: Vec<Vec<f64>> = present
-        .iter()
-        .map(|&i| {
-            let of = |j: usize| rows.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>();
-            present.iter().map(|&j| of(j) / (count - 1.0)).collect()
-        })
-        .collect();
-    let inverse = inverse(&covariance);
+    let (_, covariance) = moments(&rows);
+    let block: Vec<Vec<f64>> =
+        present.iter().map(|&i| present.iter().map(|&j| covariance[i * n + j]).collect()).collect();
+    let inverse = inverse(&block);
     let mut weighted: Vec<(f64, usize)> = rows
         .iter()
         .enumerate()
         .map(|(index, row)| {
             let off: Vec<f64> = present.iter().map(|&j| explicand[j] - row[j]).collect();
-            let square: f64 = off
-                .iter()
-                .zip(&inverse)
-                .map(|(a, row)| a * row.iter().zip(&off).map(|(c, b)| c * b).sum::<f64>())
-                .sum();
+            let square = dot(&off, &inverse.iter().map(|row| dot(row, &off)).collect::<Vec<f64>>());
             ((-square / present.len() as f64 / (2.0 * bandwidth * bandwidth)).exp(), index)
         })
         .collect();
@@ -625,20 +565,9 @@ fn the_empirical_law_is_its_definition() {
             (0..12).for_each(|_| batch.push(random_coalition(&mut rng, n).view()));
             let stated = errors(&game, &batch);
             for ((coalition, value), stated) in batch.iter().zip(values(&game, &batch)).zip(stated) {
-                let weights = empirical_weights(
-                    &data,
-                    n,
-                    &explicand,
-                    &coalition.to_coalition(),
-                    (bandwidth, share, most),
-                );
-                let prediction = |row: &[f64]| {
-                    curved(
-                        &(0..n)
-                            .map(|j| if coalition.contains(j) { explicand[j] } else { row[j] })
-                            .collect::<Vec<f64>>(),
-                    )
-                };
+                let parameters = (bandwidth, share, most);
+                let weights = empirical_weights(&data, n, &explicand, &coalition.to_coalition(), parameters);
+                let prediction = |row: &[f64]| curved(&joined(&explicand, row, coalition));
                 if coalition.size() == n {
                     assert_eq!((value, stated), (curved(&explicand), 0.0));
                     continue;
@@ -646,10 +575,7 @@ fn the_empirical_law_is_its_definition() {
                 let weighted: Vec<(f64, f64)> =
                     data.chunks(n).map(prediction).zip(weights).filter(|&(_, weight)| weight > 0.0).collect();
                 let wanted: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
-                assert!(
-                    (value - wanted).abs() < 1e-8 * (1.0 + wanted.abs()),
-                    "{coalition}: {value} for {wanted}"
-                );
+                assert_close(&[value], &[wanted], 1e-8, &coalition.to_string());
                 // The weighted variance over the effective sample size.
                 let squares: f64 = weighted.iter().map(|(_, weight)| weight * weight).sum();
                 let spread: f64 =
@@ -682,13 +608,9 @@ fn a_wide_kernel_gives_the_marginal_game() {
     let law =
         EmpiricalLaw::fit(Rows::new(&data, 4)).unwrap().with_bandwidth(1e8).unwrap().with_share(1.0).unwrap();
     let explicand = normals(&mut rng, 4);
-    let background = Background::rows(data, 4).unwrap();
-    let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
-    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
     let batch = all_coalitions(4);
-    for (got, wanted) in values(&game, &batch).iter().zip(values(&marginal, &batch)) {
-        assert!((got - wanted).abs() < 1e-12, "{got} for {wanted}");
-    }
+    let (got, _) = played(&curved, &explicand, &law, &batch);
+    assert_close(&got, &marginal(&curved, &explicand, &data, &batch), 1e-12, "a wide kernel");
 }
 
 #[test]
@@ -779,9 +701,8 @@ fn where_no_row_agrees_frequencies_refuse_or_fall_back_to_the_marginal_law() {
 
     let law = law.fall_back_to_marginal();
     let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
-    let background = Background::rows(data, 2).unwrap();
-    let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
-    let (got, wanted) = (values(&game, &all_coalitions(2)), values(&marginal, &all_coalitions(2)));
+    let wanted = marginal(&curved, &explicand, &data, &all_coalitions(2));
+    let got = values(&game, &all_coalitions(2));
     assert!((got[2] - wanted[2]).abs() < 1e-15);
     assert!((got[1] - wanted[1]).abs() > 0.01, "conditional where it can be");
 }
@@ -797,17 +718,13 @@ fn factorial() -> Vec<f64> {
 #[test]
 fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
     let data = factorial();
-    let background = Background::rows(data.clone(), 3).unwrap();
-    let explicand = [0.4, -1.3, 1.1];
-    let batch = all_coalitions(3);
-    let wanted = values(&MarginalGame::new(&curved, &explicand, &background).unwrap(), &batch);
+    let (explicand, batch) = ([0.4, -1.3, 1.1], all_coalitions(3));
+    let wanted = marginal(&curved, &explicand, &data, &batch);
     let empirical = EmpiricalLaw::fit(Rows::new(&data, 3)).unwrap().with_share(1.0).unwrap();
     let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
     for law in [&empirical as &dyn ConditionalLaw, &frequency] {
-        let game = ConditionalGame::new(&curved, &explicand, law).unwrap();
-        for (got, wanted) in values(&game, &batch).iter().zip(&wanted) {
-            assert!((got - wanted).abs() < 1e-12, "{:?}: {got} for {wanted}", law.sampling());
-        }
+        let (got, _) = played(&curved, &explicand, law, &batch);
+        assert_close(&got, &wanted, 1e-12, &format!("{:?}", law.sampling()));
     }
 }
 
@@ -835,20 +752,12 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
         ("frequency", &frequency as &dyn ConditionalLaw, &discrete_rows, [2.0, 0.0, 1.0]),
     ];
     for (name, law, data, explicand) in cases {
-        let background = Background::rows(&data[..], n).unwrap();
         let batch = all_coalitions(n);
-        let game = ConditionalGame::new(&curved, &explicand, law).unwrap();
-        let marginal = MarginalGame::new(&curved, &explicand, &background).unwrap();
-        let (got, wanted, stated) = (values(&game, &batch), values(&marginal, &batch), errors(&game, &batch));
-        for (index, coalition) in batch.iter().enumerate() {
-            let squares: f64 = data
-                .chunks(n)
-                .map(|row| {
-                    let row: Vec<f64> =
-                        (0..n).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect();
-                    (curved(&row) - wanted[index]).powi(2)
-                })
-                .sum();
+        let (got, stated) = played(&curved, &explicand, law, &batch);
+        let wanted = marginal(&curved, &explicand, data, &batch);
+        let error = |(index, coalition): (usize, CoalitionView<'_>)| {
+            let off = |row: &[f64]| curved(&joined(&explicand, row, coalition)) - wanted[index];
+            let squares: f64 = data.chunks(n).map(|row| off(row).powi(2)).sum();
             let deviation = (squares / count as f64).sqrt();
             let of_mean = deviation / (count as f64).sqrt();
             let of_fit = match name {
@@ -858,18 +767,21 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
                 // The mean over the rows that agree, about one in three for each feature present.
                 _ => deviation / (count as f64 / 3f64.powi(coalition.size() as i32)).sqrt(),
             };
-            let error = (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt();
-            let off = (got[index] - wanted[index]).abs();
-            assert!(off <= 4.0 * error + 1e-12, "{name}, {coalition}: {off} of {error}");
-        }
+            (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt()
+        };
+        let errors: Vec<f64> = batch.iter().enumerate().map(error).collect();
+        assert_within_errors(&got, &wanted, &errors, name);
     }
 }
 
 // ---- Streams, scenarios, costs ----
 
+/// The explicand of [`laws_of_draws`].
+const FIVE: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
+
 fn laws_of_draws() -> Vec<Box<dyn ConditionalLaw>> {
     let case = LinearCase::new(5, 120);
-    let law = GaussianLaw::new(&case.mean, &case.covariance, 150, 42).unwrap();
+    let law = case.law(150, 42);
     let data = synthetic(&law, &case.explicand, &Coalition::empty(5)).0.concat();
     let copula = CopulaLaw::fit(Rows::new(&data, 5), 150, 42).unwrap();
     vec![
@@ -885,27 +797,22 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
     let empirical = EmpiricalLaw::fit(Rows::new(&factorial().repeat(2)[..700], 5)).unwrap();
     let mut laws = laws_of_draws();
     laws.push(Box::new(empirical));
-    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
     let batch = all_coalitions(5);
     let serial = batch_model(1, |rows: Rows<'_>| Ok(rows.iter().map(curved).collect())).serial();
     for law in &laws {
-        let game = ConditionalGame::new(&curved, &explicand, &**law).unwrap();
+        let game = ConditionalGame::new(&curved, &FIVE, &**law).unwrap();
         let together = values(&game, &batch);
-        let backwards: Vec<f64> =
-            (0..32).rev().flat_map(|index| values(&game, &batch.slice(index..index + 1))).collect();
-        assert!(together.iter().eq(backwards.iter().rev()));
-        for threads in [1, 2, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| values(&game, &batch)), together);
-            assert_eq!(pool.install(|| errors(&game, &batch)), errors(&game, &batch));
+        assert_eq!(one_by_one(&game, &batch), together);
+        for pooled in in_pools(|| (values(&game, &batch), errors(&game, &batch))) {
+            assert_eq!(pooled, (together.clone(), errors(&game, &batch)));
         }
         // A serial model is asked in larger chunks.
-        let game = ConditionalGame::new(&serial, &explicand, &**law).unwrap();
+        let game = ConditionalGame::new(&serial, &FIVE, &**law).unwrap();
         assert_eq!(values(&game, &batch), together);
     }
     // What chance decides is the same for another explicand: draws differ by the same vector.
     let coalition = Coalition::from_members(5, [1, 3]);
-    let (rows, _) = synthetic(&*laws[0], &explicand, &coalition);
+    let (rows, _) = synthetic(&*laws[0], &FIVE, &coalition);
     let (others, _) = synthetic(&*laws[0], &[9.0, -9.0, 9.0, 2.0, 9.0], &coalition);
     for (row, other) in rows.iter().zip(&others) {
         for j in [0, 2, 4] {
@@ -924,9 +831,7 @@ fn first_draws_are_fixed() {
         (vec![0, 2], vec![0.0, 1.047215747, 0.0, 0.0, 2.372913735, 0.0]),
     ] {
         let (rows, _) = synthetic(&law, &[0.0; 3], &Coalition::from_members(3, members));
-        for (got, wanted) in rows.concat().iter().zip(wanted) {
-            assert!((got - wanted).abs() < 1e-8, "{got} for {wanted}");
-        }
+        assert_close(&rows.concat(), &wanted, 1e-8, "first draws");
     }
 }
 
@@ -948,10 +853,9 @@ fn coalitions_draw_independently() {
 
 #[test]
 fn the_mean_over_the_scenarios_is_the_game() {
-    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
     let batch = all_coalitions(5);
     for law in laws_of_draws() {
-        let game = ConditionalGame::new(&curved, &explicand, &*law).unwrap();
+        let game = ConditionalGame::new(&curved, &FIVE, &*law).unwrap();
         assert_eq!((game.scenarios(), game.scenario_weights(), game.rows_per_coalition()), (150, None, 150));
         let mut sums = vec![0.0; 32];
         let mut out = vec![0.0; 32];
@@ -959,9 +863,7 @@ fn the_mean_over_the_scenarios_is_the_game() {
             game.values_in_scenarios(&batch, &[scenario; 32], &mut out).unwrap();
             sums.iter_mut().zip(&out).for_each(|(sum, value)| *sum += value / 150.0);
         }
-        for (mean, value) in sums.iter().zip(values(&game, &batch)) {
-            assert!((mean - value).abs() < 1e-12, "{mean} for {value}");
-        }
+        assert_close(&sums, &values(&game, &batch), 1e-12, "the mean");
     }
     let weighted = EmpiricalLaw::fit(Rows::new(&factorial(), 3)).unwrap();
     let game = ConditionalGame::new(&curved, &[0.0, 0.1, 0.2], &weighted).unwrap();
@@ -977,11 +879,10 @@ fn the_grand_coalition_is_the_prediction_itself_at_the_price_of_one_row() {
         asked.fetch_add(1, Ordering::Relaxed);
         curved(row)
     };
-    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
     for law in laws_of_draws() {
-        let game = ConditionalGame::new(&model, &explicand, &*law).unwrap();
+        let game = ConditionalGame::new(&model, &FIVE, &*law).unwrap();
         asked.store(0, Ordering::Relaxed);
-        assert_eq!(values(&game, &all_coalitions(5).slice(31..32)), [curved(&explicand)]);
+        assert_eq!(values(&game, &all_coalitions(5).slice(31..32)), [curved(&FIVE)]);
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         assert_eq!(values(&game, &all_coalitions(5).slice(0..1)).len(), 1);
         assert_eq!(asked.load(Ordering::Relaxed), 151);
@@ -992,19 +893,14 @@ fn the_grand_coalition_is_the_prediction_itself_at_the_price_of_one_row() {
 fn outputs_are_averaged_each_on_its_own() {
     let both =
         batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(|row| [curved(row), row[0]]).collect()));
-    let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
     let first = |row: &[f64]| row[0];
     for law in laws_of_draws() {
-        let game = ConditionalGame::new(&both, &explicand, &*law).unwrap();
         let batch = all_coalitions(5);
-        let (values_of_both, errors_of_both) = (values(&game, &batch), errors(&game, &batch));
-        let alone = [
-            ConditionalGame::new(&curved as &dyn Model, &explicand, &*law).unwrap(),
-            ConditionalGame::new(&first as &dyn Model, &explicand, &*law).unwrap(),
-        ];
-        for (output, game) in alone.iter().enumerate() {
-            assert!(values(game, &batch).iter().eq(values_of_both.iter().skip(output).step_by(2)));
-            assert!(errors(game, &batch).iter().eq(errors_of_both.iter().skip(output).step_by(2)));
+        let (values, errors) = played(&both, &FIVE, &*law, &batch);
+        for (output, model) in [&curved as &dyn Model, &first].into_iter().enumerate() {
+            let alone = played(model, &FIVE, &*law, &batch);
+            assert!(alone.0.iter().eq(values.iter().skip(output).step_by(2)));
+            assert!(alone.1.iter().eq(errors.iter().skip(output).step_by(2)));
         }
     }
 }
@@ -1015,6 +911,15 @@ fn message<T>(result: Result<T, GameError>) -> String {
     result.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
+/// What the laws say that compute with the rows they are fitted to.
+fn refused_fits(rows: Rows<'_>) -> [String; 3] {
+    [
+        message(GaussianLaw::fit(rows, 10, 0)),
+        message(CopulaLaw::fit(rows, 10, 0)),
+        message(EmpiricalLaw::fit(rows)),
+    ]
+}
+
 #[test]
 fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
     for (value, words) in
@@ -1023,11 +928,7 @@ fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
         let mut data = vec![0.5; 20];
         data[2 * 3 + 1] = value;
         let rows = Rows::new(&data, 2);
-        for said in [
-            message(GaussianLaw::fit(rows, 10, 0)),
-            message(CopulaLaw::fit(rows, 10, 0)),
-            message(EmpiricalLaw::fit(rows)),
-        ] {
+        for said in refused_fits(rows) {
             assert!(said.contains("row 3 of the data") && said.contains(words), "{said}");
         }
         assert_eq!(FrequencyLaw::fit(rows).is_ok(), value.is_nan());
@@ -1037,16 +938,9 @@ fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
 #[test]
 fn fewer_rows_than_features_and_one_are_refused() {
     let data = [0.0, 1.0, 2.0, 5.0, 1.0, 3.0];
-    let rows = Rows::new(&data, 3);
-    for said in [
-        message(GaussianLaw::fit(rows, 10, 0)),
-        message(CopulaLaw::fit(rows, 10, 0)),
-        message(EmpiricalLaw::fit(rows)),
-    ] {
-        assert!(
-            said.contains("at least 4 rows of data, 2 were given") && said.contains("of your own"),
-            "{said}"
-        );
+    for said in refused_fits(Rows::new(&data, 3)) {
+        assert!(said.contains("at least 4 rows of data, 2 were given"), "{said}");
+        assert!(said.contains("of your own"), "{said}");
     }
     let none = message(FrequencyLaw::fit(Rows::new(&[], 3)));
     assert!(none.contains("at least 1 rows"), "{none}");
@@ -1133,15 +1027,16 @@ fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
     let batch = all_coalitions(3);
     let mut out = [0.0; 8];
     let undefined = |row: &[f64]| if row[1] == 7.5 { f64::NAN } else { 0.0 };
-    let game = ConditionalGame::new(&undefined, &[0.0, 7.5, 0.0], &law).unwrap();
-    for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
-        let refused = message(refused);
-        assert!(refused.contains("the value of coalition {1} of 3 (output 0) is NaN"), "{refused}");
-    }
     let failing = batch_model(1, |_: Rows<'_>| Err("no power".into()));
-    let game = ConditionalGame::new(&failing, &[0.0; 3], &law).unwrap();
-    for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
-        assert!(message(refused).contains("rows of coalition {} of 3: no power"));
+    for (model, words) in [
+        (&undefined as &dyn Model, "the value of coalition {1} of 3 (output 0) is NaN"),
+        (&failing, "rows of coalition {} of 3: no power"),
+    ] {
+        let game = ConditionalGame::new(model, &[0.0, 7.5, 0.0], &law).unwrap();
+        for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
+            let refused = message(refused);
+            assert!(refused.contains(words), "{refused}");
+        }
     }
 }
 
@@ -1150,13 +1045,10 @@ fn more_draws_are_those_there_were_and_further_ones() {
     let batch = all_coalitions(5);
     let model = |row: &[f64]| row[0] * row[1] + row[2].sin();
     for law in laws_of_draws() {
-        let explicand = [0.1, 0.2, 0.3, 0.4, 0.5];
         let coalition = Coalition::from_members(5, [0]);
         let rows = |law: &dyn ConditionalLaw| {
-            let given = law.given(&explicand, coalition.view()).unwrap();
-            let mut rows = Vec::new();
-            given.append(0..given.weights().len(), &mut rows);
-            assert_eq!(given.weights(), vec![1.0 / law.draws() as f64; law.draws()]);
+            let (rows, weights) = synthetic(law, &FIVE, &coalition);
+            assert_eq!(weights, vec![1.0 / law.draws() as f64; law.draws()]);
             rows
         };
         let (draws, few) = (law.draws(), rows(&*law));
@@ -1167,9 +1059,7 @@ fn more_draws_are_those_there_were_and_further_ones() {
         assert_eq!(many[..few.len()], few);
         assert!(law.with_draws(0).is_none() && law.with_draws(usize::MAX / 2).is_none());
         // Back to what it was.
-        let values_under = |law: &dyn ConditionalLaw| {
-            values(&ConditionalGame::new(&model, &explicand, law).unwrap(), &batch)
-        };
+        let values_under = |law: &dyn ConditionalLaw| played(&model, &FIVE, law, &batch).0;
         assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*law));
     }
     let data = factorial();
@@ -1190,7 +1080,7 @@ fn copies_are_off_by_the_standard_errors_to_both_sides() {
     let batch = all_coalitions(3);
     let (values, errors) = (values(&game, &batch), errors(&game, &batch));
     let pairs = 40;
-    let copies = self::values(&ErrorsOfDraws::new(&game, pairs, 1), &batch);
+    let copies = crate::common::values(&ErrorsOfDraws::new(&game, pairs, 1), &batch);
     let mut above = 0;
     for ((value, error), copies) in values.iter().zip(&errors).zip(copies.chunks_exact(1 + 2 * pairs)) {
         // The same value to the bit.

@@ -1,10 +1,14 @@
-//! Models made up for tests: their files, and their rules written out.
+//! Models made up for tests, their files and their rules written out; files that libraries wrote; and what is asked of all files.
 //!
 //! The tests of `apportion-trees` use them too, by this file's path.
 
-#![allow(dead_code, unreachable_pub)] // every test binary uses its own part
+#![allow(dead_code, unreachable_pub)] // every crate's tests use their own part
 #![allow(clippy::unwrap_used)]
 
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError};
 use serde_json::{Value, json};
 
@@ -39,7 +43,7 @@ impl Random {
 }
 
 /// One tree as a model file has it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TreeSpec {
     pub output: usize,
     pub left: Vec<i64>,
@@ -54,16 +58,7 @@ pub struct TreeSpec {
 
 impl TreeSpec {
     pub fn leaf(value: f32) -> Self {
-        let mut tree = Self {
-            output: 0,
-            left: vec![],
-            right: vec![],
-            feature: vec![],
-            number: vec![],
-            default_left: vec![],
-            set: vec![],
-            cover: vec![],
-        };
+        let mut tree = Self::default();
         tree.add_leaf(value);
         tree
     }
@@ -231,11 +226,102 @@ pub fn put(document: &mut Value, path: &str, value: Value) {
     }
 }
 
+/// A model file, or what a library says of one.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
+}
+
+/// What a fixture holds, unpacked.
+pub fn content(name: &str) -> Vec<u8> {
+    let mut content = std::fs::read(fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    if name.ends_with(".gz") {
+        let packed = std::mem::take(&mut content);
+        flate2::read::MultiGzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    }
+    content
+}
+
+pub fn json_fixture(name: &str) -> Value {
+    serde_json::from_slice(&content(name)).unwrap()
+}
+
+pub fn model(name: &str) -> Ensemble {
+    Ensemble::from_path(fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// All numbers of nested lists; null is a missing value.
+pub fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        number => vec![number.as_f64().unwrap_or(f64::NAN)],
+    }
+}
+
+pub fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), wanted.len(), "{what}");
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        let close = (got - wanted).abs() <= tolerance * wanted.abs().max(1.0);
+        assert!(close, "{what}, number {index}: {got} != {wanted}");
+    }
+}
+
+/// The outputs of rows by a model's link, or their margins where it has none.
+pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
+    let mut outputs = ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap();
+    if let Some(link) = ensemble.link() {
+        outputs.chunks_exact_mut(ensemble.output_count()).for_each(|row| link.apply(row));
+    }
+    outputs
+}
+
+/// Compares margins and outputs, each with its tolerance, with those that the library gave.
+pub fn assert_as_said(name: &str, ensemble: &Ensemble, said: &Value, tolerances: [f64; 2]) {
+    let rows = numbers(&said["rows"]);
+    if let Some(wanted) = said.get("margins") {
+        let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
+        assert_close(&margins, &numbers(wanted), tolerances[0], name);
+    }
+    if let Some(wanted) = said.get("outputs").or(said.get("scores")) {
+        assert_close(&outputs(ensemble, &rows), &numbers(wanted), tolerances[1], name);
+    }
+}
+
+/// The message with which a file is refused.
+pub fn refusal(bytes: &[u8]) -> String {
+    Ensemble::from_bytes(bytes).map(|_| ()).unwrap_err().to_string()
+}
+
+/// Holds a document to be refused for the given reason once it has `value` at the place that `path` names.
+pub fn assert_refused(document: &Value, path: &str, value: &Value, reason: &str) {
+    let mut damaged = document.clone();
+    put(&mut damaged, path, value.clone());
+    match read(&damaged) {
+        Ok(_) => panic!("{path} = {value} was accepted"),
+        Err(error) => assert!(error.to_string().contains(reason), "{path} = {value}: {error}"),
+    }
+}
+
+/// Holds a file to be read whole, and to be refused where it is cut: at every `step`-th byte and near its end.
+pub fn assert_cuts_are_refused(name: &str, bytes: &[u8], step: usize) {
+    assert!(Ensemble::from_bytes(bytes).is_ok(), "{name}");
+    for cut in (0..bytes.len()).step_by(step).chain(bytes.len() - 50..bytes.len()) {
+        assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut} of {}", bytes.len());
+    }
+}
+
 /// A document as UBJ, with typed arrays of floats and of 32-bit integers as XGBoost writes them.
 pub fn ubj(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_ubj(value, &mut bytes);
     bytes
+}
+
+/// The bytes of a number, of 32 bits in both kinds.
+fn ubj_number(value: &Value, integer: bool) -> [u8; 4] {
+    match value.as_i64() {
+        Some(number) if integer => (number as i32).to_be_bytes(),
+        _ => (value.as_f64().unwrap() as f32).to_be_bytes(),
+    }
 }
 
 fn write_length(length: usize, bytes: &mut Vec<u8>) {
@@ -247,30 +333,20 @@ fn write_ubj(value: &Value, bytes: &mut Vec<u8>) {
     match value {
         Value::Null => bytes.push(b'Z'),
         Value::Bool(flag) => bytes.push(if *flag { b'T' } else { b'F' }),
-        Value::Number(number) => match number.as_i64() {
-            Some(integer) => {
-                bytes.push(b'l');
-                bytes.extend((integer as i32).to_be_bytes());
-            }
-            None => {
-                bytes.push(b'd');
-                bytes.extend((number.as_f64().unwrap() as f32).to_be_bytes());
-            }
-        },
+        Value::Number(_) => {
+            bytes.push(if value.is_i64() { b'l' } else { b'd' });
+            bytes.extend(ubj_number(value, value.is_i64()));
+        }
         Value::String(text) => {
             bytes.push(b'S');
             write_length(text.len(), bytes);
             bytes.extend(text.as_bytes());
         }
-        Value::Array(values) if !values.is_empty() && values.iter().all(Value::is_i64) => {
-            bytes.extend(b"[$l#");
-            write_length(values.len(), bytes);
-            bytes.extend(values.iter().flat_map(|value| (value.as_i64().unwrap() as i32).to_be_bytes()));
-        }
         Value::Array(values) if !values.is_empty() && values.iter().all(Value::is_number) => {
-            bytes.extend(b"[$d#");
+            let integers = values.iter().all(Value::is_i64);
+            bytes.extend(if integers { b"[$l#" } else { b"[$d#" });
             write_length(values.len(), bytes);
-            bytes.extend(values.iter().flat_map(|value| (value.as_f64().unwrap() as f32).to_be_bytes()));
+            bytes.extend(values.iter().flat_map(|value| ubj_number(value, integers)));
         }
         Value::Array(values) => {
             bytes.extend(b"[#");

@@ -1,27 +1,20 @@
 //! Model files: what is read, and that everything else is refused with a reason.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 use apportion_games::{GameError, Model, Rows};
-use apportion_models::{Ensemble, ModelError};
-use common::{Random, TreeSpec, document, put, read, ubj};
+use apportion_models::{Ensemble, Link, ModelError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
+use crate::common::{
+    Random, TreeSpec, assert_as_said, assert_cuts_are_refused, assert_refused, content, document,
+    json_fixture, model, put, read, refusal, ubj,
+};
 
-fn gunzip(path: &Path) -> Vec<u8> {
-    let mut content = Vec::new();
-    let file = std::fs::File::open(path).unwrap();
-    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
-    content
+/// The margins of rows of one feature.
+fn margins(document: &Value, rows: &[f64]) -> Vec<f64> {
+    read(document).unwrap().margins(Rows::new(rows, 1)).unwrap()
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -46,28 +39,41 @@ fn sample() -> Value {
 
 #[test]
 fn a_file_says_what_it_is() {
-    let ensemble = Ensemble::from_path(fixture("iris_xgb_softprob.json.gz")).unwrap();
-    assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (4, 3, 150));
-    assert_eq!(ensemble.base_margins(), [0.0; 3]);
-    assert!(ensemble.depth() > 0 && ensemble.leaf_count() > ensemble.tree_count());
-    let origin = ensemble.origin();
-    assert_eq!((&*origin.format, &*origin.version), ("XGBoost JSON", "3.2.0"));
-    assert_eq!((&*origin.booster, &*origin.objective), ("gbtree", "multi:softprob"));
-    let dart = Ensemble::from_path(fixture("diabetes_xgb_dart.json.gz")).unwrap();
-    assert_eq!(dart.origin().booster, "dart");
-    let old = Ensemble::from_path(fixture("diabetes_xgb_1_7.ubj.gz")).unwrap();
-    assert_eq!((&*old.origin().format, &*old.origin().version), ("XGBoost UBJ", "1.7.6"));
-    let named = Ensemble::from_path(fixture("categorical_3_2.json.gz")).unwrap();
-    assert_eq!(named.feature_names().unwrap(), ["city", "age", "kind", "score"]);
-    assert!(old.feature_names().is_none());
+    for (file, format, version, booster, objective, link) in [
+        ("iris_xgb_softprob", "XGBoost JSON", "3.2.0", "gbtree", "multi:softprob", Link::Softmax),
+        ("diabetes_xgb_dart", "XGBoost JSON", "3.2.0", "dart", "reg:squarederror", Link::Identity),
+        ("diabetes_xgb_1_7", "XGBoost JSON", "1.7.6", "gbtree", "reg:squarederror", Link::Identity),
+        ("catboost_multiclass", "CatBoost JSON", "1.2.10", "oblivious trees", "MultiClass", Link::Softmax),
+        ("catboost_depthwise", "CatBoost JSON", "1.2.10", "nested trees", "RMSE", Link::Identity),
+    ] {
+        let ensemble = model(&format!("{file}.json.gz"));
+        let origin = ensemble.origin();
+        assert_eq!((&*origin.format, &*origin.version), (format, version), "{file}");
+        assert_eq!((&*origin.booster, &*origin.objective), (booster, objective), "{file}");
+        assert_eq!((ensemble.link(), ensemble.feature_names()), (Some(link), None), "{file}");
+    }
+    let binary = model("diabetes_xgb_1_7.ubj.gz");
+    assert_eq!((&*binary.origin().format, &*binary.origin().version), ("XGBoost UBJ", "1.7.6"));
+    for (file, names) in [
+        ("categorical_3_2.json.gz", &["city", "age", "kind", "score"][..]),
+        ("catboost_one_hot.json.gz", &["c1", "u", "c2"]),
+    ] {
+        assert_eq!(model(file).feature_names().unwrap(), names);
+    }
+    let iris = model("iris_xgb_softprob.json.gz");
+    assert_eq!((iris.feature_count(), iris.output_count(), iris.tree_count()), (4, 3, 150));
+    assert_eq!(iris.base_margins(), [0.0; 3]);
+    assert!(iris.depth() > 0 && iris.leaf_count() > iris.tree_count());
+    let one_hot = model("catboost_one_hot.json.gz");
+    assert_eq!((one_hot.depth(), one_hot.tree_count(), one_hot.output_count()), (4, 20, 1));
 }
 
 #[test]
 fn json_and_ubj_and_their_gzips_are_the_same_model() {
     let rows = Random(2).row(10 * 40);
     let rows = Rows::new(&rows, 10);
-    let json = gunzip(&fixture("diabetes_xgb_1_7.json.gz"));
-    let binary = gunzip(&fixture("diabetes_xgb_1_7.ubj.gz"));
+    let json = content("diabetes_xgb_1_7.json.gz");
+    let binary = content("diabetes_xgb_1_7.ubj.gz");
     let wanted = Ensemble::from_bytes(&json).unwrap().margins(rows).unwrap();
     for bytes in [gzip(&json), binary.clone(), gzip(&binary), [b"\n ", &json[..]].concat()] {
         assert_eq!(Ensemble::from_bytes(&bytes).unwrap().margins(rows).unwrap(), wanted);
@@ -82,18 +88,9 @@ fn json_and_ubj_and_their_gzips_are_the_same_model() {
 #[test]
 fn categorical_splits_are_honoured_as_xgboost_does() {
     for version in ["1_7", "3_2"] {
-        let ensemble = Ensemble::from_path(fixture(&format!("categorical_{version}.json.gz"))).unwrap();
-        let bytes = std::fs::read(fixture(&format!("categorical_{version}_margins.json"))).unwrap();
-        let wanted: Value = serde_json::from_slice(&bytes).unwrap();
-        for (row, margin) in
-            wanted["rows"].as_array().unwrap().iter().zip(wanted["margins"].as_array().unwrap())
-        {
-            let row: Vec<f64> =
-                row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap_or(f64::NAN)).collect();
-            let got = ensemble.margins(Rows::new(&row, 4)).unwrap()[0];
-            // The library adds in f32.
-            assert!((got - margin.as_f64().unwrap()).abs() < 1e-6, "{version}, {row:?}: {got} != {margin}");
-        }
+        let said = json_fixture(&format!("categorical_{version}_margins.json"));
+        // The library adds in f32.
+        assert_as_said(version, &model(&format!("categorical_{version}.json.gz")), &said, [1e-6; 2]);
     }
 }
 
@@ -138,21 +135,16 @@ fn rows_of_another_width_and_infinite_values_are_refused() {
 
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
-    let sample = sample();
-    for bytes in [sample.to_string().into_bytes(), ubj(&sample)] {
-        let packed = gzip(&bytes);
-        for bytes in [bytes, packed] {
-            assert!(Ensemble::from_bytes(&bytes).is_ok());
-            for cut in 0..bytes.len() {
-                assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "cut at {cut} of {}", bytes.len());
-            }
-        }
-    }
-    for (name, step) in [("diabetes_xgb_1_7.json.gz", 311), ("diabetes_xgb_1_7.ubj.gz", 311)] {
-        let bytes = gunzip(&fixture(name));
-        for cut in (0..bytes.len()).step_by(step).chain(bytes.len() - 50..bytes.len()) {
-            assert!(Ensemble::from_bytes(&bytes[..cut]).is_err(), "{name} cut at {cut}");
-        }
+    let (json, binary) = (sample().to_string().into_bytes(), ubj(&sample()));
+    for (name, bytes, step) in [
+        ("packed JSON", gzip(&json), 1),
+        ("packed UBJ", gzip(&binary), 1),
+        ("JSON", json, 1),
+        ("UBJ", binary, 1),
+        ("library's JSON", content("diabetes_xgb_1_7.json.gz"), 311),
+        ("library's UBJ", content("diabetes_xgb_1_7.ubj.gz"), 311),
+    ] {
+        assert_cuts_are_refused(name, &bytes, step);
     }
 }
 
@@ -228,7 +220,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (model("tree_info/0"), json!(2), "output 2 of 2"),
         (model("tree_info/0"), json!(-1), "output -1"),
         (model("tree_info"), json!([0]), "1 elements where 4"),
-        (model("trees"), json!([]), "holds 0 trees"),
+        (model("trees"), json!([]), "there are 0 trees"),
         (model("trees"), json!([1, 2]), "numbers where other elements"),
         (model("trees/1"), json!("tree"), "text where an object"),
         (model("gbtree_model_param/num_trees"), json!("5"), "says 5"),
@@ -255,23 +247,13 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/learner".to_owned(), json!([]), "a list where an object"),
     ];
     for (path, value, reason) in cases {
+        assert_refused(&sample(), &path, &value, reason);
         let mut document = sample();
         put(&mut document, &path, value.clone());
-        for bytes in [document.to_string().into_bytes(), ubj(&document)] {
-            let format = if bytes[1] == b'"' { "JSON" } else { "UBJ" };
-            match Ensemble::from_bytes(&bytes) {
-                Ok(_) => panic!("{path} = {value} was accepted as {format}"),
-                Err(error) => {
-                    let message = error.to_string();
-                    // As UBJ, 1e300 is infinite and 9007199254740991 does not fit: refused all the same, for another reason.
-                    let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
-                    assert!(
-                        message.contains(reason) || format == "UBJ" && !fits,
-                        "{path} = {value}: {message}"
-                    );
-                }
-            }
-        }
+        let binary = refusal(&ubj(&document));
+        // As UBJ, 1e300 is infinite and 9007199254740991 does not fit: refused all the same, for another reason.
+        let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
+        assert!(binary.contains(reason) || !fits, "{path} = {value} as UBJ: {binary}");
     }
 }
 
@@ -353,8 +335,7 @@ fn pruned_nodes_that_the_file_declares_are_skipped() {
     let mut document = document(&[tree], 1, &[0.0]);
     assert!(read(&document).unwrap_err().to_string().contains("2 of 5 nodes are not reached"));
     put(&mut document, "/learner/gradient_booster/model/trees/0/tree_param/num_deleted", json!("2"));
-    let ensemble = read(&document).unwrap();
-    assert_eq!(ensemble.margins(Rows::new(&[0.0, 1.0], 1)).unwrap(), [-1.0, 2.0]);
+    assert_eq!(margins(&document, &[0.0, 1.0]), [-1.0, 2.0]);
 }
 
 #[test]
@@ -400,39 +381,27 @@ fn base_scores_are_read_in_every_spelling() {
     }
 }
 
+/// XGBoost 3.4 writes the weights into the model of a `gbtree`; read as 3.3 writes them, every leaf would weigh 1.
 #[test]
-fn the_leaves_of_dart_are_weighted_by_tree() {
-    let trees = [TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)];
-    let mut document = document(&trees, 1, &[0.0]);
-    let model = document["learner"]["gradient_booster"].take();
-    document["learner"]["gradient_booster"] =
-        json!({"gbtree": model, "name": "dart", "weight_drop": [0.3, 0.7]});
-    let got = read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap()[0];
+fn leaves_are_weighted_by_tree_wherever_the_weights_stand() {
+    let gbtree = document(&[TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)], 1, &[0.0]);
+    let mut dart = gbtree.clone();
+    let model = dart["learner"]["gradient_booster"].take();
+    dart["learner"]["gradient_booster"] = json!({"gbtree": model, "name": "dart"});
     let [a, b] = [(0.1_f32, 0.3_f32), (-2.5, 0.7)].map(|(leaf, weight)| f64::from(leaf) * f64::from(weight));
-    assert_eq!(got, a + b);
-    for (weights, reason) in
-        [(json!([0.3]), "1 elements where 2"), (json!([0.3, 1e300]), "weight"), (Value::Null, "weight_drop")]
-    {
-        put(&mut document, "/learner/gradient_booster/weight_drop", weights);
-        let error = read(&document).unwrap_err().to_string();
-        assert!(error.contains(reason), "{error}");
+    for (mut document, path) in [
+        (dart.clone(), "/learner/gradient_booster/weight_drop"),
+        (gbtree.clone(), "/learner/gradient_booster/model/weight_drop"),
+    ] {
+        put(&mut document, path, json!([0.3, 0.7]));
+        assert_eq!(margins(&document, &[0.0]), [a + b], "{path}");
+        assert_refused(&document, path, &json!([0.3]), "1 elements where 2");
+        assert_refused(&document, path, &json!([0.3, 1e300]), "weight");
     }
-}
-
-/// XGBoost 3.4 writes dropout so; read as 3.3 writes it, every leaf would weigh 1.
-#[test]
-fn weights_within_the_model_of_a_gbtree_count_as_those_of_dart() {
-    let trees = [TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)];
-    let mut document = document(&trees, 1, &[0.0]);
-    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3, 0.7]);
-    let [a, b] = [(0.1_f32, 0.3_f32), (-2.5, 0.7)].map(|(leaf, weight)| f64::from(leaf) * f64::from(weight));
-    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [a + b]);
-    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([]);
-    let unweighted = f64::from(0.1_f32) - 2.5;
-    assert_eq!(read(&document).unwrap().margins(Rows::new(&[0.0], 1)).unwrap(), [unweighted]);
-    document["learner"]["gradient_booster"]["model"]["weight_drop"] = json!([0.3]);
-    let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("1 elements where 2"), "{error}");
+    assert!(read(&dart).unwrap_err().to_string().contains("weight_drop"));
+    let mut unweighted = gbtree;
+    put(&mut unweighted, "/learner/gradient_booster/model/weight_drop", json!([]));
+    assert_eq!(margins(&unweighted, &[0.0]), [f64::from(0.1_f32) - 2.5]);
 }
 
 #[test]
@@ -461,9 +430,7 @@ proptest! {
         if let Ok(ensemble) = Ensemble::from_bytes(&bytes) {
             let features = ensemble.feature_count();
             prop_assume!(features < 1000);
-            let row = vec![1.0; features];
-            let rows = Rows::new(&row, features);
-            ensemble.margins(rows).unwrap();
+            ensemble.margins(Rows::new(&vec![1.0; features], features)).unwrap();
         }
     }
 }
@@ -483,8 +450,8 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
         assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
     }
     let document = document(&[TreeSpec::chain(&mut Random(1), &[0])], 1, &[0.0]).to_string();
-    let error = Ensemble::from_bytes(document.replace("[0.0,", "[NaN,").as_bytes()).unwrap_err();
-    assert!(error.to_string().contains("threshold NaN"), "{error}");
+    let error = refusal(document.replace("[0.0,", "[NaN,").as_bytes());
+    assert!(error.contains("threshold NaN"), "{error}");
 }
 
 /// XGBoost computes with 32 bits: 1e39 is infinite there.

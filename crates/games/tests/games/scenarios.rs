@@ -1,10 +1,11 @@
 //! What a game says in each of its scenarios, and that their weighted mean is the game.
-#![allow(clippy::unwrap_used)]
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, MarginalGame, Partition, QuotientGame, SubGame,
     TabulatedGame,
 };
+
+use crate::common::{all_coalitions, assert_close, values};
 
 fn model(row: &[f64]) -> f64 {
     row[0] * row[1] - row[2].powi(2) + (row[0] * row[2]).sin()
@@ -18,23 +19,19 @@ fn background(rows: usize) -> Background {
 
 /// The weighted mean over the scenarios, by definition, for all coalitions.
 fn mean(game: &dyn Game) -> Vec<f64> {
-    let coalitions = 1 << game.players();
-    let mut values = vec![0.0; coalitions];
+    let batch = all_coalitions(game.players());
+    let mut values = vec![0.0; batch.len()];
+    let mut out = vec![0.0; batch.len()];
     for scenario in 0..game.scenarios() {
-        let batch = Coalitions::from_masks(game.players(), 0..coalitions as u64);
-        let mut out = vec![0.0; coalitions];
-        game.values_in_scenarios(&batch, &vec![scenario; coalitions], &mut out).unwrap();
+        game.values_in_scenarios(&batch, &vec![scenario; batch.len()], &mut out).unwrap();
         let weight = game.scenario_weights().map_or(1.0 / game.scenarios() as f64, |w| w[scenario]);
-        values.iter_mut().zip(out).for_each(|(value, out)| *value += weight * out);
+        values.iter_mut().zip(&out).for_each(|(value, out)| *value += weight * out);
     }
     values
 }
 
 fn agrees(game: &dyn Game) {
-    let table = TabulatedGame::from_game(game).unwrap();
-    for (mean, value) in mean(game).iter().zip(table.values_in_order()) {
-        assert!((mean - value).abs() < 1e-12, "{mean} for {value}");
-    }
+    assert_close(&mean(game), &values(game, &all_coalitions(game.players())), 1e-12, "the mean");
 }
 
 #[test]

@@ -1,17 +1,12 @@
 //! Documents of a few nodes against the predictions and values that they must have, and what is refused.
 
-#![allow(clippy::unwrap_used)]
-
 use apportion_games::Rows;
+use apportion_models::{Ensemble, Link};
 use serde_json::{Value, json};
 
-use crate::{Ensemble, Link, ModelError};
+use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
-
-fn read(document: &Value) -> Result<Ensemble, ModelError> {
-    Ensemble::from_bytes(document.to_string().as_bytes())
-}
 
 /// Two outputs: a tree of vectors, a tree with rules of each kind and a linear leaf, a single leaf.
 fn sample() -> Value {
@@ -134,10 +129,7 @@ fn widths_links_and_sources_are_read() {
 
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
-    let text = sample().to_string();
-    for cut in 0..text.len() {
-        assert!(Ensemble::from_bytes(&text.as_bytes()[..cut]).is_err(), "cut at {cut}");
-    }
+    assert_cuts_are_refused("sample", sample().to_string().as_bytes(), 1);
 }
 
 #[test]
@@ -169,7 +161,6 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/0/feature/0", json!(-1), "tree 0: node 0 splits on feature -1"),
         ("/trees/0/threshold/0", json!("NaN"), "other things than numbers"),
         ("/trees/0/value/2", json!(null), "trees[0].value"),
-        ("/trees/0/scale", json!(1e308), ""),
         ("/trees/0/default_left", json!([2, 0, 0]), "trees[0].default_left"),
         ("/trees/1/output", json!(2), "tree 1: it adds to output 2 of 2"),
         ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is no split"),
@@ -187,28 +178,17 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/2/left", json!([]), "trees[2]"),
         ("/trees", json!({}), "a list is wanted"),
     ];
-    for (path, value, says) in cases {
-        let mut document = sample();
-        if path.ends_with("scale") {
-            document["trees"][0]["value"][2] = json!(1e300);
-        }
-        let (parent, member) = path.rsplit_once('/').unwrap();
-        match document.pointer_mut(parent).unwrap() {
-            Value::Array(list) => list[member.parse::<usize>().unwrap()] = value,
-            object => object[member] = value,
-        }
-        let error = read(&document).unwrap_err().to_string();
-        assert!(error.contains(says), "{path}: {error}");
+    for (path, value, reason) in cases {
+        assert_refused(&sample(), path, &value, reason);
     }
     for member in ["version", "width", "features", "base_margins", "operator", "trees"] {
-        let mut document = sample();
-        document.as_object_mut().unwrap().remove(member);
-        let error = read(&document).unwrap_err().to_string();
-        assert!(error.contains(member), "{member}: {error}");
+        assert_refused(&sample(), &format!("/{member}"), &Value::Null, member);
     }
+    let mut huge = sample();
+    huge["trees"][0]["value"][2] = json!(1e300);
+    assert_refused(&huge, "/trees/0/scale", &json!(1e308), "the value inf");
     // NaN is no JSON, but many programs write it.
-    let text = sample().to_string().replace("1.5,-2,-2", "NaN,-2,-2");
-    let error = Ensemble::from_bytes(text.as_bytes()).unwrap_err().to_string();
+    let error = refusal(sample().to_string().replace("1.5,-2,-2", "NaN,-2,-2").as_bytes());
     assert!(error.contains("tree 0: node 0 has the threshold NaN"), "{error}");
 }
 

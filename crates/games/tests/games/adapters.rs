@@ -1,7 +1,5 @@
 //! What every adapter owes the game that it is made of.
 
-#![allow(clippy::unwrap_used)]
-
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Rows, SubGame,
     TabulatedGame, batch_model,

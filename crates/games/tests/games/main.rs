@@ -1,0 +1,11 @@
+//! Games against their definitions written out, and their refusals; one program, with a module for each subject.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod adapters;
+mod common;
+#[cfg(feature = "conditional")]
+mod conditional;
+mod marginal;
+mod scenarios;
+mod textbook;

@@ -1,0 +1,85 @@
+//! Trees whose leaves have values for several outputs.
+
+use super::{Ensemble, Rule, TreeParts};
+use crate::error::ModelError;
+
+/// How a split decides in the normal form.
+#[derive(Default)]
+pub(crate) struct Split {
+    pub(crate) feature: i64,
+    /// Of a split that compares.
+    pub(crate) threshold: f64,
+    pub(crate) default_left: bool,
+    pub(crate) rule: Option<Rule>,
+}
+
+/// A tree that is put together node by node, the root first, for all outputs that its leaves have values for.
+#[derive(Default)]
+pub(crate) struct VectorTree {
+    /// All but leaves and outputs.
+    parts: TreeParts,
+    /// Of each leaf where its values begin.
+    starts: Vec<Option<usize>>,
+    values: Vec<f64>,
+}
+
+impl VectorTree {
+    /// Adds a split whose children are, or will be, the nodes of these numbers.
+    pub(crate) fn add_split(&mut self, [left, right]: [i64; 2], split: Split) {
+        let parts = &mut self.parts;
+        parts.left.push(left);
+        parts.right.push(right);
+        parts.feature.push(split.feature);
+        parts.number.push(split.threshold);
+        parts.default_left.push(split.default_left);
+        parts.rules.push(split.rule);
+        self.starts.push(None);
+    }
+
+    pub(crate) fn add_leaf(&mut self, values: impl IntoIterator<Item = f64>) {
+        self.add_split([-1, -1], Split::default());
+        self.starts.pop();
+        self.starts.push(Some(self.values.len()));
+        self.values.extend(values);
+    }
+
+    /// Sets the covers of all nodes.
+    pub(crate) fn set_covers(&mut self, cover: Option<Vec<f64>>) {
+        self.parts.cover = cover;
+    }
+
+    /// Sets the covers from those of the leaves, in their order; a split has what its children have, which come after it.
+    pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
+        let (left, right) = (&self.parts.left, &self.parts.right);
+        let mut next = of_leaves.iter().copied();
+        let of_leaf = |start: &Option<usize>| start.and_then(|_| next.next()).unwrap_or(0.0);
+        let mut cover: Vec<f64> = self.starts.iter().map(of_leaf).collect();
+        for node in (0..cover.len()).rev().filter(|&node| left[node] != -1) {
+            cover[node] = cover[left[node] as usize] + cover[right[node] as usize];
+        }
+        self.parts.cover = Some(cover);
+    }
+
+    /// Appends this tree, `tree` of the file, once for each of the outputs that the values of its leaves are added to.
+    pub(crate) fn push_to(
+        mut self,
+        ensemble: &mut Ensemble,
+        tree: usize,
+        outputs: impl IntoIterator<Item = usize>,
+        scale: f64,
+    ) -> Result<(), ModelError> {
+        if self.parts.rules.iter().all(Option::is_none) {
+            self.parts.rules.clear();
+        }
+        for (place, output) in outputs.into_iter().enumerate() {
+            let mut parts = TreeParts { output, scale, ..self.parts.clone() };
+            for (number, start) in parts.number.iter_mut().zip(&self.starts) {
+                if let Some(start) = start {
+                    *number = self.values[start + place];
+                }
+            }
+            ensemble.push(parts).map_err(|error| error.in_tree(tree))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! Model files of every library: read as the library reads them, or refused with a reason.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod catboost;
+mod common;
+mod lightgbm;
+mod portable;
+mod reading;
+mod scikit_learn;
+mod treelite;

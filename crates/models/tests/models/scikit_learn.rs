@@ -1,0 +1,69 @@
+//! Models of scikit-learn and others, written by their converters, against what the libraries say of some rows.
+
+use apportion_games::Rows;
+use apportion_models::{Ensemble, ModelError};
+
+use crate::common::{
+    assert_as_said, assert_close, content, fixture, json_fixture, model, numbers, outputs, refusal,
+};
+
+#[test]
+fn models_written_as_json_predict_as_the_library_does() {
+    let said = json_fixture("scikit_learn/scores.json.gz");
+    assert_eq!(said.as_object().unwrap().len(), 20);
+    for (name, said) in said.as_object().unwrap() {
+        let ensemble = model(&format!("scikit_learn/{name}.json.gz"));
+        assert!(ensemble.link().is_some(), "{name}");
+        assert_as_said(name, &ensemble, said, [1e-12; 2]);
+        ensemble.check_covers().unwrap();
+    }
+}
+
+#[test]
+fn models_written_as_onnx_score_as_their_library_or_a_runtime_does() {
+    for (name, said) in json_fixture("onnx/scores.json.gz").as_object().unwrap() {
+        let file = format!("onnx/{name}.onnx");
+        if name == "pipe" {
+            let error = Ensemble::from_path(fixture(&file)).unwrap_err();
+            assert!(matches!(error, ModelError::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("Scaler"), "{error}");
+            continue;
+        }
+        let ensemble = model(&file);
+        assert!(ensemble.link().is_some(), "{name}");
+        let got = outputs(&ensemble, &numbers(&said["rows"]));
+        let mut wanted = numbers(&said["scores"]);
+        if ensemble.output_count() == 1 && wanted.len() == 2 * got.len() {
+            // The runtime adds the share of the first class.
+            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+        }
+        // It adds in f32.
+        assert_close(&got, &wanted, 1e-6, name);
+        assert!(ensemble.check_covers().is_err(), "{name} has no covers");
+    }
+}
+
+#[test]
+fn files_cut_anywhere_are_refused() {
+    for name in ["gb_cls2", "rf_two_targets"] {
+        let bytes = content(&format!("onnx/{name}.onnx"));
+        let whole = Ensemble::from_bytes(&bytes).unwrap();
+        for cut in 0..bytes.len() {
+            // Where all but the version of the other operators is there, so is the model.
+            if let Ok(part) = Ensemble::from_bytes(&bytes[..cut]) {
+                assert!(cut + 16 > bytes.len(), "{name}: {cut} of {}", bytes.len());
+                let rows = vec![0.25; whole.feature_count()];
+                let rows = Rows::new(&rows, whole.feature_count());
+                assert_eq!(part.margins(rows).unwrap(), whole.margins(rows).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pickle_is_refused_with_advice() {
+    for start in [&b"\x80\x04\x95\x0b\0\0"[..], b"\x80\x05\x95", b"\x80\x02}q"] {
+        let error = refusal(start);
+        assert!(error.contains("pickle") && error.contains("scikit_learn_to_json"), "{error}");
+    }
+}
