@@ -9,6 +9,9 @@ use crate::methods::on_graph::GraphError;
 use crate::methods::projected_gradient::GradientError;
 use crate::run::RunError;
 
+/// What an estimator may fail at.
+pub(crate) type Result<T, E = EstimatorError> = std::result::Result<T, E>;
+
 /// Why an estimator gave no explanation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

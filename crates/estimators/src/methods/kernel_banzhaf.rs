@@ -26,9 +26,10 @@ use std::ops::RangeInclusive;
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample, SamplerError, SizeLaw, ln_choose};
 use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
-use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept};
+use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept, Value};
 
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
+use crate::registry::{semivalue, specs};
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{
@@ -154,7 +155,7 @@ impl KernelBanzhaf {
     }
 
     /// p
-    fn presence(&self) -> Result<f64, EstimatorError> {
+    fn presence(&self) -> Result<f64> {
         match self.value.least_squares() {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),
             _ => Err(EstimatorError::OtherValue {
@@ -200,12 +201,7 @@ impl Estimator for KernelBanzhaf {
         at_most_all((players + 1).max(4), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let p = self.presence()?;
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
@@ -371,47 +367,37 @@ impl Rows {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::KernelBanzhaf;
-    use crate::registry::{semivalue, specs};
-    use crate::run::Estimator;
-    use crate::support::Draws;
-    use apportion_samplers::Pairing;
-    use apportion_values::{LeastSquaresForm, Value};
+/// For the values that are such a regression.
+fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
+    let value = semivalue(value)?;
+    let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });
+    let estimator = KernelBanzhaf { value, pairing, draws, intercept, ..KernelBanzhaf::default() };
+    is_regression.then(|| Box::new(estimator) as Box<dyn Estimator>)
+}
 
-    /// For the values that are such a regression.
-    fn of(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
-        let value = semivalue(value)?;
-        let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });
-        let estimator = KernelBanzhaf { value, pairing, draws, intercept, ..KernelBanzhaf::default() };
-        is_regression.then(|| Box::new(estimator) as Box<dyn Estimator>)
-    }
-
-    specs! {
-        KERNEL_BANZHAF = "kernel-banzhaf": "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
-            |value| of(value, Pairing::Paired, Draws::WithReplacement, true);
-        KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
-            |value| of(value, Pairing::Paired, Draws::FixedCounts, true);
-        KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
-            "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
-            |value| of(value, Pairing::Paired, Draws::Bernoulli, true);
-        KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::WithReplacement, true);
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT = "kernel-banzhaf-unpaired-without-replacement" variant:
-            "Kernel Banzhaf without pairs and without replacement, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::FixedCounts, true);
-        KERNEL_BANZHAF_UNPAIRED_BERNOULLI = "kernel-banzhaf-unpaired-bernoulli" variant:
-            "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::Bernoulli, true);
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
-            "Kernel Banzhaf without pairs and without an intercept, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::WithReplacement, false);
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
-            "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::FixedCounts, false);
-        KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
-            "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
-            |value| of(value, Pairing::Unpaired, Draws::Bernoulli, false);
-    }
+specs! {
+    KERNEL_BANZHAF = "kernel-banzhaf": "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
+        |value| boxed(value, Pairing::Paired, Draws::WithReplacement, true);
+    KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
+        |value| boxed(value, Pairing::Paired, Draws::FixedCounts, true);
+    KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
+        "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
+        |value| boxed(value, Pairing::Paired, Draws::Bernoulli, true);
+    KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, true);
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT = "kernel-banzhaf-unpaired-without-replacement" variant:
+        "Kernel Banzhaf without pairs and without replacement, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, true);
+    KERNEL_BANZHAF_UNPAIRED_BERNOULLI = "kernel-banzhaf-unpaired-bernoulli" variant:
+        "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, true);
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
+        "Kernel Banzhaf without pairs and without an intercept, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, false);
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
+        "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, false);
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
+        "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
+        |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, false);
 }

@@ -9,7 +9,8 @@
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, at_most_all};
 use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
@@ -63,12 +64,7 @@ impl Estimator for KernelShap {
         at_most_all(players.max(4), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -83,15 +79,9 @@ impl Estimator for KernelShap {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::KernelShap;
-    use crate::registry::specs;
-
-    specs! {
-        KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
-            |_| Some(Box::new(KernelShap::default()));
-        KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
-            |_| Some(Box::new(KernelShap::paired()));
-    }
+specs! {
+    KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
+        |_| Some(Box::new(KernelShap::default()));
+    KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
+        |_| Some(Box::new(KernelShap::paired()));
 }

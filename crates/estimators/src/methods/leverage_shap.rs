@@ -8,7 +8,8 @@
 use apportion_games::Game;
 use apportion_samplers::{Pairing, SizeLaw};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, at_most_all};
 use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, explain};
@@ -89,12 +90,7 @@ impl Estimator for LeverageShap {
         at_most_all(players.max(4), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -109,33 +105,24 @@ impl Estimator for LeverageShap {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::LeverageShap;
-    use crate::registry::specs;
-    use crate::run::Estimator;
-    use crate::support::Draws;
-    use apportion_samplers::Pairing;
+fn boxed(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
+    Some(Box::new(LeverageShap { pairing, draws, ..LeverageShap::default() }))
+}
 
-    fn of(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
-        Some(Box::new(LeverageShap { pairing, draws, ..LeverageShap::default() }))
-    }
-
-    specs! {
-        LEVERAGE_SHAP = "leverage-shap": "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
-            |_| of(Pairing::Paired, Draws::FixedCounts);
-        LEVERAGE_SHAP_BERNOULLI = "leverage-shap-bernoulli":
-            "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
-            |_| of(Pairing::Paired, Draws::Bernoulli);
-        LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs, an ablation",
-            |_| of(Pairing::Unpaired, Draws::FixedCounts);
-        LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement": "Leverage SHAP with replacement, an ablation",
-            |_| of(Pairing::Paired, Draws::WithReplacement);
-        LEVERAGE_SHAP_UNPAIRED_BERNOULLI = "leverage-shap-unpaired-bernoulli" variant:
-            "Leverage SHAP without pairs, coalitions entering independently, an ablation",
-            |_| of(Pairing::Unpaired, Draws::Bernoulli);
-        LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT = "leverage-shap-unpaired-with-replacement" variant:
-            "Leverage SHAP without pairs and with replacement, an ablation",
-            |_| of(Pairing::Unpaired, Draws::WithReplacement);
-    }
+specs! {
+    LEVERAGE_SHAP = "leverage-shap": "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
+        |_| boxed(Pairing::Paired, Draws::FixedCounts);
+    LEVERAGE_SHAP_BERNOULLI = "leverage-shap-bernoulli":
+        "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
+        |_| boxed(Pairing::Paired, Draws::Bernoulli);
+    LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs, an ablation",
+        |_| boxed(Pairing::Unpaired, Draws::FixedCounts);
+    LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement": "Leverage SHAP with replacement, an ablation",
+        |_| boxed(Pairing::Paired, Draws::WithReplacement);
+    LEVERAGE_SHAP_UNPAIRED_BERNOULLI = "leverage-shap-unpaired-bernoulli" variant:
+        "Leverage SHAP without pairs, coalitions entering independently, an ablation",
+        |_| boxed(Pairing::Unpaired, Draws::Bernoulli);
+    LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT = "leverage-shap-unpaired-with-replacement" variant:
+        "Leverage SHAP without pairs and with replacement, an ablation",
+        |_| boxed(Pairing::Unpaired, Draws::WithReplacement);
 }

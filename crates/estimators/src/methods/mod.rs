@@ -22,7 +22,7 @@ use crate::registry::MethodSpec;
 /// Lists the methods of the modules: as public statics, and in the order in which they are shown to users.
 macro_rules! methods {
     ($($module:ident: $($name:ident)+;)+) => {
-        $(pub use self::$module::methods::{$($name),+};)+
+        $(pub use self::$module::{$($name),+};)+
 
         /// All of them, in the order in which they are shown to users.
         pub static ALL: &[&MethodSpec] = &[$($(&$name),+),+];

@@ -16,7 +16,8 @@ use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion_values::{Semivalue, SolutionConcept};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::{semivalue, specs};
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{FullBudget, exact_if_affordable};
@@ -117,12 +118,7 @@ impl Estimator for MonteCarlo {
         }
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -173,18 +169,6 @@ impl Estimator for MonteCarlo {
 
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(self.clone())
-    }
-}
-
-impl ErrorLaw {
-    /// That of values whose errors are independent, given their standard errors, n × k: `ν = (Σ_i V_i)² / Σ_i V_i²`.
-    pub(crate) fn of_independent_values(std_errors: &[f64], outputs: usize, degrees_of_freedom: f64) -> Self {
-        let directions = |output: usize| {
-            let variances = std_errors.iter().skip(output).step_by(outputs).map(|error| error * error);
-            let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
-            if squares > 0.0 { sum * sum / squares } else { 1.0 }
-        };
-        Self { degrees_of_freedom, directions: (0..outputs).map(directions).collect(), ..Self::default() }
     }
 }
 
@@ -249,24 +233,18 @@ fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> 
     squares.iter().enumerate().map(error).collect()
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::{Accounting, MonteCarlo};
-    use crate::registry::{semivalue, specs};
-
-    specs! {
-        MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
-            |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
-        MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
-            "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
-            |value| Some(Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(semivalue(value)?) }));
-    }
+specs! {
+    MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
+        |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
+    MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
+        "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+        |value| Some(Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(semivalue(value)?) }));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apportion_games::{ClosedForm, SumOfUnanimity};
+    use apportion_games::SumOfUnanimity;
 
     #[test]
     fn the_player_is_absent_and_all_others_keep_their_order() {
@@ -325,14 +303,5 @@ mod tests {
         let got = MonteCarlo::new(value).estimate(&game, 600, 1).unwrap();
         assert!(got.evaluations < 80, "{}", got.evaluations);
         assert_eq!(got.distinct_coalitions, got.evaluations);
-    }
-
-    #[test]
-    fn the_mean_of_many_contributions_is_the_banzhaf_value() {
-        let game = SumOfUnanimity::random(70, 200, 3, 4);
-        let got = MonteCarlo::new(Semivalue::Banzhaf).estimate(&game, 70 * 400, 3).unwrap();
-        for ((value, error), want) in got.values.iter().zip(got.std_errors.unwrap()).zip(game.banzhaf()) {
-            assert!((value - want).abs() <= 4.0 * error + 1e-12, "{value} ± {error} for {want}");
-        }
     }
 }

@@ -21,7 +21,8 @@ use apportion_games::{Coalition, CoalitionView, Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SamplerError, SizeLaw, WithReplacement, ln_choose, most_rows};
 use apportion_solvers::{Constraint, Design, least_squares};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
@@ -51,12 +52,7 @@ impl Estimator for OptimizedKernelShap {
         at_most_all(players.max(4), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         estimate(self, game, budget, seed, DrawsFrom::Remaining)
     }
 
@@ -81,12 +77,7 @@ impl Estimator for GrowingTwin {
         OptimizedKernelShap.minimum_budget(players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         estimate(self, game, budget, seed, DrawsFrom::All)
     }
 
@@ -110,7 +101,7 @@ fn estimate(
     budget: usize,
     seed: u64,
     draws_from: DrawsFrom,
-) -> Result<Explanation, EstimatorError> {
+) -> Result<Explanation> {
     if let Some(explanation) = exact_if_affordable(estimator, game, budget, FullBudget::Enumerate)? {
         return Ok(explanation);
     }
@@ -133,12 +124,7 @@ fn estimate(
 }
 
 /// At most `rows` different coalitions with their weights, sizes 1 to n−1.
-fn weighted_coalitions(
-    players: usize,
-    rows: usize,
-    seed: u64,
-    draws_from: DrawsFrom,
-) -> Result<Chosen, EstimatorError> {
+fn weighted_coalitions(players: usize, rows: usize, seed: u64, draws_from: DrawsFrom) -> Result<Chosen> {
     let most = most_rows(players);
     if rows > most {
         return Err(SamplerError::TooManyRows { given: rows, most }.into());
@@ -237,7 +223,7 @@ impl Plan {
     }
 
     /// The law of the size of a draw from the classes beyond the first so many: their mass, halved where a draw gives two coalitions.
-    fn law_from(&self, first_class: usize) -> Result<SizeLaw, EstimatorError> {
+    fn law_from(&self, first_class: usize) -> Result<SizeLaw> {
         let mut weights = vec![0.0; self.players + 1];
         for class in first_class..self.mass.len() {
             let rows = if Self::is_paired(self.players, class) { 2.0 } else { 1.0 };
@@ -333,16 +319,10 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::OptimizedKernelShap;
-    use crate::registry::specs;
-
-    specs! {
-        OPTIMIZED_KERNEL_SHAP = "optimized-kernel-shap":
-            "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs",
-            |_| Some(Box::new(OptimizedKernelShap));
-    }
+specs! {
+    OPTIMIZED_KERNEL_SHAP = "optimized-kernel-shap":
+        "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs",
+        |_| Some(Box::new(OptimizedKernelShap));
 }
 
 #[cfg(test)]

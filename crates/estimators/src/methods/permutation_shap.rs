@@ -11,7 +11,8 @@ use std::collections::HashSet;
 use apportion_games::{Coalition, Coalitions, Game};
 use apportion_samplers::permutation;
 
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
@@ -44,12 +45,7 @@ impl Estimator for PermutationShap {
         at_most_all(2 * players, players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
@@ -186,13 +182,7 @@ impl RunningMean {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::PermutationShap;
-    use crate::registry::specs;
-
-    specs! {
-        PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, walked forwards and backwards",
-            |_| Some(Box::new(PermutationShap::default()));
-    }
+specs! {
+    PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, walked forwards and backwards",
+        |_| Some(Box::new(PermutationShap::default()));
 }

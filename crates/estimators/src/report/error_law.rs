@@ -48,3 +48,19 @@ pub struct BoundedDraws {
     /// marginal contribution or a mean of such.
     pub span: f64,
 }
+
+impl ErrorLaw {
+    /// That of values whose errors are independent, given their standard errors, n × k.
+    pub(crate) fn of_independent_values(std_errors: &[f64], outputs: usize, degrees_of_freedom: f64) -> Self {
+        let variances =
+            |output: usize| std_errors.iter().skip(output).step_by(outputs).map(|error| error * error);
+        let directions = (0..outputs).map(|output| independent_directions(variances(output))).collect();
+        Self { degrees_of_freedom, directions, ..Self::default() }
+    }
+}
+
+/// `ν = (Σ V)² / Σ V²` of independent errors with these variances.
+pub(crate) fn independent_directions(variances: impl Iterator<Item = f64>) -> f64 {
+    let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
+    if squares > 0.0 { sum * sum / squares } else { 1.0 }
+}

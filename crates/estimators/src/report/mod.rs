@@ -19,6 +19,7 @@ mod student;
 pub(crate) mod unseen;
 
 pub use certificate::{Certificate, Guarantee, Look, StopRule};
+pub(crate) use error_law::independent_directions;
 pub use error_law::{BoundedDraws, ErrorLaw};
 pub use explanation::{Diagnostics, Explanation};
 pub(crate) use running_moments::RunningMoments;

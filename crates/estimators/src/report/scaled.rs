@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use apportion_games::{Coalitions, Game, GameError};
 
 use super::explanation::Explanation;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 
 /// The largest value of an output that is taken as it is, and the inverse of the least: its fourth power is a number, summed up, too.
 const FAR: f64 = 1e60;
@@ -21,8 +21,8 @@ const FAR: f64 = 1e60;
 /// estimated again.
 pub(crate) fn in_own_units(
     game: &dyn Game,
-    estimate: impl Fn(&dyn Game) -> Result<Explanation, EstimatorError>,
-) -> Result<Explanation, EstimatorError> {
+    estimate: impl Fn(&dyn Game) -> Result<Explanation>,
+) -> Result<Explanation> {
     let many = many_in_own_units(game, |game| Ok(vec![estimate(game)?]))?;
     many.into_iter().next().ok_or(EstimatorError::NoPlayers)
 }
@@ -30,8 +30,8 @@ pub(crate) fn in_own_units(
 /// [`in_own_units`] of several answers on one game.
 pub(crate) fn many_in_own_units(
     game: &dyn Game,
-    estimate: impl Fn(&dyn Game) -> Result<Vec<Explanation>, EstimatorError>,
-) -> Result<Vec<Explanation>, EstimatorError> {
+    estimate: impl Fn(&dyn Game) -> Result<Vec<Explanation>>,
+) -> Result<Vec<Explanation>> {
     let scaled = Scaled::new(game);
     let first = estimate(&scaled);
     let (answers, inverses) = if scaled.is_far() {
@@ -44,7 +44,7 @@ pub(crate) fn many_in_own_units(
 }
 
 /// Refuses values beyond all numbers.
-fn finite(answer: Explanation) -> Result<Explanation, EstimatorError> {
+fn finite(answer: Explanation) -> Result<Explanation> {
     let outputs = answer.outputs().max(1);
     match answer.values.iter().position(|value| !value.is_finite()) {
         None => Ok(answer),

@@ -18,7 +18,7 @@ use super::evaluations::check_budget;
 use super::memory::{Memory, most_remembered};
 use super::remembering::Remembering;
 use super::until::Until;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::{Certificate, Explanation, Guarantee, Look, StopRule};
 
 /// How far a run has come, told after every chunk of evaluations and every look.
@@ -114,7 +114,7 @@ impl<'g> Anytime<'g> {
         game: Box<dyn Game + 'g>,
         seed: u64,
         grows: bool,
-    ) -> Result<Self, EstimatorError> {
+    ) -> Result<Self> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
@@ -272,12 +272,7 @@ impl<'g> Anytime<'g> {
     }
 
     /// Evaluates the border of the game.
-    fn border(
-        &self,
-        units: &[Vec<usize>],
-        explanation: &Explanation,
-        most: usize,
-    ) -> Result<Border, EstimatorError> {
+    fn border(&self, units: &[Vec<usize>], explanation: &Explanation, most: usize) -> Result<Border> {
         let report = self.reporter(self.evaluations() + 2 * units.len(), most, None);
         Ok(Border::ask(&self.game.reporting(&report), units, explanation)?)
     }
@@ -297,7 +292,7 @@ impl<'g> Anytime<'g> {
     }
 
     /// Refuses a range that the values of the game have left.
-    fn check_range(&self, until: &Until) -> Result<(), EstimatorError> {
+    fn check_range(&self, until: &Until) -> Result<()> {
         let Some(given) = until.range else { return Ok(()) };
         let seen = self.game.memory().range();
         if seen > given * (1.0 + 1e-9) {
@@ -306,12 +301,7 @@ impl<'g> Anytime<'g> {
         Ok(())
     }
 
-    fn estimate(
-        &self,
-        budget: usize,
-        most: usize,
-        last: Option<&Look>,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate(&self, budget: usize, most: usize, last: Option<&Look>) -> Result<Explanation> {
         let game = self.game.game();
         let remembered = most_remembered(game.players(), game.outputs());
         if budget > remembered {

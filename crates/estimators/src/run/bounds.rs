@@ -36,7 +36,9 @@ use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::until::{Measure, Scale, Until};
-use crate::report::{BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, student, unit};
+use crate::report::{
+    BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, independent_directions, student, unit,
+};
 
 /// The share of v(N) − v(∅) by which the values of an additive game may miss it.
 const ADDITIVE: f64 = 1e-6;
@@ -302,10 +304,8 @@ fn tolerance(
 /// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what
 /// independent errors would have, as values that share a sum have errors that go against each other, two by two in the extreme.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
-    let of_output = || variances.iter().skip(output).step_by(explanation.outputs());
-    let (sum, squares) =
-        (of_output().sum::<f64>(), of_output().map(|variance| variance * variance).sum::<f64>());
-    let independent = if squares > 0.0 { sum * sum / squares } else { 1.0 };
+    let independent =
+        independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());
     let known = explanation.diagnostics.error_law.as_ref().and_then(|law| law.directions.get(output));
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
 }

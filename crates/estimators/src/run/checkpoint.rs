@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::error::RunError;
 use super::estimator::Estimator;
 use super::memory::{Memory, Stored};
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// Version of the form in which runs are stored.
 const FORM: u32 = 2;
@@ -68,12 +68,7 @@ impl Checkpoint {
     }
 
     /// What it holds, if it is a checkpoint of this run.
-    pub(crate) fn open(
-        &self,
-        estimator: &dyn Estimator,
-        game: &dyn Game,
-        seed: u64,
-    ) -> Result<Memory, EstimatorError> {
+    pub(crate) fn open(&self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Memory> {
         let differs = |what: &'static str, stored: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
             let (stored, wanted) = (stored.to_string(), wanted.to_string());
             if stored == wanted {
@@ -99,7 +94,7 @@ impl Checkpoint {
     }
 
     /// Evaluates some of the coalitions again: the empty and the full one, which come first, and others to the last.
-    fn probe(&self, game: &dyn Game) -> Result<(), EstimatorError> {
+    fn probe(&self, game: &dyn Game) -> Result<()> {
         let rows = self.stored.values.len() / self.outputs;
         let width = self.stored.coalitions.len().checked_div(rows).unwrap_or(0);
         let mut probes: Vec<usize> = (0..PROBES.min(rows))

@@ -5,7 +5,7 @@ use apportion_values::{Semivalue, SolutionConcept};
 use serde::{Serialize, Serializer};
 
 use super::settings::Settings;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::{Explanation, in_own_units};
 
 /// A method that estimates a value of a game from a given number of evaluations.
@@ -93,15 +93,10 @@ impl<E: Estimator + Serialize + ?Sized> Estimator for Box<E> {
     fn minimum_budget(&self, players: usize) -> usize {
         (**self).minimum_budget(players)
     }
-    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         (**self).estimate(game, budget, seed)
     }
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         (**self).estimate_seen(game, budget, seed)
     }
     fn units(&self, players: usize) -> Vec<Vec<usize>> {

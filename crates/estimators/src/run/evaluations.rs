@@ -3,10 +3,11 @@
 use apportion_games::{Coalitions, Game};
 
 use super::estimator::Estimator;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::{Diagnostics, Explanation};
 
 /// A game with its two trivial values known, and a count of what it was asked.
+#[derive(Clone)]
 pub(crate) struct Evaluations<'g> {
     pub(crate) game: &'g dyn Game,
     /// v(∅), k numbers.
@@ -19,7 +20,7 @@ pub(crate) struct Evaluations<'g> {
 
 impl<'g> Evaluations<'g> {
     /// Evaluates the empty and the full coalition.
-    pub(crate) fn begin(game: &'g dyn Game) -> Result<Self, EstimatorError> {
+    pub(crate) fn begin(game: &'g dyn Game) -> Result<Self> {
         let mut batch = Coalitions::with_capacity(game.players(), 2);
         batch.push_empty();
         batch.push_full();
@@ -30,7 +31,7 @@ impl<'g> Evaluations<'g> {
     }
 
     /// v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, repeated or not.
-    pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+    pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
         self.game.values(batch, &mut values)?;
         for row in values.chunks_exact_mut(self.game.outputs()) {
@@ -44,7 +45,7 @@ impl<'g> Evaluations<'g> {
 
     /// v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not asked again; every other row counts as an
     /// evaluation.
-    pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>, EstimatorError> {
+    pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         let (players, outputs) = (batch.players(), self.game.outputs());
         let mut asked = Coalitions::with_capacity(players, batch.len());
         let is_known = |size: u32| size == 0 || size as usize == players;
@@ -102,11 +103,7 @@ impl<'g> Evaluations<'g> {
 }
 
 /// Refuses a game without players, and a budget below the least that `estimator` can use.
-pub(crate) fn check_budget(
-    estimator: &dyn Estimator,
-    game: &dyn Game,
-    budget: usize,
-) -> Result<(), EstimatorError> {
+pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: usize) -> Result<()> {
     let players = game.players();
     if players == 0 {
         return Err(EstimatorError::NoPlayers);
@@ -116,6 +113,14 @@ pub(crate) fn check_budget(
         return Err(EstimatorError::Budget { method: estimator.name(), given: budget, least, players });
     }
     Ok(())
+}
+
+/// Refuses numbers of draws below `least` and above `most`.
+pub(crate) fn check_draws(given: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    Err(EstimatorError::Draws { given, least, most })
 }
 
 /// `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.

@@ -29,6 +29,6 @@ pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use estimator::Estimator;
 pub(crate) use estimator::units;
-pub(crate) use evaluations::{Evaluations, at_most_all, check_budget};
+pub(crate) use evaluations::{Evaluations, at_most_all, check_budget, check_draws};
 pub use settings::Settings;
 pub use until::{Measure, Scale, Until};

@@ -3,7 +3,7 @@
 use apportion_games::{Cached, Counted, Game, Partition};
 use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, SolutionConcept, enumerate_many};
 
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::{Explanation, in_own_units};
 use crate::run::{Estimator, check_budget};
 use crate::support::FullBudget;
@@ -15,7 +15,7 @@ pub(crate) fn exact_if_affordable(
     game: &dyn Game,
     budget: usize,
     full_budget: FullBudget,
-) -> Result<Option<Explanation>, EstimatorError> {
+) -> Result<Option<Explanation>> {
     let value = estimator.value();
     let values = value.semivalue().map_or(&[][..], std::slice::from_ref);
     let exact = exact_many_if_affordable(estimator, values, game, budget, full_budget)?;
@@ -29,7 +29,7 @@ pub(crate) fn exact_many_if_affordable(
     game: &dyn Game,
     budget: usize,
     full_budget: FullBudget,
-) -> Result<Option<Vec<Explanation>>, EstimatorError> {
+) -> Result<Option<Vec<Explanation>>> {
     check_budget(estimator, game, budget)?;
     let players = game.players();
     values.iter().try_for_each(|value| value.check_players(players))?;
@@ -71,7 +71,7 @@ fn enumerated(
     game: &dyn Game,
     value: &SolutionConcept,
     partition: Option<&Partition>,
-) -> Result<Explanation, EstimatorError> {
+) -> Result<Explanation> {
     let counted = Counted::new(game);
     let coalitions = value.coalitions(game.players(), partition);
     let exact = match coalitions {
@@ -93,7 +93,7 @@ fn enumerated(
 pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
 
 /// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
-fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>, EstimatorError> {
+fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>> {
     let enumerations = enumerate_many(game, values)?;
     let coalitions = 1usize << game.players();
     let explanation = |(found, value): (Enumeration, &Semivalue)| {

@@ -12,7 +12,7 @@ use apportion_samplers::{Pairing, Sample, SizeStratum};
 use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{Semivalue, SolutionConcept};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::Evaluations;
 
@@ -34,7 +34,7 @@ pub(crate) fn explain(
     sample: &Sample,
     standard_errors: StandardErrors,
     seed: u64,
-) -> Result<Explanation, EstimatorError> {
+) -> Result<Explanation> {
     let weights = row_weights(sample);
     let design = match sample.pairing() {
         Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
@@ -56,7 +56,7 @@ fn regress(
     game: &dyn Game,
     design: &Design<'_>,
     seed: u64,
-) -> Result<(Explanation, LeastSquares), EstimatorError> {
+) -> Result<(Explanation, LeastSquares)> {
     let mut evaluations = Evaluations::begin(game)?;
     let gains = evaluations.gains(design.coalitions())?;
     let total = evaluations.total();
@@ -104,7 +104,7 @@ impl Explanation {
         &mut self,
         standard_errors: StandardErrors,
         certificate: impl FnOnce() -> Result<Certificate, SolverError>,
-    ) -> Result<(), EstimatorError> {
+    ) -> Result<()> {
         let is_determined = self.diagnostics.rank == self.diagnostics.unknowns;
         if let Some(certificate) = certified(standard_errors, is_determined, certificate)? {
             self.diagnostics.error_law = Some(ErrorLaw::of_regression(&certificate));
@@ -147,7 +147,7 @@ pub(crate) fn certified(
     standard_errors: StandardErrors,
     is_determined: bool,
     certificate: impl FnOnce() -> Result<Certificate, SolverError>,
-) -> Result<Option<Certificate>, EstimatorError> {
+) -> Result<Option<Certificate>> {
     if standard_errors == StandardErrors::Omitted || !is_determined {
         return Ok(None);
     }

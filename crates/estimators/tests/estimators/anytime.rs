@@ -4,16 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_estimators::{
-    Anytime, Checkpoint, Estimator, EstimatorError, FullBudget, Guarantee, KernelBanzhaf, LeverageShap,
-    MaximumSampleReuse, Measure, MonteCarlo, NestedPermutation, PermutationShap, ProductSpace, RunError,
-    Scale, StandardErrors, StopRule, Until,
+    Anytime, Certificate, Checkpoint, Estimator, EstimatorError, Explanation, FullBudget, Guarantee,
+    KernelBanzhaf, LeverageShap, MaximumSampleReuse, Measure, MonteCarlo, NestedPermutation, PermutationShap,
+    ProductSpace, Progress, RunError, Scale, StandardErrors, StopRule, Until,
 };
 use apportion_games::{
-    Additive, Background, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity, WeightedVoting,
+    Additive, ClosedForm, Counted, Game, GameError, MarginalGame, SumOfUnanimity, WeightedVoting,
 };
 use apportion_values::Semivalue;
 
-use crate::common::squared_error;
+use crate::common::{marginal, products, squared_error};
 
 fn methods() -> Vec<Box<dyn Estimator>> {
     vec![
@@ -32,12 +32,8 @@ fn stored_and_read(run: &Anytime<'_>) -> Checkpoint {
 
 #[test]
 fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions() {
-    let rows: Vec<f64> = (0..7 * 13).map(|index| f64::from(index % 11) - 4.0).collect();
-    let background = Background::rows(rows, 13).unwrap();
-    let model =
-        |row: &[f64]| row.iter().zip(1..).map(|(x, i)| x * f64::from(i)).sum::<f64>() * row[0] + row[3];
-    let explicand: Vec<f64> = (0..13).map(|index| f64::from(index * index % 7)).collect();
-    let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+    let (explicand, background) = marginal(13, 7, false, 1);
+    let game = MarginalGame::new(&products, &explicand, &background).unwrap();
     for method in methods() {
         let mut straight = Anytime::new(&*method, &game, 3).unwrap();
         let wanted = straight.run(900).unwrap();
@@ -45,10 +41,7 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
         let chunks = AtomicUsize::new(0);
         let mut first = Anytime::new(&*method, &game, 3).unwrap().watched(|progress| {
             assert!(progress.evaluations <= 903 && progress.next_look == 900);
-            match chunks.fetch_add(1, Ordering::Relaxed) {
-                0 => ControlFlow::Continue(()),
-                _ => ControlFlow::Break(()),
-            }
+            stopping_after(1, &chunks)(progress)
         });
         let outcome = first.run(900).map(|_| ());
         if let Err(error) = outcome {
@@ -58,6 +51,27 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
         assert_eq!(checkpoint.evaluations(), first.evaluations(), "{}", method.name());
         let mut resumed = Anytime::resume(&checkpoint, &*method, &game, 3).unwrap();
         assert_eq!(resumed.run(900).unwrap(), wanted, "{}", method.name());
+    }
+}
+
+/// What a run until an accuracy answers, with its certificate.
+fn run_until(
+    method: &dyn Estimator,
+    game: &dyn Game,
+    seed: u64,
+    until: &Until,
+) -> (Explanation, Certificate) {
+    let mut run = Anytime::new(method, game, seed).unwrap();
+    let explanation = run.run_until(until).unwrap().clone();
+    let certificate = explanation.certificate.clone().unwrap();
+    (explanation, certificate)
+}
+
+/// A watcher that stops a run after so many chunks; `chunks` counts them.
+fn stopping_after(most: usize, chunks: &AtomicUsize) -> impl Fn(&Progress<'_>) -> ControlFlow<()> {
+    move |_| match chunks.fetch_add(1, Ordering::Relaxed) < most {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
     }
 }
 
@@ -73,23 +87,16 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
     let until = Until { budget: Some(20_000), ..Until::relative(0.03) };
     for (method, game) in methods().iter().flat_map(|method| games.iter().map(move |game| (method, game))) {
         let chunks = AtomicUsize::new(0);
-        let mut straight = Anytime::new(&**method, game, 1).unwrap().watched(|_| {
-            chunks.fetch_add(1, Ordering::Relaxed);
-            ControlFlow::Continue(())
-        });
+        let watcher = stopping_after(usize::MAX, &chunks);
+        let mut straight = Anytime::new(&**method, game, 1).unwrap().watched(watcher);
         let wanted = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
         drop(straight);
         let most = chunks.into_inner();
         // Also in the border, the last but one.
         for stop_at in [0, 1, 2, 4, most - 2, most - 1].into_iter().filter(|&stop_at| stop_at < most) {
             let chunks = AtomicUsize::new(0);
-            let mut first = Anytime::new(&**method, game, 1).unwrap().watched(|_| {
-                if chunks.fetch_add(1, Ordering::Relaxed) < stop_at {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            });
+            let watcher = stopping_after(stop_at, &chunks);
+            let mut first = Anytime::new(&**method, game, 1).unwrap().watched(watcher);
             assert!(first.run_until(&until).is_err(), "{}, {stop_at} of {most}", method.name());
             let mut resumed = Anytime::resume(&stored_and_read(&first), &**method, game, 1).unwrap();
             let got = serde_json::to_string(resumed.run_until(&until).unwrap()).unwrap();
@@ -137,10 +144,8 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
             let truth = game.shapley();
             let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
             for tolerance in [0.1, 0.03] {
-                let mut run = Anytime::new(method, &game, seed).unwrap();
                 let until = Until { budget: Some(60_000), ..Until::relative(tolerance) };
-                let explanation = run.run_until(&until).unwrap();
-                let certificate = explanation.certificate.as_ref().unwrap();
+                let (explanation, certificate) = run_until(method, &game, seed, &until);
                 let off = squared_error(&explanation.values, &truth).sqrt();
                 if certificate.stopped_by == StopRule::Tolerance {
                     reached += 1;
@@ -157,12 +162,8 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
 #[test]
 fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
     let game = Additive::new((0..50).map(f64::from).collect::<Vec<_>>()).unwrap();
-    let run = |tolerance: f64| {
-        let mut run = Anytime::new(&LeverageShap::default(), &game, 0).unwrap();
-        run.run_until(&Until::relative(tolerance)).unwrap().clone()
-    };
-    let explanation = run(0.01);
-    let certificate = explanation.certificate.as_ref().unwrap();
+    let run = |tolerance| run_until(&LeverageShap::default(), &game, 0, &Until::relative(tolerance));
+    let (explanation, certificate) = run(0.01);
     assert_eq!(
         (certificate.guarantee, certificate.stopped_by),
         (Guarantee::NothingVaried, StopRule::Tolerance)
@@ -172,8 +173,7 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
     // What no sample can show is not said to be shown.
-    let explanation = run(1e-7);
-    let certificate = explanation.certificate.as_ref().unwrap();
+    let (explanation, certificate) = run(1e-7);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
     assert!(
@@ -185,9 +185,7 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
 fn small_games_end_exact() {
     let game = SumOfUnanimity::random(7, 12, 4, 3);
     for method in methods() {
-        let mut run = Anytime::new(&*method, &game, 0).unwrap();
-        let explanation = run.run_until(&Until::relative(1e-9)).unwrap();
-        let certificate = explanation.certificate.as_ref().unwrap();
+        let (explanation, certificate) = run_until(&*method, &game, 0, &Until::relative(1e-9));
         assert_eq!(
             (certificate.guarantee, certificate.stopped_by),
             (Guarantee::Exact, StopRule::Tolerance),
@@ -201,17 +199,14 @@ fn small_games_end_exact() {
 #[test]
 fn a_budget_that_does_not_reach_is_said_so() {
     let game = SumOfUnanimity::random(30, 200, 6, 3);
-    let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
     let until = Until { budget: Some(2000), ..Until::relative(1e-4) };
-    let explanation = run.run_until(&until).unwrap();
-    let certificate = explanation.certificate.as_ref().unwrap();
+    let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &until);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.error_bounds.as_ref().unwrap()[0] > certificate.tolerances[0]);
     assert!(certificate.looks.iter().map(|look| look.spent).sum::<f64>() <= 0.05);
     let few = Until { looks: 2, ..until };
-    let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
-    let explanation = run.run_until(&few).unwrap();
-    assert_eq!(explanation.certificate.as_ref().unwrap().stopped_by, StopRule::Looks);
+    let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &few);
+    assert_eq!(certificate.stopped_by, StopRule::Looks);
 }
 
 #[test]
@@ -222,9 +217,7 @@ fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
     let sampling = PermutationShap { full_budget: FullBudget::Sample };
     for seed in 0..20 {
         let until = Until { range: Some(1.0), budget: Some(100_000), ..Until::absolute(0.1) };
-        let mut run = Anytime::new(&sampling, &game, seed).unwrap();
-        let explanation = run.run_until(&until).unwrap();
-        let certificate = explanation.certificate.as_ref().unwrap();
+        let (explanation, certificate) = run_until(&sampling, &game, seed, &until);
         assert_eq!(certificate.guarantee, Guarantee::EmpiricalBernstein);
         assert_eq!(certificate.stopped_by, StopRule::Tolerance);
         assert!(squared_error(&explanation.values, &truth).sqrt() <= 0.1);
@@ -239,9 +232,8 @@ fn every_player_and_other_scales() {
         truth.iter().copied().fold(f64::MIN, f64::max) - truth.iter().copied().fold(f64::MAX, f64::min);
     for (scale, unit) in [(Scale::Absolute, 1.0), (Scale::Range, range)] {
         let until = Until { scale, measure: Measure::EveryPlayer, ..Until::relative(0.02) };
-        let mut run = Anytime::new(&LeverageShap::default(), &game, 2).unwrap();
-        let explanation = run.run_until(&until).unwrap();
-        assert_eq!(explanation.certificate.as_ref().unwrap().stopped_by, StopRule::Tolerance);
+        let (explanation, certificate) = run_until(&LeverageShap::default(), &game, 2, &until);
+        assert_eq!(certificate.stopped_by, StopRule::Tolerance);
         let off =
             explanation.values.iter().zip(&truth).map(|(got, want)| (got - want).abs()).fold(0.0, f64::max);
         assert!(off <= 0.02 * unit, "{scale:?}: {off}");
@@ -293,8 +285,10 @@ fn accuracies_that_mean_nothing_are_refused() {
     let refused = run.run_until(&Until::relative(0.0)).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("tolerance of 0 cannot be asked for"), "{refused}");
     let budget = Until { budget: Some(1), ..Until::relative(0.1) };
-    assert!(matches!(run.run_until(&budget), Err(EstimatorError::Budget { .. })));
-    assert!(matches!(run.run(usize::MAX), Err(EstimatorError::Run(RunError::TooManyEvaluations { .. }))));
+    let refused = run.run_until(&budget).unwrap_err();
+    assert!(matches!(refused, EstimatorError::Budget { .. }), "{refused}");
+    let refused = run.run(usize::MAX).unwrap_err();
+    assert!(matches!(refused, EstimatorError::Run(RunError::TooManyEvaluations { .. })), "{refused}");
 }
 
 #[test]
@@ -304,8 +298,7 @@ fn that_nothing_was_seen_is_no_proof() {
     let until = Until { budget: Some(3000), ..Until::relative(0.1) };
     for method in [&KernelBanzhaf::default() as &dyn Estimator, &MaximumSampleReuse::new(Semivalue::Banzhaf)]
     {
-        let mut run = Anytime::new(method, &game, 0).unwrap();
-        let explanation = run.run_until(&until).unwrap();
+        let (explanation, _) = run_until(method, &game, 0, &until);
         assert!(explanation.evaluations > 500, "{}: {}", method.name(), explanation.evaluations);
     }
     // One large voter, and small ones whose swings are rare.
@@ -313,8 +306,8 @@ fn that_nothing_was_seen_is_no_proof() {
     let truth = game.shapley();
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
     let is_within = |&seed: &u64| {
-        let mut run = Anytime::new(&LeverageShap::default(), &game, seed).unwrap();
-        squared_error(&run.run_until(&Until::relative(0.1)).unwrap().values, &truth).sqrt() <= 0.1 * norm
+        let (got, _) = run_until(&LeverageShap::default(), &game, seed, &Until::relative(0.1));
+        squared_error(&got.values, &truth).sqrt() <= 0.1 * norm
     };
     let within = (0..100).filter(is_within).count();
     assert!(within >= 92, "{within}");
@@ -341,5 +334,6 @@ fn a_range_that_the_game_leaves_is_refused() {
     let game = SumOfUnanimity::random(9, 20, 3, 1);
     let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
     let until = Until { range: Some(1e-3), ..Until::relative(0.1) };
-    assert!(matches!(run.run_until(&until), Err(EstimatorError::Run(RunError::Range { .. }))));
+    let refused = run.run_until(&until).unwrap_err();
+    assert!(matches!(refused, EstimatorError::Run(RunError::Range { .. })), "{refused}");
 }

@@ -4,40 +4,17 @@
 use std::collections::HashSet;
 
 use apportion_estimators::{Draws, Estimator, EstimatorError, FullBudget, KernelBanzhaf, Pairing, exact};
-use apportion_games::{
-    Additive, ClosedForm, Coalition, Game, Purpose, SumOfUnanimity, TabulatedGame, stream,
-};
+use apportion_games::{Additive, ClosedForm, Coalition, Game, SumOfUnanimity, TabulatedGame};
 use apportion_samplers::SizeLaw;
 use apportion_values::Semivalue;
-use rand::RngExt;
 
-use crate::common::{DRAWS, Recorded, sample, solve, squared_error, value_of};
+use crate::common::{
+    Coverage, DRAWS, Recorded, assert_close, choose, mean_squared_error, median_squared_error, of_terms,
+    random_table, runs, sample, solve, squared_error, value_of, values,
+};
 
 fn weighted(p: f64) -> KernelBanzhaf {
     KernelBanzhaf::weighted(p).expect("a probability")
-}
-
-/// The value of a sum of unanimity games: each member of a term of t players gets `p^(t−1)` of its coefficient.
-fn truth(game: &SumOfUnanimity, p: f64) -> Vec<f64> {
-    let mut values = vec![0.0; game.players()];
-    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-        let share = p.powi(term.size() as i32 - 1);
-        term.members().for_each(|member| values[member] += share * coefficient);
-    }
-    values
-}
-
-fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), want.len(), "{what}");
-    let scale = want.iter().fold(1.0_f64, |scale, want| scale.max(want.abs()));
-    for (player, (got, want)) in got.iter().zip(want).enumerate() {
-        assert!((got - want).abs() < tolerance * scale, "{what}, player {player}: {got} for {want}");
-    }
-}
-
-/// C(n, s) as a float, factor by factor.
-fn choose(n: usize, s: usize) -> f64 {
-    (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
 }
 
 /// `p^s (1 − p)^(n − s)`
@@ -140,23 +117,18 @@ fn all_variants_are_weighted_least_squares_on_their_samples() {
     }
 }
 
-/// Independent uniform values for all coalitions: multiples of 1/1024, so that an offset of 2³⁰ costs no digits.
-fn random_table(players: usize, outputs: usize, offset: f64, seed: u64) -> TabulatedGame {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| offset + f64::from(rng.random_range(-1024..1024)) / 1024.0);
-    TabulatedGame::new(values.collect(), outputs).expect("a full table")
-}
-
 #[test]
 fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
     for players in 2..=11 {
         for (p, offset) in [(0.5, 0.0), (0.5, f64::from(1 << 30)), (0.46, 0.0), (0.3, 0.0), (0.85, 0.0)] {
             let game = random_table(players, 3, offset, 4);
             let want = exact(&game, weighted(p).value).unwrap();
-            for pairing in [Pairing::Paired, Pairing::Unpaired] {
+            // Without an intercept a large offset costs digits.
+            let plain = (Pairing::Unpaired, offset > 0.0);
+            for (pairing, intercept) in [(Pairing::Paired, true), (Pairing::Unpaired, true), plain] {
                 for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
-                    let estimator =
-                        KernelBanzhaf { draws, pairing, full_budget: FullBudget::Sample, ..weighted(p) };
+                    let full_budget = FullBudget::Sample;
+                    let estimator = KernelBanzhaf { draws, pairing, intercept, full_budget, ..weighted(p) };
                     for budget in [1 << players, (1 << players) + 7] {
                         let got = estimator.estimate(&game, budget, 2).unwrap();
                         let name = format!("{} {players} players, p = {p}", estimator.name());
@@ -167,25 +139,6 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
                     }
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn without_intercept_all_coalitions_are_exact_too() {
-    for players in [2, 5, 8] {
-        for p in [0.5, 0.3] {
-            let game = random_table(players, 1, 0.0, 4);
-            let want = exact(&game, weighted(p).value).unwrap();
-            let estimator = KernelBanzhaf {
-                draws: Draws::FixedCounts,
-                pairing: Pairing::Unpaired,
-                intercept: false,
-                full_budget: FullBudget::Sample,
-                ..weighted(p)
-            };
-            let got = estimator.estimate(&game, 1 << players, 2).unwrap();
-            assert_close(&got.values, &want.values, 1e-12, estimator.name());
         }
     }
 }
@@ -236,13 +189,8 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
 fn without_replacement_at_six_tenths_of_all_coalitions_has_less_than_half_the_squared_error() {
     let game = SumOfUnanimity::random(11, 80, 6, 5);
     let (truth, budget) = (game.banzhaf(), (1 << 11) * 6 / 10);
-    let median = |estimator: KernelBanzhaf| {
-        let mut errors: Vec<f64> = (0..101)
-            .map(|seed| squared_error(&estimator.estimate(&game, budget, seed).unwrap().values, &truth))
-            .collect();
-        errors.sort_by(f64::total_cmp);
-        errors[50]
-    };
+    let median =
+        |estimator: KernelBanzhaf| median_squared_error(&values(&estimator, &game, budget, 101), &truth);
     let (with, without) = (median(KernelBanzhaf::default()), median(KernelBanzhaf::without_replacement()));
     // 1 / (1 − 0.6) = 2.5 is what sampling theory says; medians of 101 runs vary by some ten percent.
     assert!(without < 0.5 * with, "{without} without, {with} with");
@@ -256,7 +204,7 @@ fn leverage_scores_beat_draws_from_the_law_itself() {
     let (mut by_leverage, mut plain): (Vec<f64>, Vec<f64>) = (0..60)
         .map(|seed| {
             let game = SumOfUnanimity::random(players, 60, 5, seed);
-            let want = truth(&game, p);
+            let want = of_terms(&game, &weighted(p).value);
             let got = weighted(p).estimate(&game, budget, seed).unwrap().values;
             let law = SizeLaw::custom(&law).unwrap();
             let sample = sample(Draws::WithReplacement, law, Pairing::Unpaired, budget - 2, seed);
@@ -275,9 +223,7 @@ fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
     // Pairs take out what is even in z − ½; the intercept takes out the mean.
     let game = SumOfUnanimity::random(20, 100, 3, 2).with_constant(3.0).unwrap();
     let want = game.banzhaf();
-    let error = |estimator: &KernelBanzhaf| -> f64 {
-        (0..40).map(|seed| squared_error(&estimator.estimate(&game, 400, seed).unwrap().values, &want)).sum()
-    };
+    let error = |estimator: &KernelBanzhaf| mean_squared_error(&values(estimator, &game, 400, 40), &want);
     let unpaired = KernelBanzhaf { pairing: Pairing::Unpaired, ..KernelBanzhaf::default() };
     let bare = KernelBanzhaf { intercept: false, ..unpaired.clone() };
     let errors = [error(&KernelBanzhaf::default()), error(&unpaired), error(&bare)];
@@ -291,18 +237,9 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in DRAWS {
                 let estimator = KernelBanzhaf { pairing, draws, ..weighted(p) };
-                let (mut inside, mut count) = (0, 0);
-                for seed in 0..60 {
-                    let game = SumOfUnanimity::random(20, 100, 5, seed);
-                    let got = estimator.estimate(&game, 200, seed).unwrap();
-                    for ((value, error), truth) in
-                        got.values.iter().zip(got.std_errors.unwrap()).zip(truth(&game, p))
-                    {
-                        inside += usize::from((value - truth).abs() <= 1.96 * error);
-                        count += 1;
-                    }
-                }
-                let coverage = f64::from(inside as u32) / f64::from(count as u32);
+                let coverage = Coverage::of_random_games(&estimator, (20, 100), 200, 60);
+                assert_eq!(coverage.all, 1200, "all have standard errors");
+                let coverage = coverage.share();
                 assert!((0.92..=0.985).contains(&coverage), "{} {p}: {coverage}", estimator.name());
             }
         }
@@ -318,13 +255,10 @@ fn many_draws_of_few_coalitions_are_judged_as_draws() {
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
         let estimator =
             KernelBanzhaf { pairing, full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
-        let (mut actual, mut claimed) = (0.0, 0.0);
-        for seed in 0..400 {
-            let got = estimator.estimate(&game, 102, seed).unwrap();
-            actual += squared_error(&got.values, &want);
-            claimed += got.std_errors.unwrap().iter().map(|error| error * error).sum::<f64>();
-        }
-        let ratio = claimed / actual;
+        let runs = runs(&estimator, &game, 102, 400);
+        let actual: f64 = runs.iter().map(|run| squared_error(&run.values, &want)).sum();
+        let claimed = runs.iter().flat_map(|run| run.std_errors.as_ref().unwrap());
+        let ratio = claimed.map(|error| error * error).sum::<f64>() / actual;
         assert!((0.85..1.3).contains(&ratio), "{}: {ratio}", estimator.name());
     }
 }
@@ -353,8 +287,7 @@ fn presence_and_absence_mirror_each_other() {
         let dual = TabulatedGame::new(dual, 1).unwrap();
         let mean = |game: &TabulatedGame, p: f64| -> f64 {
             let want = exact(game, weighted(p).value).unwrap().values;
-            let error = |seed| squared_error(&weighted(p).estimate(game, 70, seed).unwrap().values, &want);
-            (0..300).map(error).sum::<f64>() / 300.0
+            mean_squared_error(&values(&weighted(p), game, 70, 300), &want)
         };
         let ratio = mean(&game, p) / mean(&dual, 1.0 - p);
         assert!((0.8..1.25).contains(&ratio), "p = {p}: {ratio}");
@@ -373,20 +306,6 @@ fn a_constant_game_has_no_values_and_no_errors() {
                 assert_eq!((got.base[0], got.prediction[0]), (1e6, 1e6));
                 assert!(got.std_errors.is_none_or(|errors| errors.iter().all(|&error| error < 1e-8)));
             }
-        }
-    }
-}
-
-#[test]
-fn a_large_offset_of_the_game_costs_no_digits() {
-    let (game, moved) = (random_table(9, 1, 0.0, 6), random_table(9, 1, f64::from(1 << 30), 6));
-    for p in [0.5, 0.48, 0.3] {
-        for pairing in [Pairing::Paired, Pairing::Unpaired] {
-            let estimator = KernelBanzhaf { pairing, ..weighted(p) };
-            let (got, want) = (estimator.estimate(&moved, 120, 3), estimator.estimate(&game, 120, 3));
-            let (got, want) = (got.unwrap(), want.unwrap());
-            assert_close(&got.values, &want.values, 1e-12, estimator.name());
-            assert_close(&got.std_errors.unwrap(), &want.std_errors.unwrap(), 1e-12, estimator.name());
         }
     }
 }
@@ -444,17 +363,4 @@ fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
     }
     let refused = KernelBanzhaf::default().estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { least: 6, given: 5, players: 5, .. }), "{refused}");
-}
-
-#[test]
-fn every_thread_gets_the_same_bits() {
-    let game = SumOfUnanimity::random(40, 100, 4, 2);
-    for p in [0.5, 0.48, 0.3] {
-        let run = || weighted(p).estimate(&game, 400, 9).unwrap();
-        let alone = run();
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
-            others.into_iter().for_each(|other| assert_eq!(other.join().unwrap(), alone));
-        });
-    }
 }

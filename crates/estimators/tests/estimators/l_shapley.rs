@@ -5,61 +5,13 @@ use std::collections::HashSet;
 use apportion_estimators::{
     Anytime, Estimator, EstimatorError, Explanation, GraphError, LocalMethod, LocalSampling, OnGraph,
 };
-use apportion_games::{
-    Additive, Adjacency, Coalition, Coalitions, Game, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,
-};
+use apportion_games::{Additive, Adjacency, Coalition, Game, Graph, SumOfUnanimity};
 use apportion_values::{GraphValue, Outside, Semivalue};
-use rand::RngExt;
 
-use crate::common::{Once, Recorded, on_threads, random_table, squared_error, untouched};
-
-fn random_graph(nodes: usize, density: f64, seed: u64) -> Graph {
-    let mut rng = stream(seed, Purpose::Experiment, 1);
-    let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
-    Graph::from_edges(nodes, pairs.filter(|_| rng.random_bool(density))).expect("edges of the graph")
-}
-
-fn semivalues(players: usize) -> Vec<Semivalue> {
-    let law: Vec<f64> = (1..=players).map(|size| size as f64).collect();
-    let total: f64 = law.iter().sum();
-    let law: Vec<f64> = law.iter().map(|weight| weight / total).collect();
-    vec![
-        Semivalue::Shapley,
-        Semivalue::Banzhaf,
-        Semivalue::weighted_banzhaf(0.3).expect("a probability"),
-        Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters"),
-        Semivalue::by_size_law(&law).expect("a law"),
-    ]
-}
-
-fn graphs() -> Vec<Graph> {
-    let mut graphs = vec![
-        Graph::line(1),
-        Graph::line(2),
-        Graph::complete(2),
-        Graph::from_edges(2, []).expect("no edges"),
-        Graph::from_edges(5, []).expect("no edges"),
-        Graph::line(9),
-        Graph::line(14),
-        Graph::complete(7),
-        Graph::grid(3, 4, Adjacency::Four),
-        Graph::grid(2, 5, Adjacency::Eight),
-        // Two parts, one of them a star whose centre comes last.
-        Graph::from_edges(11, [(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)])
-            .expect("edges of the graph"),
-    ];
-    for nodes in [3, 6, 9, 12] {
-        graphs.extend([0.1, 0.3, 0.6].map(|density| random_graph(nodes, density, nodes as u64)));
-    }
-    graphs
-}
-
-fn close(got: &[f64], wanted: &[f64], tolerance: f64) {
-    assert_eq!(got.len(), wanted.len());
-    for (at, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        assert!((got - wanted).abs() < tolerance * wanted.abs().max(1.0), "{at}: {got} for {wanted}");
-    }
-}
+use crate::common::graphs::{OUTSIDE, check, graphs, random_graph};
+use crate::common::{
+    Once, Recorded, assert_close, random_table, runs, semivalues, squared_error, untouched, value_of,
+};
 
 fn l_shapley(order: usize, outside: Outside) -> GraphValue {
     GraphValue::l_shapley(order).with_outside(outside)
@@ -69,21 +21,15 @@ fn explain(game: &dyn Game, graph: &Graph, value: GraphValue) -> Explanation {
     OnGraph::new(graph.clone(), value).values(game).expect("a graph of the game's players")
 }
 
-const BOTH: [Outside; 2] = [Outside::Absent, Outside::Present];
-
 #[test]
 fn values_are_those_of_the_definition() {
     for (index, graph) in graphs().iter().enumerate() {
         let players = graph.nodes();
         let game = random_table(players, 1 + index % 3, 10.0, index as u64);
         for order in 0..=graph.diameter() + 1 {
-            for outside in BOTH {
+            for outside in OUTSIDE {
                 for semivalue in semivalues(players) {
-                    let value = l_shapley(order, outside).of(semivalue);
-                    let wanted = value.enumerate(&game, graph).unwrap();
-                    let got = explain(&game, graph, value);
-                    close(&got.values, &wanted.values, 1e-12);
-                    assert_eq!((got.base, got.prediction), (wanted.base, wanted.full));
+                    check(graph, &game, &l_shapley(order, outside).of(semivalue));
                 }
             }
         }
@@ -122,7 +68,7 @@ fn each_coalition_is_asked_for_once_and_they_are_as_many_as_was_said() {
     ];
     let small = graphs().into_iter().flat_map(|graph| [0, 1, 2, 20].map(|order| (graph.clone(), order)));
     for (graph, order) in small.chain(larger) {
-        for outside in BOTH {
+        for outside in OUTSIDE {
             let game = Once::new(SumOfUnanimity::random(graph.nodes(), 10, 2, 3));
             let front = OnGraph::new(graph.clone(), l_shapley(order, outside));
             let got = front.values(&game).unwrap();
@@ -160,7 +106,6 @@ fn counts_on_lines() {
     }
     for (players, order) in [(1000, 1), (1000, 2), (1000, 3), (1000, 5), (5000, 4)] {
         let count = counted(Graph::line(players), order);
-        println!("line of {players}, k = {order}: {count} coalitions, 2^2k d = {}", players << (2 * order));
         assert_eq!(count, on_a_line(players, order));
         assert!(count <= players << (2 * order));
     }
@@ -211,9 +156,6 @@ fn counts_on_grids() {
         {
             let count = counted(Graph::grid(rows, columns, adjacency), order);
             assert_eq!(count, on_a_grid(rows, columns, adjacency, order), "{rows} {columns} {order}");
-            if rows == 28 {
-                println!("grid of 28×28, {adjacency:?}, k = {order}: {count} coalitions");
-            }
         }
     }
     // What one more pixel inside adds: a row and a column more of a large image, twice.
@@ -227,9 +169,7 @@ fn counts_on_grids() {
         let wanted = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
         assert_eq!(inside(order, Adjacency::Four), wanted);
         let one_neighbour = (1 << ball) - (1 << shared);
-        println!(
-            "a pixel inside, k = {order}: {wanted} coalitions; {one_neighbour} if it shared with one neighbour"
-        );
+        // The second is what it would be if it shared with one neighbour only.
         assert_eq!([(23, 28), (7408, 7936)][order - 1], (wanted, one_neighbour));
     }
     assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
@@ -244,13 +184,8 @@ fn written_out(
     value: &Semivalue,
 ) -> Vec<f64> {
     let players = graph.nodes();
-    let one = |members: &[usize]| {
-        let mut batch = Coalitions::new(players);
-        batch.push_members(members.iter().copied());
-        let mut worth = [0.0];
-        game.values(&batch, &mut worth).expect("a value of every coalition");
-        worth[0]
-    };
+    let one =
+        |members: &[usize]| value_of(game, &Coalition::from_members(players, members.iter().copied()))[0];
     let of = |player: usize| {
         let around = graph.neighbourhood(player, order);
         let others: Vec<usize> = around.iter().copied().filter(|&node| node != player).collect();
@@ -282,47 +217,22 @@ fn many_players_have_the_values_of_the_definition() {
     ];
     for (graph, order) in graphs {
         let game = SumOfUnanimity::random(graph.nodes(), 400, 5, 8);
-        for outside in BOTH {
+        for outside in OUTSIDE {
             for semivalue in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
                 let wanted = written_out(&game, &graph, order, outside, &semivalue);
-                close(
-                    &explain(&game, &graph, l_shapley(order, outside).of(semivalue)).values,
-                    &wanted,
-                    1e-12,
-                );
+                let got = explain(&game, &graph, l_shapley(order, outside).of(semivalue));
+                assert_close(&got.values, &wanted, 1e-12, &format!("{} on {graph:?}", got.value));
             }
         }
     }
 }
 
 #[test]
-fn additive_games_come_back_and_a_large_constant_does_no_harm() {
-    let graph = Graph::grid(9, 9, Adjacency::Four);
-    let weights: Vec<f64> = (0..81).map(|player| f64::from(player) - 40.3).collect();
-    let game = Additive::new(weights.clone()).unwrap();
-    for outside in BOTH {
-        close(&explain(&game, &graph, l_shapley(2, outside)).values, &weights, 1e-12);
-    }
-    let (plain, shifted) = (random_table(9, 1, 10.0, 3), {
-        let values = random_table(9, 1, 10.0, 3).values_in_order().iter().map(|value| value + 1e6).collect();
-        TabulatedGame::new(values, 1).unwrap()
-    });
-    let of = |game| explain(game, &Graph::line(9), GraphValue::l_shapley(2)).values;
-    close(&of(&shifted), &of(&plain), 1e-9);
-}
-
-#[test]
-fn bits_do_not_depend_on_threads() {
-    let graph = Graph::grid(12, 12, Adjacency::Four);
-    let game = SumOfUnanimity::random(144, 60, 4, 1);
-    let values = |threads: usize| {
-        on_threads(threads, || {
-            let exact = explain(&game, &graph, GraphValue::l_shapley(2));
-            let sampled = samplings(&graph, 3).map(|estimator| estimator.estimate(&game, 12_000, 5).unwrap());
-            (exact, sampled)
-        })
+fn a_large_constant_does_no_harm() {
+    let of = |around: f64| {
+        explain(&random_table(9, 1, around, 3), &Graph::line(9), GraphValue::l_shapley(2)).values
     };
-    assert_eq!(values(1), values(3));
+    assert_close(&of(f64::from(1 << 20)), &of(0.0), 1e-9, "raised");
 }
 
 #[test]
@@ -373,7 +283,7 @@ fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampl
 /// Sampled forms of several values, on a graph with neighbourhoods of many sizes.
 fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
     let mut all = Vec::new();
-    for outside in BOTH {
+    for outside in OUTSIDE {
         for semivalue in semivalues(graph.nodes()) {
             let value = l_shapley(order, outside).of(semivalue);
             all.push(sampling(graph, value.clone(), LocalMethod::Contributions));
@@ -404,25 +314,18 @@ fn sampled_contributions_have_no_bias_and_true_standard_errors() {
         let wanted = graph_value(estimator).enumerate(&game, &graph).unwrap().values;
         let budget = 400;
         assert!(budget < least);
-        let (mut sums, mut squares, mut claimed) = (vec![0.0; 22], vec![0.0; 22], vec![0.0; 22]);
-        for seed in 0..200 {
-            let got = estimator.estimate(&game, budget, seed).unwrap();
-            assert!(got.evaluations <= budget && !got.diagnostics.exact);
-            for (at, error) in got.std_errors.unwrap().iter().enumerate() {
-                let deviation = got.values[at] - wanted[at];
-                sums[at] += deviation / 200.0;
-                squares[at] += deviation * deviation / 200.0;
-                claimed[at] += error * error / 200.0;
-            }
-        }
-        for at in 0..22 {
-            let spread = (squares[at] / 200.0).sqrt();
-            assert!(sums[at].abs() <= 4.5 * spread + 1e-12, "{at}: {} ± {spread}", sums[at]);
+        let runs = runs(estimator, &game, budget, 200);
+        assert!(runs.iter().all(|run| run.evaluations <= budget && !run.diagnostics.exact));
+        for (at, wanted) in wanted.iter().enumerate() {
+            let mean = |of: &dyn Fn(&Explanation) -> f64| runs.iter().map(of).sum::<f64>() / 200.0;
+            let bias = mean(&|run| run.values[at] - wanted);
+            let square = mean(&|run| (run.values[at] - wanted).powi(2));
+            let claimed = mean(&|run| run.std_errors.as_ref().unwrap()[at].powi(2));
+            let (name, spread) = (estimator.name(), (square / 200.0).sqrt());
+            assert!(bias.abs() <= 4.5 * spread + 1e-12, "{name}, {at}: {bias} ± {spread}");
             // 200 squares are off by a tenth.
-            assert!(
-                claimed[at] <= 1.9 * squares[at] + 1e-24 && squares[at] <= 1.6 * claimed[at] + 1e-24,
-                "{at}"
-            );
+            let is_true = claimed <= 1.9 * square + 1e-24 && square <= 1.6 * claimed + 1e-24;
+            assert!(is_true, "{name}, {at}: {claimed} for {square}");
         }
     }
 }
@@ -433,16 +336,12 @@ fn errors_of_sampled_forms_fall_with_the_budget() {
     let game = SumOfUnanimity::random(60, 200, 4, 3);
     let wanted = explain(&game, &graph, GraphValue::l_shapley(5)).values;
     for estimator in samplings(&graph, 5) {
-        let error = |budget: usize| -> f64 {
-            let of = |seed| {
-                let got = estimator.estimate(&game, budget, seed).unwrap();
-                assert!(got.evaluations <= budget);
-                squared_error(&got.values, &wanted)
-            };
-            (0..10).map(of).sum()
+        let error = |budget: usize| {
+            let runs = runs(&estimator, &game, budget, 10);
+            assert!(runs.iter().all(|run| run.evaluations <= budget), "{}", estimator.name());
+            runs.iter().map(|run| squared_error(&run.values, &wanted)).sum::<f64>()
         };
         let (small, large) = (error(2_000), error(20_000));
-        println!("{}: squared error {small} at 2000, {large} at 20000", estimator.name());
         assert!(large < small / 5.0, "{}", estimator.name());
     }
 }
@@ -456,7 +355,7 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
             let count = counted(graph.clone(), 1);
             for estimator in [Box::new(estimator.clone()) as Box<dyn Estimator>, estimator.growing()] {
                 let got = estimator.estimate(&Once::new(&game), count, 1).unwrap();
-                close(&got.values, &wanted, 1e-12);
+                assert_close(&got.values, &wanted, 1e-12, estimator.name());
                 assert_eq!((got.evaluations, got.diagnostics.exact), (count, true));
                 assert!(got.std_errors.unwrap().iter().all(|&error| error == 0.0));
             }
@@ -471,7 +370,7 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
         let errors = got.std_errors.unwrap();
         assert!(errors[0] > 0.0 && errors[1..].iter().all(|&error| error == 0.0));
         assert!((got.values[0] - wanted[0]).abs() < 4.5 * errors[0]);
-        close(&got.values[1..], &wanted[1..], 1e-12);
+        assert_close(&got.values[1..], &wanted[1..], 1e-12, estimator.name());
     }
 }
 
@@ -480,12 +379,12 @@ fn additive_games_come_back_from_samples() {
     let graph = Graph::grid(12, 11, Adjacency::Four);
     let weights: Vec<f64> = (0..132).map(|player| f64::from(player) - 40.3).collect();
     let game = Additive::new(weights.clone()).unwrap();
-    for outside in BOTH {
+    for outside in OUTSIDE {
         for estimator in [LocalMethod::Contributions, LocalMethod::Regression] {
             let estimator = sampling(&graph, l_shapley(4, outside), estimator);
             // 41 players around each.
             let got = estimator.estimate(&game, 132 * 100, 3).unwrap();
-            close(&got.values, &weights, 1e-9);
+            assert_close(&got.values, &weights, 1e-9, estimator.name());
         }
     }
 }
@@ -500,8 +399,8 @@ fn the_least_budget_is_enough_and_one_less_is_refused() {
             for estimator in [Box::new(estimator.clone()) as Box<dyn Estimator>, estimator.growing()] {
                 let least = estimator.minimum_budget(graph.nodes());
                 assert!(estimator.estimate(&Once::new(&game), least, 0).unwrap().evaluations <= least);
-                let error = estimator.estimate(&game, least - 1, 0).unwrap_err();
-                assert!(matches!(error, EstimatorError::Budget { .. }), "{error}");
+                let refused = estimator.estimate(&game, least - 1, 0).unwrap_err();
+                assert!(matches!(refused, EstimatorError::Budget { .. }), "{refused}");
             }
         }
     }

@@ -17,6 +17,7 @@ mod projected_gradient;
 mod promises;
 mod rates;
 mod sampling_twins;
+mod semivalues;
 mod settings;
 mod stratified_monte_carlo;
 mod textbook_twin;

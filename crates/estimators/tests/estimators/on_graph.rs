@@ -1,12 +1,13 @@
 //! The front of values of players on a graph: budgets, books, limits and what cannot be asked for.
 
-use apportion_estimators::{Estimator, EstimatorError, GraphError, OnGraph};
-use apportion_games::{Adjacency, Coalitions, Game, GameError, Graph, SumOfUnanimity};
+use apportion_estimators::{Estimator, EstimatorError, GraphError, LocalSampling, OnGraph};
+use apportion_games::{Additive, Adjacency, Coalitions, Game, GameError, Graph, SumOfUnanimity};
 use apportion_values::{
     Coefficients, GraphForm, GraphValue, Outside, Semivalue, SolutionConcept, ValueError, enumerate,
 };
 
-use crate::common::{ByBatch, largest_difference, untouched};
+use crate::common::graphs::{OUTSIDE, c_shapley};
+use crate::common::{ByBatch, Several, assert_close, largest_difference, on_threads, untouched};
 
 /// Finite values whose sums are not.
 fn huge(players: usize) -> impl Game {
@@ -44,8 +45,8 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
         assert_eq!(got.std_errors, Some(vec![0.0; 9]));
         let wanted = value.enumerate(&game, &Graph::line(9)).unwrap();
         assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
-        let error = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
-        assert!(matches!(error, EstimatorError::Budget { least: said, .. } if said == least), "{error}");
+        let refused = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
+        assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least), "{refused}");
     }
 }
 
@@ -109,29 +110,27 @@ fn limits_are_found_before_anything_is_evaluated() {
 fn what_cannot_be_asked_for_is_said() {
     for value in forms() {
         let estimator = OnGraph::new(Graph::line(5), value.clone());
-        let error = estimator.values(&untouched(6)).unwrap_err();
-        let is_of_others = |error: &EstimatorError| {
-            matches!(
-                error,
-                EstimatorError::Value(ValueError::Game(GameError::GraphOfOthers { nodes: 5, players: 6 }))
-            )
-        };
-        assert!(is_of_others(&error), "{error}");
-        assert!(is_of_others(&estimator.estimate(&untouched(6), 100, 0).unwrap_err()));
+        for refused in [estimator.values(&untouched(6)), estimator.estimate(&untouched(6), 100, 0)] {
+            let error = refused.unwrap_err();
+            let EstimatorError::Value(ValueError::Game(error)) = error else { panic!("{error}") };
+            assert!(matches!(error, GameError::GraphOfOthers { nodes: 5, players: 6 }), "{error}");
+        }
         let none = OnGraph::new(Graph::line(0), value.clone());
-        assert!(matches!(none.values(&untouched(0)), Err(EstimatorError::NoPlayers)));
-        assert!(matches!(none.coalitions(), Err(EstimatorError::NoPlayers)));
+        let refused = none.values(&untouched(0)).unwrap_err();
+        assert!(matches!(refused, EstimatorError::NoPlayers), "{refused}");
+        let refused = none.coalitions().unwrap_err();
+        assert!(matches!(refused, EstimatorError::NoPlayers), "{refused}");
         let law = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
-        let error = OnGraph::new(Graph::line(5), value.clone().of(law)).coalitions().unwrap_err();
+        let refused = OnGraph::new(Graph::line(5), value.clone().of(law)).coalitions().unwrap_err();
         assert!(
             matches!(
-                error,
+                refused,
                 EstimatorError::Value(ValueError::WeightsForOtherPlayers { weights: 2, players: 5 })
             ),
-            "{error}"
+            "{refused}"
         );
-        let error = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
-        assert!(matches!(error, EstimatorError::Value(ValueError::Overflow { .. })), "{error}");
+        let refused = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
+        assert!(matches!(refused, EstimatorError::Value(ValueError::Overflow { .. })), "{refused}");
     }
     // Two players around each coalition are more than there are.
     let law = Semivalue::by_size_law(&[0.2; 5]).unwrap();
@@ -139,11 +138,53 @@ fn what_cannot_be_asked_for_is_said() {
     assert!(OnGraph::new(Graph::line(5), printed.clone()).coalitions().is_ok());
     let GraphForm::Connected { coefficients, outside, .. } = printed.form else { panic!() };
     let wide = GraphValue { form: GraphForm::Connected { order: 2, coefficients, outside }, semivalue: law };
-    let error = OnGraph::new(Graph::line(5), wide).values(&untouched(5)).unwrap_err();
+    let refused = OnGraph::new(Graph::line(5), wide).values(&untouched(5)).unwrap_err();
     assert!(
-        matches!(error, EstimatorError::Value(ValueError::PrintedWeights { player: 1, players: 5 })),
-        "{error}"
+        matches!(refused, EstimatorError::Value(ValueError::PrintedWeights { player: 1, players: 5 })),
+        "{refused}"
     );
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let tree = Graph::from_edges(40, (1..40).map(|node| ((node - 1) / 2, node))).unwrap();
+    for graph in [Graph::grid(12, 11, Adjacency::Four), tree] {
+        let game = Several(SumOfUnanimity::random(graph.nodes(), 60, 4, 1), 1.0);
+        let mut estimators: Vec<Box<dyn Estimator>> = vec![
+            Box::new(OnGraph::new(graph.clone(), GraphValue::l_shapley(2))),
+            Box::new(LocalSampling::permutations(graph.clone(), 3)),
+            Box::new(LocalSampling::leverage(graph.clone(), 3)),
+        ];
+        for value in c_shapley(2) {
+            estimators.push(Box::new(OnGraph::new(graph.clone(), value)));
+        }
+        for estimator in estimators {
+            let budget = estimator.minimum_budget(graph.nodes()).max(12_000);
+            let of = |threads| on_threads(threads, || estimator.estimate(&game, budget, 5).unwrap());
+            let one = of(1);
+            for threads in [2, 5] {
+                assert_eq!(of(threads), one, "{} {}", estimator.name(), estimator.value());
+            }
+        }
+    }
+}
+
+#[test]
+fn additive_games_come_back_whole() {
+    let sparse = Graph::from_edges(8, [(1, 2), (2, 5)]).unwrap();
+    for graph in [Graph::line(30), Graph::grid(6, 7, Adjacency::Four), sparse] {
+        let weights: Vec<f64> = (0..graph.nodes()).map(|player| 10.5 - 1.5 * player as f64).collect();
+        let game = Additive::new(weights.clone()).unwrap();
+        for order in [0, 1, 2] {
+            for value in [GraphValue::l_shapley(order), GraphValue::c_shapley(order)] {
+                for outside in OUTSIDE {
+                    let value = value.clone().with_outside(outside);
+                    let got = OnGraph::new(graph.clone(), value).values(&game).unwrap();
+                    assert_close(&got.values, &weights, 1e-12, &got.value.to_string());
+                }
+            }
+        }
+    }
 }
 
 #[test]

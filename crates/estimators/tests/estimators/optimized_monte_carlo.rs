@@ -1,22 +1,17 @@
 //! Optimized Monte Carlo against its definition written out, against enumeration and closed forms, and what it promises of its errors.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use apportion_estimators::{
     Estimator, EstimatorError, Explanation, FullBudget, OptimizedMonteCarlo, Orders, PermutationShap,
     References, exact,
 };
 use apportion_games::{
-    Additive, Airport, Background, ClosedForm, Coalition, Coalitions, Counted, Game, Glove, MarginalGame,
-    Purpose, SumOfUnanimity, stream,
+    ClosedForm, Coalition, Coalitions, Counted, Game, Glove, MarginalGame, Purpose, SumOfUnanimity, stream,
 };
 use apportion_samplers::permutation;
 use apportion_values::Semivalue;
-use rand::RngExt;
 
 use crate::common::{
-    ByBatch, Coverage, Recorded, Several, assert_close, assert_unbiased, assert_within, mean_and_error,
-    on_threads, random_table, squared_error,
+    Coverage, Several, assert_close, assert_unbiased, marginal, mean_and_error, products, runs,
 };
 
 const ORDERS: [Orders; 3] = [Orders::Independent, Orders::Antithetic, Orders::Balanced];
@@ -95,26 +90,11 @@ fn it_is_the_mean_of_contributions_along_its_orders() {
     }
 }
 
-/// A marginal game of products and sums, with weighted rows or not.
-fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -> (Vec<f64>, Background) {
-    let mut rng = stream(seed, Purpose::Experiment, 1);
-    let explicand = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
-    let background: Vec<f64> = (0..rows * players).map(|_| rng.random_range(-1.0..1.0)).collect();
-    let background = Background::rows(background, players).expect("finite rows");
-    let weights: Vec<f64> = (1..=rows).map(|row| if weighted { row as f64 } else { 1.0 }).collect();
-    (explicand, background.with_weights(&weights).expect("positive weights"))
-}
-
-fn model(row: &[f64]) -> f64 {
-    row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
-}
-
 #[test]
 fn with_references_drawn_every_draw_is_in_one_scenario() {
     for (players, rows) in [(2, 3), (5, 4), (9, 20), (65, 2)] {
         let (explicand, background) = marginal(players, rows, false, 3);
-        let model = model;
-        let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+        let game = MarginalGame::new(&products, &explicand, &background).unwrap();
         for orders in ORDERS {
             let draws = if orders == Orders::Balanced && players > 20 { 5 } else { 30 };
             let steps = sampling(orders).minimum_budget(players) - 2;
@@ -149,13 +129,14 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
 fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
     for weighted in [false, true] {
         let (explicand, background) = marginal(6, 15, weighted, 4);
-        let model = model;
-        let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+        let game = MarginalGame::new(&products, &explicand, &background).unwrap();
         let truth = exact(&game, Semivalue::Shapley).unwrap().values;
         for orders in ORDERS {
-            let runs: Vec<Explanation> =
-                (0..200).map(|seed| drawn(orders).estimate(&game, 60, seed).unwrap()).collect();
-            unbiased_and_covering(&runs, &truth, &format!("{orders:?}, weighted: {weighted}"));
+            unbiased_and_covering(
+                &runs(&drawn(orders), &game, 60, 200),
+                &truth,
+                &format!("{orders:?}, weighted: {weighted}"),
+            );
         }
     }
 }
@@ -202,25 +183,6 @@ fn antithetic_it_is_permutation_shap_but_for_rounding() {
 }
 
 #[test]
-fn errors_fall_as_the_square_root_of_the_budget() {
-    // The slope of the logarithm of the mean squared error, −1, from a budget to 64 times as much.
-    let game = SumOfUnanimity::random(8, 60, 5, 8);
-    let truth = exact(&game, Semivalue::Shapley).unwrap().values;
-    for orders in ORDERS {
-        let error = |budget: usize| {
-            let squares = (0..60).map(|seed| {
-                let got = sampling(orders).estimate(&game, budget, seed).unwrap().values;
-                squared_error(&got, &truth)
-            });
-            squares.sum::<f64>().ln()
-        };
-        let slope = (error(2 + 64 * 280) - error(2 + 280)) / 64f64.ln();
-        // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of the slope.
-        assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
-    }
-}
-
-#[test]
 fn estimates_are_unbiased_and_know_their_errors() {
     let skewed = Glove::new(2, 6).unwrap();
     let game = SumOfUnanimity::random(9, 50, 5, 3);
@@ -229,9 +191,7 @@ fn estimates_are_unbiased_and_know_their_errors() {
             [("glove", &skewed as &dyn Game, skewed.shapley()), ("terms", &game, game.shapley())]
         {
             let n = game.players();
-            let runs: Vec<Explanation> = (0..200)
-                .map(|seed| sampling(orders).estimate(game, 2 + 40 * n * (n - 1), seed).unwrap())
-                .collect();
+            let runs = runs(&sampling(orders), game, 2 + 40 * n * (n - 1), 200);
             unbiased_and_covering(&runs, &truth, &format!("{name}, {orders:?}"));
         }
     }
@@ -240,42 +200,19 @@ fn estimates_are_unbiased_and_know_their_errors() {
 #[test]
 fn standard_errors_cover_the_truth_of_random_games() {
     for orders in ORDERS {
-        let mut coverage = Coverage::default();
-        for seed in 0..120 {
-            let game = SumOfUnanimity::random(12, 80, 5, seed);
-            let got = sampling(orders).estimate(&game, 2 + 30 * 12 * 11, seed).unwrap();
-            coverage.add(&got.values, &got.std_errors.unwrap(), &game.shapley());
-        }
+        let coverage = Coverage::of_random_games(&sampling(orders), (12, 80), 2 + 30 * 12 * 11, 120);
+        assert_eq!(coverage.all, 1440, "all have standard errors");
         let coverage = coverage.share();
         assert!((0.92..=0.97).contains(&coverage), "{orders:?}: {coverage}");
     }
 }
 
 #[test]
-fn textbook_games_come_out_within_their_errors() {
-    let airport = Airport::new((1..=10).map(|cost| f64::from(cost * cost)).collect::<Vec<_>>()).unwrap();
-    let glove = Glove::new(6, 7).unwrap();
-    let terms = SumOfUnanimity::random(65, 300, 6, 1);
-    for orders in ORDERS {
-        let games: [(&dyn ClosedForm, usize); 3] = [(&airport, 100), (&glove, 30), (&terms, 10)];
-        for (game, blocks) in games {
-            let n = game.players();
-            let got = sampling(orders).estimate(&game, 2 + blocks * n * (n - 1), 2).unwrap();
-            assert_within(&got, &game.shapley(), 5.0, 1e-9, &format!("{orders:?}"));
-        }
-    }
-}
-
-#[test]
-fn additive_games_have_no_error_and_all_is_divided() {
+fn all_there_is_is_divided() {
     for players in [2, 3, 8, 65, 130] {
-        let worth: Vec<f64> = (0..players).map(|i| (i as f64 * 0.7).sin()).collect();
-        let game = Additive::new(worth.clone()).unwrap();
+        let game = Several(SumOfUnanimity::random(players, 30, 5, 4), 1e3);
         for orders in ORDERS {
             let estimator = sampling(orders);
-            let got = estimator.estimate(&game, estimator.minimum_budget(players), 1).unwrap();
-            assert_close(&got.values, &worth, 1e-12, "worth");
-            let game = Several(SumOfUnanimity::random(players, 30, 5, 4), 1e3);
             let got = estimator.estimate(&game, estimator.minimum_budget(players), 1).unwrap();
             let scale = got.prediction.iter().map(|x| x.abs()).fold(1.0, f64::max);
             assert!(got.efficiency_gap() < 1e-11 * scale, "{orders:?}: {}", got.efficiency_gap());
@@ -300,101 +237,23 @@ fn evaluations_are_what_the_game_was_asked_for_and_within_the_budget() {
 }
 
 #[test]
-fn least_budgets_are_one_draw_and_less_is_refused() {
+fn least_budgets_are_one_draw() {
     let least = |orders| [1, 2, 3, 8, 20].map(|players| sampling(orders).minimum_budget(players));
     assert_eq!(least(Orders::Independent), [2, 3, 4, 9, 21]);
     assert_eq!(least(Orders::Antithetic), [2, 4, 6, 16, 40]);
     assert_eq!(least(Orders::Balanced), [2, 4, 8, 58, 382]);
-    for players in [1, 2, 3, 8, 20] {
-        let game = SumOfUnanimity::random(players, 10, 3, 1);
-        for orders in ORDERS {
-            for estimator in
-                [sampling(orders), drawn(orders), OptimizedMonteCarlo { orders, ..Default::default() }]
-            {
-                let least = estimator.minimum_budget(players);
-                assert!(estimator.estimate(&game, least, 0).is_ok());
-                for budget in [0, 1, least - 1] {
-                    let refused = estimator.estimate(&game, budget, 0).unwrap_err();
-                    assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least));
-                }
-                let refused = estimator.estimate(&game, usize::MAX, 0);
-                let is_enumerated = players == 1 || estimator.full_budget == FullBudget::Enumerate;
-                assert!(is_enumerated == refused.is_ok(), "{players}");
-            }
-        }
-    }
 }
 
 #[test]
 fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     let (explicand, background) = marginal(9, 20, false, 3);
-    let model = model;
-    let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+    let game = MarginalGame::new(&products, &explicand, &background).unwrap();
     // 74 evaluations in one of 20 scenarios are four of the game.
     assert!(drawn(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = drawn(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { given: 5, least: 6, .. }), "{refused}");
     let exact = OptimizedMonteCarlo { references: References::Drawn, ..Default::default() };
     assert!(exact.estimate(&game, 512, 0).unwrap().diagnostics.exact);
-}
-
-#[test]
-fn full_budgets_are_exact_unless_asked_otherwise() {
-    let game = random_table(8, 2, 100.0, 4);
-    let truth = exact(&game, Semivalue::Shapley).unwrap().values;
-    for orders in ORDERS {
-        let got = OptimizedMonteCarlo { orders, ..Default::default() }.estimate(&game, 256, 0).unwrap();
-        assert!(got.diagnostics.exact);
-        assert_close(&got.values, &truth, 1e-12, "exact");
-        assert!(!sampling(orders).estimate(&game, 256, 0).unwrap().diagnostics.exact);
-    }
-}
-
-#[test]
-fn results_do_not_depend_on_threads() {
-    let (explicand, background) = marginal(30, 40, true, 3);
-    let model = model;
-    let marginal = MarginalGame::new(&model, &explicand, &background).unwrap();
-    let table = random_table(12, 3, 100.0, 1);
-    for orders in ORDERS {
-        let of = |threads: usize| {
-            on_threads(threads, || {
-                let scenarios = drawn(orders).estimate(&marginal, 2000, 7).unwrap();
-                [scenarios, sampling(orders).estimate(&table, 60_000, 7).unwrap()]
-            })
-        };
-        assert_eq!(of(1), of(3), "{orders:?}");
-    }
-}
-
-#[test]
-fn draws_for_a_budget_are_the_first_of_those_for_a_larger_one() {
-    let asked = |orders, budget| {
-        let game = Recorded::new(SumOfUnanimity::random(20, 60, 4, 1));
-        sampling(orders).growing().estimate(&game, budget, 3).unwrap();
-        game.take()
-    };
-    for orders in ORDERS {
-        let (small, large) = (asked(orders, 1000), asked(orders, 3333));
-        assert!(large.len() > 2 * small.len() && large[..small.len()] == small, "{orders:?}");
-    }
-}
-
-#[test]
-fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
-    for (players, budget) in [(10, 200_000), (1000, 50_000), (5000, 30_000)] {
-        for orders in [Orders::Independent, Orders::Antithetic] {
-            let widest = AtomicUsize::new(0);
-            let game = ByBatch(players, |batch: &Coalitions, out: &mut [f64]| {
-                widest.fetch_max(batch.words().len(), Ordering::Relaxed);
-                out.iter_mut().zip(batch.sizes()).for_each(|(value, &size)| *value = f64::from(size));
-                Ok(())
-            });
-            let got = sampling(orders).estimate(&game, budget, 0).unwrap();
-            assert_close(&got.values, &vec![1.0; players], 1e-12, "one each");
-            assert!(widest.load(Ordering::Relaxed) <= 1 << 18, "{players}");
-        }
-    }
 }
 
 #[test]
@@ -410,12 +269,8 @@ fn the_law_of_the_errors_is_known_where_there_are_errors() {
     let law = got.diagnostics.error_law.unwrap();
     assert_eq!(law.directions.len(), 3);
     // ν from the covariance of the estimates themselves.
-    let runs: Vec<Vec<f64>> = (0..2000)
-        .map(|seed| {
-            let got = sampling(Orders::Antithetic).estimate(&game, 2 + 18, seed).unwrap();
-            got.output(0)
-        })
-        .collect();
+    let runs: Vec<Vec<f64>> =
+        runs(&sampling(Orders::Antithetic), &game, 2 + 18, 2000).iter().map(|run| run.output(0)).collect();
     let means = mean(&runs);
     let covariance = |a: usize, b: usize| {
         runs.iter().map(|run| (run[a] - means[a]) * (run[b] - means[b])).sum::<f64>() / 1999.0

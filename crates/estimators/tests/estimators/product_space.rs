@@ -1,5 +1,7 @@
 //! Monte Carlo on the product space, for each player alone and by nested permutations, against the definitions.
 
+use std::collections::BTreeSet;
+
 use apportion_estimators::{Estimator, EstimatorError, NestedPermutation, PlayerEstimates, ProductSpace};
 use apportion_games::{
     Additive, Background, BatchModel, BoxError, Coalitions, Counted, Game, GameError, MarginalGame,
@@ -8,7 +10,9 @@ use apportion_games::{
 use apportion_values::{CoalitionalValue, LinearValue, Semivalue, SolutionConcept, ValueError};
 use rand::RngExt;
 
-use crate::common::{assert_unbiased, on_threads, squared_error};
+use crate::common::{
+    assert_unbiased, largest_difference, of_terms_in_groups, on_threads, squared_error, values,
+};
 
 const PLAYERS: usize = 5;
 
@@ -223,9 +227,7 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
         for concept in concepts() {
             let truth = concept.enumerate(game, Some(&partition())).unwrap().values;
             let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
-            let runs: Vec<Vec<f64>> =
-                (0..200).map(|seed| independent.estimate(game, 34, seed).unwrap().values).collect();
-            assert_unbiased(&runs, &truth, 4.0, &format!("{concept:?}"));
+            assert_unbiased(&values(&independent, game, 34, 200), &truth, 4.0, &format!("{concept:?}"));
             for nested in nested(&concept, &partition()) {
                 // Fewer draws than scenarios, and more.
                 for draws in [5, 30] {
@@ -330,29 +332,38 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
     }
 }
 
-/// The values of a sum of unanimity games by their closed forms: i gets of the term of carrier T, which meets g groups, one of them the
-/// `t` members of its own group of `s`, the given share.
-fn closed_form(
-    game: &SumOfUnanimity,
-    partition: &Partition,
-    share: impl Fn(bool, usize, usize, usize, bool) -> f64,
-) -> Vec<f64> {
+/// Two-step Shapley values of a sum of unanimity games. A term's coefficient is divided among the groups that it touches, and by each among
+/// all of its members; within one group it goes to those in the term instead.
+fn two_step_of_terms(game: &SumOfUnanimity, partition: &Partition) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
-        let mut met: Vec<usize> = term.members().map(|member| partition.group_of(member)).collect();
-        met.sort_unstable();
-        let inside = |group: usize| met.iter().filter(|&&other| other == group).count();
-        let mut groups = met.clone();
-        groups.dedup();
-        for &group in &groups {
-            for &player in partition.group(group) {
-                let (t, s) = (inside(group), partition.group(group).len());
-                values[player] +=
-                    coefficient * share(term.contains(player), groups.len(), t, s, groups.len() == 1);
-            }
+        let touched: BTreeSet<usize> = term.members().map(|member| partition.group_of(member)).collect();
+        if touched.len() == 1 {
+            term.members().for_each(|member| values[member] += coefficient / term.size() as f64);
+            continue;
+        }
+        for group in touched.iter().map(|&group| partition.group(group)) {
+            let share = coefficient / (touched.len() * group.len()) as f64;
+            group.iter().for_each(|&member| values[member] += share);
         }
     }
     values
+}
+
+/// Estimates for all values from so many draws, by each of the methods that have them.
+fn from_draws(
+    concept: &SolutionConcept,
+    partition: &Partition,
+    game: &dyn Game,
+    draws: usize,
+    seed: u64,
+) -> Vec<PlayerEstimates> {
+    let all: Vec<usize> = (0..game.players()).collect();
+    let independent = ProductSpace::grouped(concept.clone(), partition.clone());
+    let nested = nested(concept, partition);
+    let independent = independent.estimate_players(game, &all, draws, seed).unwrap();
+    let nested = nested.iter().map(|nested| nested.estimate_draws(game, draws, seed).unwrap());
+    std::iter::once(independent).chain(nested).collect()
 }
 
 #[test]
@@ -368,28 +379,13 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
             structures.push(Partition::new(players, groups).unwrap());
         }
         for partition in structures {
-            let member = |is_member: bool, share: f64| if is_member { share } else { 0.0 };
-            let owen = closed_form(&game, &partition, |is_member, g, t, _, _| {
-                member(is_member, 1.0 / (g * t) as f64)
-            });
-            let banzhaf_owen = closed_form(&game, &partition, |is_member, g, t, _, _| {
-                member(is_member, 0.5f64.powi((g + t - 2) as i32))
-            });
-            let two_step = closed_form(&game, &partition, |is_member, g, t, s, alone| {
-                let (own, worth) = if alone { (member(is_member, 1.0 / t as f64), 1.0) } else { (0.0, 0.0) };
-                own + (1.0 / g as f64 - worth) / s as f64
-            });
-            for (name, truth) in [("owen", owen), ("banzhaf-owen", banzhaf_owen), ("two-step", two_step)] {
-                let concept: SolutionConcept = name.parse().unwrap();
-                let all: Vec<usize> = (0..players).collect();
-                let mut estimates = vec![
-                    ProductSpace::grouped(concept.clone(), partition.clone())
-                        .estimate_players(&game, &all, 200, 2)
-                        .unwrap(),
-                ];
-                let nested = nested(&concept, &partition);
-                estimates.extend(nested.iter().map(|nested| nested.estimate_draws(&game, 200, 2).unwrap()));
-                for got in estimates {
+            let coalitional = |value| of_terms_in_groups(&game, &partition, &value);
+            for (name, truth) in [
+                ("owen", coalitional(CoalitionalValue::owen())),
+                ("banzhaf-owen", coalitional(CoalitionalValue::banzhaf_owen())),
+                ("two-step", two_step_of_terms(&game, &partition)),
+            ] {
+                for got in from_draws(&name.parse().unwrap(), &partition, &game, 200, 2) {
                     for ((value, error), wanted) in got.values.iter().zip(got.std_errors.unwrap()).zip(&truth)
                     {
                         // Contributions that are rare may have been missed by all draws.
@@ -414,19 +410,10 @@ fn additive_games_are_exact_with_one_draw() {
         let game = Additive::new(worth.clone()).unwrap();
         let groups = (0..players.min(4)).map(|group| (group..players).step_by(4).collect()).collect();
         let partition = Partition::new(players, groups).unwrap();
-        let all: Vec<usize> = (0..players).collect();
-        let largest = |got: PlayerEstimates| {
-            let differences = got.values.iter().zip(&worth).map(|(got, wanted)| (got - wanted).abs());
-            (differences.fold(0.0, f64::max), got.std_errors)
-        };
         for name in ["shapley", "banzhaf", "owen", "banzhaf-owen", "two-step"] {
-            let concept: SolutionConcept = name.parse().unwrap();
-            let independent = ProductSpace::grouped(concept.clone(), partition.clone());
-            let (difference, errors) = largest(independent.estimate_players(&game, &all, 1, 3).unwrap());
-            assert!(difference < 1e-13 * players as f64 && errors.is_none(), "{name}");
-            for nested in nested(&concept, &partition) {
-                let (difference, errors) = largest(nested.estimate_draws(&game, 1, 3).unwrap());
-                assert!(difference < 1e-13 * players as f64 && errors.is_none(), "{name}");
+            for got in from_draws(&name.parse().unwrap(), &partition, &game, 1, 3) {
+                let difference = largest_difference(&got.values, &worth);
+                assert!(difference < 1e-13 * players as f64 && got.std_errors.is_none(), "{name}");
             }
         }
     }
@@ -472,7 +459,7 @@ fn in_each_draw_a_groups_members_add_up_to_what_the_group_gets_in_one_order_of_t
     };
     for name in ["owen", "two-step"] {
         let concept: SolutionConcept = name.parse().unwrap();
-        let mut met = std::collections::BTreeSet::new();
+        let mut met = BTreeSet::new();
         for seed in 0..30 {
             for (antithetic, nested) in [true, false].into_iter().zip(nested(&concept, &partition)) {
                 let got = nested.estimate_draws(&game, 1, seed).unwrap().values;
@@ -514,7 +501,7 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     let truth = SolutionConcept::owen().enumerate(&game, Some(&partition())).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
-    assert!(got.values.iter().zip(&truth).all(|(got, wanted)| (got - wanted).abs() < 1e-13));
+    assert!(largest_difference(&got.values, &truth) < 1e-13);
     // A draw of fifty for what was not seen, of the size of the largest values at most.
     let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     assert!(got.std_errors.unwrap().iter().all(|error| *error <= largest / 50.0));
@@ -547,17 +534,15 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
         let background = background(rows);
         let inner = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
         for concept in concepts() {
-            let mut estimators: Vec<(Box<dyn Estimator>, usize, usize)> = vec![(
-                Box::new(ProductSpace::grouped(concept.clone(), partition()).keep_sampling()),
-                cost(&concept, None),
-                0,
-            )];
+            let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
+            let mut estimators: Vec<(Box<dyn Estimator>, usize)> =
+                vec![(Box::new(independent), cost(&concept, None))];
             for (antithetic, nested) in [true, false].into_iter().zip(nested(&concept, &partition())) {
                 // The ends are known in one scenario.
                 let known = if rows == 1 { 2 } else { 0 };
-                estimators.push((Box::new(nested), cost(&concept, Some(antithetic)) - known, known));
+                estimators.push((Box::new(nested), cost(&concept, Some(antithetic)) - known));
             }
-            for (estimator, cost, _) in estimators {
+            for (estimator, cost) in estimators {
                 for budget in [40, 57] {
                     let game = Counted::new(&inner);
                     let got = estimator.estimate(&game, budget, 1).unwrap();
@@ -573,9 +558,10 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
                 assert!(estimator.estimate(&inner, least, 1).is_ok());
                 assert!(estimator.minimum_budget(PLAYERS) >= least);
                 let refused = estimator.estimate(&inner, least - 1, 1).unwrap_err();
-                let is_least = matches!(refused, EstimatorError::Budget { given, least: said, players: 5, .. }
-                    if given == least - 1 && said == least);
-                assert!(is_least, "{refused}");
+                assert!(
+                    matches!(refused, EstimatorError::Budget { given, least: said, players: 5, .. } if (given + 1, said) == (least, least)),
+                    "{refused}"
+                );
             }
             let true_marginal = ProductSpace::grouped(concept.clone(), partition()).true_marginal();
             if rows == 1 {
@@ -611,9 +597,7 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
         for estimator in estimators {
             let counted = Counted::new(&game);
             let got = estimator.estimate(&counted, coalitions, 1).unwrap();
-            assert!(
-                got.diagnostics.exact && got.values.iter().zip(&truth).all(|(a, b)| (a - b).abs() < 1e-13)
-            );
+            assert!(got.diagnostics.exact && largest_difference(&got.values, &truth) < 1e-13, "{concept:?}");
             assert_eq!(counted.evaluations() as usize, got.evaluations, "{concept:?}");
             assert!(got.evaluations <= coalitions && got.method == estimator.name());
             if !matches!(concept, SolutionConcept::Linear(_)) {
@@ -695,13 +679,8 @@ fn what_does_not_fit_is_refused_before_any_work() {
     for refused in
         [nested.estimate(&game, 100, 0).unwrap_err(), nested.estimate_draws(&game, 100, 0).unwrap_err()]
     {
-        let wrong = |error: &EstimatorError| {
-            matches!(
-                error,
-                EstimatorError::Value(ValueError::Game(GameError::PartitionOfOthers { given: 4, wanted: 3 }))
-            )
-        };
-        assert!(wrong(&refused), "{refused}");
+        let EstimatorError::Value(ValueError::Game(error)) = refused else { panic!("{refused}") };
+        assert!(matches!(error, GameError::PartitionOfOthers { given: 4, wanted: 3 }), "{error}");
     }
     let refused = ProductSpace::new(SolutionConcept::TwoStepShapley).estimate(&game, 100, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Value(ValueError::NoPartition { .. })), "{refused}");
@@ -750,7 +729,8 @@ fn a_model_that_fails_is_an_error_with_its_coalition() {
         independent.estimate_players(&game, &[1, 2], 5000, 0),
         nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 5000, 0),
     ] {
-        assert!(matches!(failed, Err(EstimatorError::Game(GameError::NotFinite { .. }))));
+        let refused = failed.unwrap_err();
+        assert!(matches!(refused, EstimatorError::Game(GameError::NotFinite { .. })), "{refused}");
     }
 }
 

@@ -1,19 +1,13 @@
 //! Projected stochastic gradient against a textbook run on the same draws, enumeration, its stated rate, and bad parameters.
 
-use std::sync::Mutex;
-
 use apportion_estimators::{
     Estimator, EstimatorError, FullBudget, GradientError, GradientLaw, IterateAverage, IterateSet, Pairing,
-    ProjectedGradient, StartShare, StepSize, exact,
+    ProjectedGradient, StartShare, StepSize,
 };
-use apportion_games::{
-    Additive, Airport, ClosedForm, Coalitions, Game, GameError, Glove, SumOfUnanimity, TabulatedGame,
-    WeightedVoting,
-};
+use apportion_games::{ClosedForm, Coalitions, Game, SumOfUnanimity};
 use apportion_solvers::{Ball, Hyperplane, Stopping, dykstra};
-use apportion_values::Semivalue;
 
-use crate::common::{Coverage, assert_unbiased, squared_error};
+use crate::common::{Coverage, Recorded, assert_unbiased, mean_squared_error, runs, values};
 
 fn sampling() -> ProjectedGradient {
     ProjectedGradient { full_budget: FullBudget::Sample, ..ProjectedGradient::default() }
@@ -21,40 +15,6 @@ fn sampling() -> ProjectedGradient {
 
 fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
-}
-
-/// Remembers what it was asked, and in batches of what lengths.
-struct Recorded<G> {
-    game: G,
-    asked: Mutex<(Coalitions, Vec<usize>)>,
-}
-
-impl<G: Game> Recorded<G> {
-    fn new(game: G) -> Self {
-        let asked = Mutex::new((Coalitions::new(game.players()), Vec::new()));
-        Self { game, asked }
-    }
-
-    /// The coalitions asked for, without the empty and the full one that come first, and the lengths of batches.
-    fn asked(self) -> (Coalitions, Vec<usize>) {
-        let (coalitions, lengths) = self.asked.into_inner().unwrap();
-        (coalitions.slice(2..coalitions.len()), lengths)
-    }
-}
-
-impl<G: Game> Game for Recorded<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().unwrap();
-        asked.0.extend(batch);
-        asked.1.push(batch.len());
-        self.game.values(batch, out)
-    }
 }
 
 /// `q_l` as the documentation says, by entry l − 1, with pairs symmetric.
@@ -178,7 +138,9 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                         };
                         let recorded = Recorded::new(game.clone());
                         let got = estimator.estimate(&recorded, 128, 5).unwrap();
-                        let (asked, _) = recorded.asked();
+                        // Without the empty and the full one, which come first.
+                        let mut asked = Coalitions::new(players);
+                        recorded.take_coalitions()[2..].iter().for_each(|row| asked.push(row.view()));
                         assert_eq!(got.evaluations, asked.len() + 2);
                         let total = (got.prediction[0] - got.base[0]).abs();
                         let bounds = if bounded { (radius, total) } else { (n.sqrt(), 1.0) };
@@ -213,58 +175,8 @@ fn estimates_are_unbiased_after_any_number_of_steps() {
     let plain = ProjectedGradient { start: StartShare::Removed, ..ProjectedGradient::constant(0.01) };
     for estimator in [sampling(), ProjectedGradient { full_budget: FullBudget::Sample, ..plain }] {
         for budget in [22, 82] {
-            let runs: Vec<Vec<f64>> =
-                (0..1000).map(|seed| estimator.estimate(&game, budget, seed).unwrap().values).collect();
+            let runs = values(&estimator, &game, budget, 1000);
             assert_unbiased(&runs, &truth, 4.5, &format!("{estimator:?} at {budget}"));
-        }
-    }
-}
-
-#[test]
-fn squared_errors_fall_as_one_over_the_number_of_steps() {
-    let games: [(&str, Box<dyn Game>, Vec<f64>); 4] = [
-        {
-            let game = Glove::new(3, 5).unwrap();
-            ("glove", Box::new(game.clone()), game.shapley())
-        },
-        {
-            let game = Airport::new((1..=10).map(f64::from).collect::<Vec<_>>()).unwrap();
-            ("airport", Box::new(game.clone()), game.shapley())
-        },
-        {
-            let game = WeightedVoting::new(8, vec![4, 3, 2, 2, 1, 1, 1]).unwrap();
-            ("voting", Box::new(game.clone()), game.shapley())
-        },
-        {
-            let game = SumOfUnanimity::random(12, 40, 5, 1);
-            ("unanimity", Box::new(game.clone()), game.shapley())
-        },
-    ];
-    for (name, game, truth) in &games {
-        let enumerated = exact(game, Semivalue::Shapley).unwrap().values;
-        assert!(squared_error(&enumerated, truth) < 1e-20);
-        let radius = 1.5 * squared_norm(truth).sqrt();
-        let published = |estimator: ProjectedGradient| ProjectedGradient {
-            set: IterateSet::Ball(radius),
-            full_budget: FullBudget::Sample,
-            ..estimator
-        };
-        for (rule, estimator) in [
-            ("default", sampling()),
-            ("inverse", published(ProjectedGradient::inverse())),
-            ("square root", published(ProjectedGradient::square_root(0.1))),
-        ] {
-            let mean_error = |steps: usize| {
-                let budget = 2 + steps * if estimator.pairing == Pairing::Paired { 2 } else { 1 };
-                let error = |seed| {
-                    squared_error(&estimator.estimate(game, budget, seed).unwrap().values, &enumerated)
-                };
-                (0..40).map(error).sum::<f64>() / 40.0
-            };
-            let slope = (mean_error(16_000) / mean_error(1000)).ln() / 16f64.ln();
-            eprintln!("{name}, {rule}: slope {slope:.2}");
-            // Means of 40 runs have a standard error of at most 1/4 of them here: 0.13 of the slope.
-            assert!((-1.6..=-0.6).contains(&slope), "{name}, {rule}: {slope}");
         }
     }
 }
@@ -272,12 +184,10 @@ fn squared_errors_fall_as_one_over_the_number_of_steps() {
 #[test]
 fn a_constant_step_stays_at_an_error_in_proportion_to_it() {
     let game = SumOfUnanimity::random(10, 40, 5, 1);
-    let truth = game.shapley();
     let error = |step: f64, budget: usize| {
         let estimator =
             ProjectedGradient { full_budget: FullBudget::Sample, ..ProjectedGradient::constant(step) };
-        let one = |seed| squared_error(&estimator.estimate(&game, budget, seed).unwrap().values, &truth);
-        (0..60).map(one).sum::<f64>() / 60.0
+        mean_squared_error(&values(&estimator, &game, budget, 60), &game.shapley())
     };
     let (long, longer, short) = (error(0.01, 2000), error(0.01, 8000), error(0.0025, 8000));
     assert!((longer / long - 1.0).abs() < 0.4, "{long}, {longer}");
@@ -299,60 +209,16 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         ("square root", kept(ProjectedGradient::square_root(0.05)), 100),
         ("last", ProjectedGradient { average: IterateAverage::Last, ..sampling() }, 100),
     ] {
-        let mut coverage = Coverage::default();
-        for seed in 0..60 {
-            let game = SumOfUnanimity::random(20, 100, 5, seed);
-            let got = estimator.estimate(&game, 20 * per_player, seed).unwrap();
+        let coverage = Coverage::of_random_games(&estimator, (20, 100), 20 * per_player, 60);
+        assert_eq!(coverage.all, 1200, "all have standard errors");
+        for got in runs(&estimator, &SumOfUnanimity::random(20, 100, 5, 0), 20 * per_player, 20) {
             let law = got.diagnostics.error_law.unwrap();
-            assert!(law.degrees_of_freedom >= 8.0 && law.bounded_draws.is_none());
-            assert!((1.0..=19.0).contains(&law.directions[0]));
-            coverage.add(&got.values, &got.std_errors.unwrap(), &game.shapley());
+            assert!(law.degrees_of_freedom >= 8.0 && law.bounded_draws.is_none(), "{name}");
+            assert!((1.0..=19.0).contains(&law.directions[0]), "{name}");
         }
         let coverage = coverage.share();
         eprintln!("{name} at {per_player}n: {coverage:.3}");
         assert!((0.91..=0.985).contains(&coverage), "{name} at {per_player}n: {coverage}");
-    }
-}
-
-#[test]
-fn results_are_the_same_on_any_number_of_threads() {
-    let game = SumOfUnanimity::random(70, 200, 4, 1);
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| ProjectedGradient::default().estimate(&game, 5000, 1).unwrap())
-    };
-    assert_eq!(run(1), run(3));
-}
-
-#[test]
-fn larger_budgets_go_on_from_smaller_ones_in_batches_of_bounded_length() {
-    for (batch, pairing) in [(1, Pairing::Paired), (7, Pairing::Paired), (3000, Pairing::Unpaired)] {
-        let estimator = ProjectedGradient { batch, pairing, ..ProjectedGradient::default() };
-        let run = |budget: usize| {
-            let recorded = Recorded::new(SumOfUnanimity::random(70, 100, 3, 1));
-            let got = estimator.growing().estimate(&recorded, budget, 9).unwrap();
-            assert!(got.evaluations <= budget);
-            recorded.asked()
-        };
-        let (short, _) = run(6500);
-        let (long, lengths) = run(13_001);
-        assert_eq!(short, long.slice(0..short.len()));
-        assert!(lengths.iter().all(|&length| length <= 2048));
-    }
-}
-
-#[test]
-fn several_outputs_are_each_estimated_as_if_alone() {
-    let (first, second) = (SumOfUnanimity::random(9, 30, 3, 1), SumOfUnanimity::random(9, 30, 4, 2));
-    let tables = [TabulatedGame::from_game(&first).unwrap(), TabulatedGame::from_game(&second).unwrap()];
-    let both = tables[0].values_in_order().iter().zip(tables[1].values_in_order());
-    let both = TabulatedGame::new(both.flat_map(|(a, b)| [*a, *b]).collect(), 2).unwrap();
-    let together = sampling().estimate_seen(&both, 300, 4).unwrap();
-    for (output, table) in tables.iter().enumerate() {
-        let alone = sampling().estimate_seen(table, 300, 4).unwrap();
-        assert_eq!(together.output(output), alone.values);
-        let errors = together.std_errors.as_ref().unwrap().iter().skip(output).step_by(2).copied();
-        assert_eq!(errors.collect::<Vec<_>>(), alone.std_errors.unwrap());
     }
 }
 
@@ -415,50 +281,33 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
 #[test]
 fn parameters_that_make_no_sense_are_refused() {
     let game = SumOfUnanimity::random(10, 30, 3, 1);
-    let refused = |estimator: ProjectedGradient| estimator.estimate(&game, 100, 1).unwrap_err();
+    let refused = |estimator: ProjectedGradient| match estimator.estimate(&game, 100, 1).unwrap_err() {
+        EstimatorError::Gradient(error) => error,
+        other => panic!("{estimator:?}: {other}"),
+    };
+    let is_step = |step: StepSize| {
+        matches!(refused(ProjectedGradient { step, ..sampling() }), GradientError::StepSize { .. })
+    };
+    let is_bound = |estimator| matches!(refused(estimator), GradientError::Bound { .. });
     for given in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for step in [StepSize::Constant(given), StepSize::SquareRoot(given), StepSize::Reciprocal(given)] {
-            let error = refused(ProjectedGradient { step, ..sampling() });
-            assert!(matches!(error, EstimatorError::Gradient(GradientError::StepSize { .. })), "{step:?}");
+            assert!(is_step(step), "{step:?}");
         }
-        let set = IterateSet::Ball(given);
-        assert!(matches!(
-            refused(ProjectedGradient { set, ..sampling() }),
-            EstimatorError::Gradient(GradientError::Bound { .. })
-        ));
-        let value_bound = Some(given);
-        assert!(matches!(
-            refused(ProjectedGradient { value_bound, ..sampling() }),
-            EstimatorError::Gradient(GradientError::Bound { .. })
-        ));
+        assert!(is_bound(ProjectedGradient { set: IterateSet::Ball(given), ..sampling() }), "{given}");
+        assert!(is_bound(ProjectedGradient { value_bound: Some(given), ..sampling() }), "{given}");
     }
     for delay in [-1.0, f64::NAN, f64::INFINITY] {
-        let step = StepSize::Delayed(delay);
-        assert!(matches!(
-            refused(ProjectedGradient { step, ..sampling() }),
-            EstimatorError::Gradient(GradientError::StepSize { .. })
-        ));
+        assert!(is_step(StepSize::Delayed(delay)), "{delay}");
     }
-    assert!(matches!(
-        refused(ProjectedGradient { batch: 0, ..sampling() }),
-        EstimatorError::Gradient(GradientError::Batch { given: 0 })
-    ));
-    let large = ProjectedGradient { batch: 50, ..sampling() };
-    assert!(matches!(refused(large), EstimatorError::Budget { given: 100, least: 102, .. }));
-    let many = ProjectedGradient::default().estimate(&SumOfUnanimity::random(64, 9, 3, 1), usize::MAX, 0);
-    assert!(matches!(many, Err(EstimatorError::Draws { .. })));
+    let none = refused(ProjectedGradient { batch: 0, ..sampling() });
+    assert!(matches!(none, GradientError::Batch { given: 0 }), "{none}");
+    let refused = ProjectedGradient { batch: 50, ..sampling() }.estimate(&game, 100, 1).unwrap_err();
+    assert!(matches!(refused, EstimatorError::Budget { given: 100, least: 102, .. }), "{refused}");
 }
 
 #[test]
-fn a_budget_of_all_coalitions_is_exact_unless_sampling_goes_on() {
+fn the_least_budget_is_one_step_and_one_player_is_never_drawn_for() {
     let game = SumOfUnanimity::random(7, 20, 4, 1);
-    let got = ProjectedGradient::default().estimate(&game, 128, 1).unwrap();
-    assert!(got.diagnostics.exact && squared_error(&got.values, &game.shapley()) < 1e-20);
-    let got = sampling().estimate(&game, 128, 1).unwrap();
-    assert!(!got.diagnostics.exact && got.evaluations == 128);
-    // One player is never drawn for.
-    let one = Additive::new(vec![3.0]).unwrap();
-    assert_eq!(sampling().estimate(&one, 2, 1).unwrap().values, [3.0]);
     let least = ProjectedGradient { batch: 5, ..sampling() };
     assert_eq!([1, 2, 10].map(|players| least.minimum_budget(players)), [2, 12, 12]);
     assert!(least.estimate(&game, 12, 1).unwrap().values.iter().all(|value| value.is_finite()));

@@ -2,26 +2,22 @@
 //! drawn without replacement.
 
 use apportion_estimators::{
-    Allocation, Estimator, FullBudget, OptimizedMonteCarlo, Orders, StratifiedMonteCarlo, exact,
+    Allocation, Estimator, FullBudget, IterateSet, OptimizedMonteCarlo, Orders, Pairing, ProjectedGradient,
+    StratifiedMonteCarlo, exact,
 };
-use apportion_games::{Airport, Coalitions, Game, Glove, SumOfUnanimity, TabulatedGame};
+use apportion_games::{Airport, ClosedForm, Game, Glove, SumOfUnanimity, TabulatedGame, WeightedVoting};
 use apportion_values::Semivalue;
 
-use crate::common::all::all;
-use crate::common::squared_error;
+use crate::common::all::every;
+use crate::common::{mean_squared_error, values};
 
 const PLAYERS: usize = 12;
 const BUDGETS: [usize; 4] = [300, 700, 1600, 3600];
 const SEEDS: u64 = 20;
 
-fn tabulated(game: &dyn Game) -> TabulatedGame {
-    let mut values = vec![0.0; 1 << PLAYERS];
-    game.values(&Coalitions::from_masks(PLAYERS, 0..1 << PLAYERS), &mut values).unwrap();
-    TabulatedGame::new(values, 1).unwrap()
-}
-
 fn games() -> Vec<(&'static str, TabulatedGame)> {
     let costs: Vec<f64> = (1..=PLAYERS).map(|player| (player * player) as f64).collect();
+    let tabulated = |game: &dyn Game| TabulatedGame::from_game(game).unwrap();
     vec![
         ("airport", tabulated(&Airport::new(costs).unwrap())),
         ("glove", tabulated(&Glove::new(5, 7).unwrap())),
@@ -29,46 +25,79 @@ fn games() -> Vec<(&'static str, TabulatedGame)> {
     ]
 }
 
-/// Least squares slope of ln y over ln x.
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let count = logs.len() as f64;
-    let (x, y) = logs.iter().fold((0.0, 0.0), |(x, y), (a, b)| (x + a / count, y + b / count));
-    let (xy, xx) =
-        logs.iter().fold((0.0, 0.0), |(xy, xx), (a, b)| (xy + (a - x) * (b - y), xx + (a - x).powi(2)));
-    xy / xx
+/// Least squares slope of the logarithm of the mean squared error over that of the budget; none where there is no error.
+fn slope(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    truth: &[f64],
+    budgets: &[usize],
+    seeds: u64,
+) -> Option<f64> {
+    let error = |&budget: &usize| mean_squared_error(&values(estimator, game, budget, seeds), truth);
+    let errors: Vec<f64> = budgets.iter().map(error).collect();
+    let logs =
+        || budgets.iter().map(|&budget| (budget as f64).ln()).zip(errors.iter().map(|error| error.ln()));
+    let count = errors.len() as f64;
+    let (x, y) = logs().fold((0.0, 0.0), |(x, y), (a, b)| (x + a / count, y + b / count));
+    let (xy, xx) = logs().fold((0.0, 0.0), |(xy, xx), (a, b)| (xy + (a - x) * (b - y), xx + (a - x).powi(2)));
+    errors.iter().any(|&error| error > 1e-20).then_some(xy / xx)
 }
 
 #[test]
 fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
-    let monte_carlo = |orders| OptimizedMonteCarlo { orders, ..OptimizedMonteCarlo::default() };
-    let mut estimators = all();
-    estimators.push(Box::new(monte_carlo(Orders::Balanced)));
-    estimators.push(Box::new(StratifiedMonteCarlo::new(Semivalue::Shapley)));
-    estimators.push(Box::new(StratifiedMonteCarlo {
-        allocation: Allocation::Equal,
-        full_budget: FullBudget::Sample,
-        ..StratifiedMonteCarlo::new(Semivalue::Banzhaf)
-    }));
     for (name, game) in games() {
-        for estimator in &estimators {
-            let value = estimator.value().semivalue().unwrap().clone();
-            let truth = exact(&game, value).unwrap().values;
-            let points: Vec<(f64, f64)> = BUDGETS
-                .into_iter()
-                .map(|budget| {
-                    let squares = |seed: u64| -> f64 {
-                        let got = estimator.estimate(&game, budget, seed).unwrap().values;
-                        squared_error(&got, &truth)
-                    };
-                    (budget as f64, (0..SEEDS).map(squares).sum::<f64>() / SEEDS as f64)
-                })
-                .collect();
+        for estimator in every() {
+            let truth = exact(&game, estimator.value().semivalue().unwrap().clone()).unwrap().values;
             // Of 20 seeds a mean squared error is known within a third or so, and the slope over a factor of 12 within 0.2.
-            if points.iter().any(|&(_, error)| error > 1e-20) {
-                let slope = slope(&points);
-                assert!(slope <= -0.7, "{} on {name}: slope {slope:.2} of {points:?}", estimator.name());
-            }
+            let slope = slope(&estimator, &game, &truth, &BUDGETS, SEEDS);
+            assert!(slope.is_none_or(|slope| slope <= -0.7), "{} on {name}: {slope:?}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn means_of_draws_fall_as_one_over_the_number_of_draws() {
+    let full_budget = FullBudget::Sample;
+    let (eight, fourteen) = (SumOfUnanimity::random(8, 60, 5, 8), SumOfUnanimity::random(14, 90, 6, 8));
+    for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
+        let estimator = OptimizedMonteCarlo { orders, full_budget, ..OptimizedMonteCarlo::default() };
+        let slope = slope(&estimator, &eight, &eight.shapley(), &[2 + 280, 2 + 64 * 280], 60).unwrap();
+        // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of the slope.
+        assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
+    }
+    for allocation in [Allocation::Equal, Allocation::Neyman] {
+        let estimator = StratifiedMonteCarlo { value: Semivalue::Shapley, allocation, full_budget };
+        // Budgets of 4 and 64 times the least.
+        let slope = slope(&estimator, &fourteen, &fourteen.shapley(), &[4 * 338, 64 * 338], 40).unwrap();
+        // Either mean of 40 sums of 14 squares is known within 9 %: four such errors of both are 0.19 of the slope. As more is drawn small
+        // strata come whole, and the allocation is better known: somewhat steeper.
+        assert!((-1.35..=-0.81).contains(&slope), "{allocation:?}: {slope}");
+    }
+}
+
+#[test]
+fn stochastic_gradients_fall_as_one_over_the_number_of_steps() {
+    let games: [(&str, Box<dyn ClosedForm>); 4] = [
+        ("glove", Box::new(Glove::new(3, 5).unwrap())),
+        ("airport", Box::new(Airport::new((1..=10).map(f64::from).collect::<Vec<_>>()).unwrap())),
+        ("voting", Box::new(WeightedVoting::new(8, vec![4, 3, 2, 2, 1, 1, 1]).unwrap())),
+        ("unanimity", Box::new(SumOfUnanimity::random(12, 40, 5, 1))),
+    ];
+    for (name, game) in &games {
+        let truth = game.shapley();
+        let set = IterateSet::Ball(1.5 * truth.iter().map(|value| value * value).sum::<f64>().sqrt());
+        for (rule, estimator) in [
+            ("default", ProjectedGradient::default()),
+            ("inverse", ProjectedGradient { set, ..ProjectedGradient::inverse() }),
+            ("square root", ProjectedGradient { set, ..ProjectedGradient::square_root(0.1) }),
+        ] {
+            let estimator = ProjectedGradient { full_budget: FullBudget::Sample, ..estimator };
+            let per_step = if estimator.pairing == Pairing::Paired { 2 } else { 1 };
+            let budgets = [1000, 16_000].map(|steps| 2 + steps * per_step);
+            let slope = slope(&estimator, game, &truth, &budgets, 40).unwrap();
+            eprintln!("{name}, {rule}: slope {slope:.2}");
+            // Means of 40 runs have a standard error of at most 1/4 of them here: 0.13 of the slope.
+            assert!((-1.6..=-0.6).contains(&slope), "{name}, {rule}: {slope}");
         }
     }
 }

@@ -4,12 +4,7 @@ use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageSha
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
 use apportion_samplers::{Sample, SizeLaw};
 
-use crate::common::{assert_close, sample, solve, value_of};
-
-/// C(n, s) as a float, factor by factor.
-fn choose(n: usize, s: usize) -> f64 {
-    (0..s).fold(1.0, |c, j| c * (n - j) as f64 / (j + 1) as f64)
-}
+use crate::common::{assert_close, choose, sample, solve, value_of};
 
 /// Equation 4.
 fn kernel(n: usize, s: usize) -> f64 {

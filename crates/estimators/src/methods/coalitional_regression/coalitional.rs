@@ -9,7 +9,7 @@ use apportion_values::{LeastSquaresForm, MOST_PLAYERS, Semivalue, enumerate};
 use super::estimate::{Estimate, Gathered};
 use super::members::Members;
 use super::parts::{Part, least, seed_of_part, split};
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::permutation_shap::PermutationShap;
 use crate::run::Estimator;
 use crate::support::{FullBudget, StandardErrors};
@@ -178,7 +178,7 @@ impl Coalitional {
         total: usize,
         standard_errors: StandardErrors,
         seed: u64,
-    ) -> Result<Estimate, EstimatorError> {
+    ) -> Result<Estimate> {
         let of_groups = seed_of_part(seed, 0);
         let of_members = |members: &Members| seed_of_part(seed, 1 + members.group as u64);
         let plan = if self.grows {

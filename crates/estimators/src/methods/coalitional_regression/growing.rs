@@ -18,7 +18,7 @@ use apportion_games::Partition;
 use super::coalitional::{Coalitional, Plan};
 use super::members::Members;
 use super::parts::{Part, split_growing};
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 impl Coalitional {
     /// Of which everything that is asked for is asked for at every larger `total`, too.
@@ -28,7 +28,7 @@ impl Coalitional {
         total: usize,
         seed: u64,
         seed_of_members: impl Fn(&Members) -> u64,
-    ) -> Result<Plan, EstimatorError> {
+    ) -> Result<Plan> {
         let least = self.least(partition);
         let table = Part::of_players(partition.len()).capacity;
         let from = self.tabulates_from(partition, least);
@@ -46,7 +46,7 @@ impl Coalitional {
             let mut orders =
                 if before(from) { self.orders(partition, from - 1, most, seed) } else { Vec::new() };
             orders.truncate(most);
-            let of_first: Result<Vec<usize>, EstimatorError> = self
+            let of_first: Result<Vec<usize>> = self
                 .members(partition)
                 .iter()
                 .map(|members| Ok(members.first_units(&orders, seed_of_members(members))?.coalitions.len()))

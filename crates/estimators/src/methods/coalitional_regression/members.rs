@@ -15,7 +15,7 @@ use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
 use super::parts::{Part, seed_of_part};
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::kernel_banzhaf::leverage_law;
 use crate::report::{Diagnostics, ErrorLaw, unseen};
 use crate::support::{StandardErrors, certified};
@@ -80,7 +80,7 @@ impl Members<'_> {
         if is_symmetric { Pairing::Paired } else { Pairing::Unpaired }
     }
 
-    fn sampler(&self, quotient_is_known: bool) -> Result<TwoBlocks, EstimatorError> {
+    fn sampler(&self, quotient_is_known: bool) -> Result<TwoBlocks> {
         let s = self.members();
         let of_members = match self.within {
             LeastSquaresForm::Centred { p } if quotient_is_known => leverage_law(s, p, 1..=s - 1)?,
@@ -118,7 +118,7 @@ impl Members<'_> {
         evaluations: usize,
         orders: &[Vec<usize>],
         seed: u64,
-    ) -> Result<Rows, EstimatorError> {
+    ) -> Result<Rows> {
         let (s, r) = (self.members(), self.others());
         let sampler = self.sampler(quotient_is_known)?;
         let sample = if self.grows {
@@ -148,7 +148,7 @@ impl Members<'_> {
 
     /// A pair of rows for each of `orders` of the groups, which are independent: A the groups before this one, and a coalition T of
     /// members; with their complements, A those after it. All T come equally often, but for a remainder that is drawn by leverage.
-    pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows, EstimatorError> {
+    pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows> {
         let (s, r) = (self.members(), self.others());
         let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
         let (rounds, rest) = (orders.len() / pairs_of_members, orders.len() % pairs_of_members);
@@ -185,7 +185,7 @@ impl Members<'_> {
     }
 
     /// So many pairs of coalitions T by leverage. Where samples grow, those of fewer come first.
-    fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample, EstimatorError> {
+    fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
         let (law, pairing) = (SizeLaw::leverage(self.members())?, Pairing::Paired);
         let sampler = FixedCounts { law, pairing, order: self.order() };
         Ok(if self.grows {
@@ -197,7 +197,7 @@ impl Members<'_> {
     }
 
     /// The different rows along `orders`, as [`draw_along`](Self::draw_along) gives them.
-    pub(super) fn first_units(&self, orders: &[Vec<usize>], seed: u64) -> Result<FirstUnits, EstimatorError> {
+    pub(super) fn first_units(&self, orders: &[Vec<usize>], seed: u64) -> Result<FirstUnits> {
         let mut first = FirstUnits::none(self.members() + self.others());
         if orders.is_empty() {
             return Ok(first);
@@ -225,7 +225,7 @@ impl Members<'_> {
         rows: Rows,
         of_group: Option<&[f64]>,
         standard_errors: StandardErrors,
-    ) -> Result<Estimate, EstimatorError> {
+    ) -> Result<Estimate> {
         let (s, outputs) = (self.members(), game.outputs());
         let mut targets = vec![0.0; rows.coalitions.len() * outputs];
         QuotientGame::new(game, &self.intermediate_partition()?)?.values(&rows.coalitions, &mut targets)?;
@@ -299,7 +299,7 @@ impl Members<'_> {
     }
 
     /// The players of the intermediate game: each member by itself, and the other groups as one player each.
-    fn intermediate_partition(&self) -> Result<Partition, EstimatorError> {
+    fn intermediate_partition(&self) -> Result<Partition> {
         let members = self.partition.group(self.group).iter().map(|&member| vec![member]);
         let others = self.others_in_order().map(|other| self.partition.group(other).to_vec());
         Ok(Partition::new(self.partition.players(), members.chain(others).collect())?)
@@ -316,7 +316,7 @@ impl Members<'_> {
         of_group: &[f64],
         rows: &Coalitions,
         targets: &mut [f64],
-    ) -> Result<(), EstimatorError> {
+    ) -> Result<()> {
         let (s, outputs) = (self.members(), game.outputs());
         let others: Vec<usize> = self.others_in_order().collect();
         // Two for each row: Q_A without the group and with it.

@@ -62,7 +62,8 @@ mod two_step;
 use apportion_games::{Cached, Counted, Game, Partition, QuotientGame};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
+use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, check_budget, units};
 use crate::support::StandardErrors;
@@ -242,12 +243,7 @@ impl Estimator for CoalitionalRegression {
         }
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         self.partition.check_players(game.players())?;
         check_budget(self, game, budget)?;
         let named = |explanation: Explanation| Explanation {
@@ -269,7 +265,7 @@ impl Estimator for CoalitionalRegression {
         };
         // Parts ask for what other parts have asked for.
         let remembered = Cached::new(Counted::new(game));
-        let ends = Evaluations::begin(&remembered)?;
+        let mut evaluations = Evaluations::begin(&remembered)?;
         let (partition, standard_errors) = (&self.partition, self.standard_errors);
         let estimate = match of_groups {
             None => {
@@ -277,22 +273,10 @@ impl Estimator for CoalitionalRegression {
             }
             Some(task) => task.estimate(&remembered, partition, budget - 2, standard_errors, seed)?,
         };
-        let evaluations = remembered.inner().evaluations() as usize;
+        evaluations.count = remembered.inner().evaluations() as usize;
         let root = |variances: Vec<f64>| variances.into_iter().map(f64::sqrt).collect();
-        Ok(Explanation {
-            certificate: None,
-            value: self.value.clone(),
-            method: NAME.to_owned(),
-            values: estimate.values,
-            base: ends.empty,
-            prediction: ends.full,
-            std_errors: estimate.variances.map(root),
-            evaluations,
-            distinct_coalitions: evaluations,
-            model_rows: evaluations * game.rows_per_coalition(),
-            seed: Some(seed),
-            diagnostics: estimate.diagnostics,
-        })
+        let std_errors = estimate.variances.map(root);
+        Ok(evaluations.explain(self, estimate.values, std_errors, seed, estimate.diagnostics))
     }
 
     fn units(&self, players: usize) -> Vec<Vec<usize>> {
@@ -311,13 +295,7 @@ impl Estimator for CoalitionalRegression {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::CoalitionalRegression;
-    use crate::registry::specs;
-
-    specs! {
-        LEVERAGE = "leverage": "regressions by leverage scores, between the groups and within them",
-            |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?));
-    }
+specs! {
+    LEVERAGE = "leverage": "regressions by leverage scores, between the groups and within them",
+        |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?));
 }

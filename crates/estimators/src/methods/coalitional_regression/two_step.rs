@@ -4,7 +4,7 @@ use apportion_games::{Game, Partition, QuotientGame, SubGame};
 
 use super::estimate::{Estimate, Gathered};
 use super::parts::{Part, least, seed_of_part, split, split_growing};
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::leverage_shap::LeverageShap;
 use crate::run::Estimator;
 use crate::support::StandardErrors;
@@ -33,7 +33,7 @@ pub(super) fn estimate(
     standard_errors: StandardErrors,
     grows: bool,
     seed: u64,
-) -> Result<Estimate, EstimatorError> {
+) -> Result<Estimate> {
     let regression = LeverageShap { standard_errors, ..LeverageShap::default() };
     let (parts, total) = (parts(partition), total - large_groups(partition).count());
     let (regression, shares) = if grows {

@@ -38,13 +38,14 @@ mod weights;
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, SizeLaw};
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_values::{Semivalue, SolutionConcept, Value};
 
 pub use self::law::SamplingLaw;
 pub use self::reuse::Adjustment;
-use self::reuse::Reuse;
+use self::reuse::{Answer, Reuse};
 use self::weights::SizeWeights;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
+use crate::registry::{semivalue, specs};
 use crate::report::{Explanation, many_in_own_units};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable};
@@ -166,7 +167,7 @@ impl MaximumSampleReuse {
         values: &[Semivalue],
         budget: usize,
         seed: u64,
-    ) -> Result<Vec<Explanation>, EstimatorError> {
+    ) -> Result<Vec<Explanation>> {
         if let Some(explanations) = exact_many_if_affordable(self, values, game, budget, self.full_budget)? {
             return Ok(explanations);
         }
@@ -185,20 +186,9 @@ impl MaximumSampleReuse {
             let part =
                 Reuse { sample: &sample, weights: SizeWeights::new(joined, &sample), outputs: total.len() };
             let answer = part.answer(&gains, &total, self.adjustment, self.standard_errors)?;
-            explanations.push(Explanation {
-                certificate: None,
-                value: value.clone().into(),
-                method: self.name().to_owned(),
-                values: answer.values,
-                std_errors: answer.std_errors,
-                base: evaluations.empty.clone(),
-                prediction: evaluations.full.clone(),
-                evaluations: evaluations.count,
-                distinct_coalitions: evaluations.count,
-                model_rows: evaluations.model_rows(),
-                seed: Some(seed),
-                diagnostics: answer.diagnostics,
-            });
+            let Answer { values, std_errors, diagnostics } = answer;
+            let explanation = evaluations.clone().explain(self, values, std_errors, seed, diagnostics);
+            explanations.push(Explanation { value: value.clone().into(), ..explanation });
         }
         Ok(explanations)
     }
@@ -236,12 +226,7 @@ impl Estimator for MaximumSampleReuse {
         at_most_all((players + 1).max(4), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let values = std::slice::from_ref(&self.value);
         Ok(self.many_seen(game, values, budget, seed)?.swap_remove(0))
     }
@@ -251,58 +236,49 @@ impl Estimator for MaximumSampleReuse {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::{Adjustment, MaximumSampleReuse, SamplingLaw};
-    use crate::registry::{semivalue, specs};
-    use crate::run::Estimator;
-    use crate::support::Draws;
-    use apportion_values::Value;
+fn boxed(
+    value: &Value,
+    law: SamplingLaw,
+    adjustment: Adjustment,
+    draws: Draws,
+) -> Option<Box<dyn Estimator>> {
+    Some(Box::new(MaximumSampleReuse {
+        law,
+        adjustment,
+        draws,
+        ..MaximumSampleReuse::new(semivalue(value)?)
+    }))
+}
 
-    fn of(
-        value: &Value,
-        law: SamplingLaw,
-        adjustment: Adjustment,
-        draws: Draws,
-    ) -> Option<Box<dyn Estimator>> {
-        Some(Box::new(MaximumSampleReuse {
-            law,
-            adjustment,
-            draws,
-            ..MaximumSampleReuse::new(semivalue(value)?)
-        }))
-    }
-
-    specs! {
-        MSR = "msr": "maximum sample reuse: all players from the same coalitions, drawn with replacement",
-            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
-        MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
-            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
-        MSR_BERNOULLI = "msr-bernoulli" variant: "maximum sample reuse, coalitions entering independently, the budget met in expectation",
-            |value| of(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
-        MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of what a linear model leaves unexplained",
-            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
-        MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
-            "maximum sample reuse of what a linear model leaves unexplained, with replacement",
-            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
-        MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
-            "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
-            |value| of(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
-        ONE_SAMPLE_FITS_ALL = "one-sample-fits-all": "maximum sample reuse with coalitions that suit all values alike",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
-        ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
-        ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant: "one sample fits all, coalitions entering independently",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
-        ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant: "one sample fits all, of what a linear model leaves unexplained",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
-        ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
-            "one sample fits all, of what a linear model leaves unexplained, with replacement",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
-        ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
-            "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
-            |value| of(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
-    }
+specs! {
+    MSR = "msr": "maximum sample reuse: all players from the same coalitions, drawn with replacement",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
+    MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
+    MSR_BERNOULLI = "msr-bernoulli" variant: "maximum sample reuse, coalitions entering independently, the budget met in expectation",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
+    MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of what a linear model leaves unexplained",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
+    MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
+        "maximum sample reuse of what a linear model leaves unexplained, with replacement",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
+    MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
+        "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
+        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
+    ONE_SAMPLE_FITS_ALL = "one-sample-fits-all": "maximum sample reuse with coalitions that suit all values alike",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
+    ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
+    ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant: "one sample fits all, coalitions entering independently",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
+    ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant: "one sample fits all, of what a linear model leaves unexplained",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
+    ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
+        "one sample fits all, of what a linear model leaves unexplained, with replacement",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
+    ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
+        "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
+        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use apportion_solvers::{Constraint, Design, LeastSquares, least_squares};
 
 use super::membership::{self, Side};
 use super::weights::SizeWeights;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::report::{Diagnostics, ErrorLaw, Influences};
 use crate::support::{LawOfDraws, StandardErrors, border_left};
 
@@ -57,7 +57,7 @@ impl Reuse<'_> {
         total: &[f64],
         adjustment: Adjustment,
         standard_errors: StandardErrors,
-    ) -> Result<Answer, EstimatorError> {
+    ) -> Result<Answer> {
         let fit = match adjustment {
             // Where nothing is left to chance there is nothing to adjust.
             Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
@@ -128,7 +128,7 @@ impl Reuse<'_> {
     }
 
     /// The regression of the rows on their members, with an intercept.
-    fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares, EstimatorError> {
+    fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares> {
         let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
         let design = Design::new(self.coalitions(), &weights)?.with_intercept();
         Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)

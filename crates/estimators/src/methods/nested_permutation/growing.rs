@@ -16,7 +16,7 @@ use apportion_samplers::permutation;
 use rand_chacha::ChaCha8Rng;
 
 use super::walk::{MOST_DRAWS, Walk};
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::Influences;
 use crate::support::product_draws::{Asked, Moments, Plan, ProductDraws, Strata, averages};
 
@@ -50,7 +50,7 @@ pub(super) fn average(
     draws: usize,
     width: usize,
     seed: u64,
-) -> Result<Grown, EstimatorError> {
+) -> Result<Grown> {
     let (rounds, more) = (draws / scenarios, draws % scenarios);
     if rounds >= 1 << DRAW_BITS || scenarios > MOST_DRAWS >> DRAW_BITS {
         return Err(EstimatorError::Draws { given: draws, least: 1, most: scenarios << DRAW_BITS });

@@ -15,14 +15,15 @@ mod chain;
 mod growing;
 mod walk;
 
-use apportion_games::{Coalitions, Game, Partition, QuotientGame};
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_games::{Game, Partition, QuotientGame};
+use apportion_values::{Semivalue, SolutionConcept, Value};
 
 use self::growing::Grown;
 use self::walk::{MOST_DRAWS, Path, Walk, rows_between};
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
+use crate::registry::specs;
 use crate::report::Explanation;
-use crate::run::{Estimator, units};
+use crate::run::{Estimator, Evaluations, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages,
@@ -127,7 +128,7 @@ impl NestedPermutation {
         Self::build(value.into(), Some(partition))
     }
 
-    fn build(value: SolutionConcept, partition: Option<Partition>) -> Result<Self, EstimatorError> {
+    fn build(value: SolutionConcept, partition: Option<Partition>) -> Result<Self> {
         let is_shapley = |value: &Semivalue| value.simplified() == Semivalue::Shapley;
         let has_orders = match &value {
             SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => is_shapley(value),
@@ -181,16 +182,11 @@ impl NestedPermutation {
         seed: u64,
     ) -> Result<PlayerEstimates, EstimatorError> {
         self.check(game)?;
-        check_draws(draws)?;
+        check_draws(draws, 1, MOST_DRAWS)?;
         if game.scenarios() > 1 {
             return Ok(self.walk(game, draws, seed, None)?.0.into());
         }
-        let mut ends = Coalitions::with_capacity(game.players(), 2);
-        ends.push_empty();
-        ends.push_full();
-        let mut empty = vec![0.0; 2 * game.outputs()];
-        game.values(&ends, &mut empty)?;
-        let full = empty.split_off(game.outputs());
+        let Evaluations { empty, full, .. } = Evaluations::begin(game)?;
         let (mut estimates, _) = self.walk(game, draws, seed, Some((empty, full)))?;
         estimates.scenario_evaluations += 2;
         Ok(estimates.into())
@@ -203,7 +199,7 @@ impl NestedPermutation {
         draws: usize,
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
-    ) -> Result<(Estimates, f64), EstimatorError> {
+    ) -> Result<(Estimates, f64)> {
         let (partition, path) = self.structure(game.players());
         let scenarios = game.scenarios();
         // In one scenario draws are added one by one anyway.
@@ -252,7 +248,7 @@ impl NestedPermutation {
     }
 
     /// Refuses games without players and those that the partition does not fit.
-    fn check(&self, game: &dyn Game) -> Result<(), EstimatorError> {
+    fn check(&self, game: &dyn Game) -> Result<()> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
@@ -265,13 +261,6 @@ impl NestedPermutation {
         let (partition, path) = self.structure(players);
         rows_between(&partition, path, self.antithetic) + if scenarios > 1 { 2 } else { 0 }
     }
-}
-
-fn check_draws(draws: usize) -> Result<(), EstimatorError> {
-    if (1..=MOST_DRAWS).contains(&draws) {
-        return Ok(());
-    }
-    Err(EstimatorError::Draws { given: draws, least: 1, most: MOST_DRAWS })
 }
 
 /// Coalitions of a block of draws, each block with a random stream of its own; a draw of more is a block.
@@ -296,12 +285,7 @@ impl Estimator for NestedPermutation {
         self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         self.check(game)?;
         let rows = self.rows_per_draw(game.players(), game.scenarios());
         // Where v(∅) and v(N) are all there is, nothing is left to draw.
@@ -311,7 +295,7 @@ impl Estimator for NestedPermutation {
             return Ok(exact);
         }
         let draws = affordable_draws(self, game, budget, rows, 1)?;
-        check_draws(draws)?;
+        check_draws(draws, 1, MOST_DRAWS)?;
         let orders = if self.antithetic { 2 * draws } else { draws };
         let mut degrees_of_freedom = 1.0;
         let mut explanation = explanation(self, game, seed, |known| {
@@ -337,25 +321,18 @@ impl Estimator for NestedPermutation {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::NestedPermutation;
-    use crate::registry::specs;
-    use apportion_values::Value;
+fn of_value(value: &Value) -> Option<NestedPermutation> {
+    let made = match value.groups() {
+        Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),
+        None => NestedPermutation::new(value.concept()),
+    };
+    made.ok()
+}
 
-    fn of(value: &Value) -> Option<NestedPermutation> {
-        let made = match value.groups() {
-            Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),
-            None => NestedPermutation::new(value.concept()),
-        };
-        made.ok()
-    }
-
-    specs! {
-        NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
-            "orders of the groups and of the members in each, walked both ways against one background row",
-            |value| Some(Box::new(of(value)?));
-        NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
-            |value| Some(Box::new(of(value)?.plain()));
-    }
+specs! {
+    NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
+        "orders of the groups and of the members in each, walked both ways against one background row",
+        |value| Some(Box::new(of_value(value)?));
+    NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
+        |value| Some(Box::new(of_value(value)?.plain()));
 }

@@ -6,7 +6,7 @@ use apportion_games::{Coalition, Coalitions, Game, Partition, Purpose, stream};
 use apportion_samplers::NestedOrder;
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::nested_permutation::chain::Chain;
 use crate::support::product_draws::{Asked, ProductDraws, Scenarios, Strata};
 
@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
         strata: Strata,
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
-    ) -> Result<Self, EstimatorError> {
+    ) -> Result<Self> {
         let mut groups = Coalitions::with_capacity(partition.players(), partition.len());
         partition.groups().iter().for_each(|members| groups.push_members(members.iter().copied()));
         Ok(Self {

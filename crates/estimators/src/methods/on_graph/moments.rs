@@ -29,18 +29,3 @@ impl<'a> Moments<'a> {
         row[b]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_remembered_as_they_are() {
-        for value in [Semivalue::Shapley, Semivalue::beta_shapley(4.0, 1.0).unwrap()] {
-            let mut moments = Moments::new(&value);
-            for (a, b) in [(3, 1), (0, 0), (3, 5), (3, 1), (7, 2), (3, 4)] {
-                assert_eq!(moments.get(a, b), value.moment(a, b));
-            }
-        }
-    }
-}

@@ -18,7 +18,7 @@ use apportion_values::Semivalue;
 use super::error::GraphError;
 use super::found::{BATCH, Found};
 use super::moments::Moments;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::run::Evaluations;
 
 /// How many distinct coalitions [`myerson`] evaluates.
@@ -26,7 +26,7 @@ use crate::run::Evaluations;
 /// # Errors
 ///
 /// [`GraphError::ConnectedCoalitions`] for more than `limit`.
-pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize, EstimatorError> {
+pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
     let players = graph.nodes();
     let all = Coalition::full(players);
     let connected = graph.count_connected(None, all.view(), usize::MAX, limit);
@@ -47,11 +47,7 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize, EstimatorError
 /// # Errors
 ///
 /// Whatever the game reports.
-pub(crate) fn myerson(
-    game: &dyn Game,
-    graph: &Graph,
-    semivalue: &Semivalue,
-) -> Result<Found, EstimatorError> {
+pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> Result<Found> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut sums = Sums {
         graph,
@@ -115,13 +111,13 @@ fn find(
 }
 
 impl Sums<'_> {
-    fn push(&mut self, set: ConnectedSet<'_>) -> Result<(), EstimatorError> {
+    fn push(&mut self, set: ConnectedSet<'_>) -> Result<()> {
         self.rows.push(set.nodes);
         if self.rows.len() == BATCH { self.evaluate() } else { Ok(()) }
     }
 
     /// Evaluates the coalitions that wait, and adds each to the players in it and around it.
-    fn evaluate(&mut self) -> Result<(), EstimatorError> {
+    fn evaluate(&mut self) -> Result<()> {
         let worths = self.evaluations.values(&self.rows)?;
         let outputs = self.evaluations.empty.len();
         for (row, worth) in self.rows.iter().zip(worths.chunks_exact(outputs)) {

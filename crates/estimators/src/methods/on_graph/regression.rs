@@ -25,7 +25,7 @@ use apportion_values::{GraphValue, SolutionConcept};
 
 use super::error::GraphError;
 use super::found::BATCH;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, check_budget};
 
@@ -234,12 +234,7 @@ impl Estimator for ConnectedRegression {
     ///
     /// As of every estimator; [`GraphError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
     /// of other players.
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        _seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let players = game.players();
         self.graph.check_players(players)?;
         if let Some(order) = self.order

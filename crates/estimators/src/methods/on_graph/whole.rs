@@ -7,7 +7,7 @@ use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionCon
 
 use super::connected::Plan;
 use super::{local, myerson};
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::Explanation;
 use crate::run::Estimator;
 
@@ -100,7 +100,7 @@ impl OnGraph {
     }
 
     /// What there is to do, and how many coalitions it takes.
-    fn task(&self, players: usize) -> Result<(Task<'_>, usize), EstimatorError> {
+    fn task(&self, players: usize) -> Result<(Task<'_>, usize)> {
         self.value.check(players, &self.graph)?;
         if players == 0 {
             return Err(EstimatorError::NoPlayers);
@@ -143,7 +143,7 @@ impl OnGraph {
             && (0..graph.nodes()).all(is_whole)
     }
 
-    fn run(&self, task: &Task<'_>, game: &dyn Game) -> Result<Explanation, EstimatorError> {
+    fn run(&self, task: &Task<'_>, game: &dyn Game) -> Result<Explanation> {
         let semivalue = &self.value.semivalue;
         let found = match task {
             Task::Local(order, outside) => {
@@ -182,12 +182,7 @@ impl Estimator for OnGraph {
         self.coalitions().unwrap_or(players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        _seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let (task, least) = self.task(game.players())?;
         if budget < least {
             return Err(EstimatorError::Budget {

@@ -15,17 +15,19 @@ mod orders;
 mod walks;
 
 use apportion_games::Game;
-use apportion_samplers::Discrete;
 use serde::{Deserialize, Serialize};
 
 pub use self::orders::Orders;
 
 use self::orders::Pattern;
 use self::walks::{Ends, Walks};
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, RunningMoments};
-use crate::run::{Estimator, Evaluations, at_most_all};
-use crate::support::product_draws::{Estimates, affordable_draws, exact_within, explanation};
+use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
+use crate::support::product_draws::{
+    Estimates, affordable_draws, exact_within, explanation, law_of_scenarios,
+};
 use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 
 /// In a game that is the average of several scenarios (rows of a background, the references of the paper), what a draw looks at.
@@ -116,21 +118,18 @@ impl OptimizedMonteCarlo {
     }
 
     /// The same estimate, each draw in one scenario.
-    fn in_scenarios(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+    fn in_scenarios(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if self.full_budget == FullBudget::Enumerate
             && let Some(exact) = exact_within(self, None, game, budget)?
         {
             return Ok(exact);
         }
-        let law = match game.scenario_weights() {
-            Some(weights) => Discrete::new(weights)?,
-            None => Discrete::uniform(game.scenarios())?,
-        };
+        let law = law_of_scenarios(game)?;
         let pattern = self.pattern(game.players());
         let walks = Walks { game, pattern, ends: Ends::InScenarios(law), seed };
         let rows = walks.rows_per_draw();
         let draws = affordable_draws(self, game, budget, rows, 1)?;
-        check_draws(draws)?;
+        check_draws(draws, 1, MOST_DRAWS)?;
         let (moments, law) = walks.run(draws)?;
         let explanation = explanation(self, game, seed, |_| {
             Ok(Estimates {
@@ -165,12 +164,7 @@ impl Estimator for OptimizedMonteCarlo {
         at_most_all(rows.saturating_add(2), players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let players = game.players();
         if self.references == References::Drawn && game.scenarios() > 1 && players > 1 {
             return self.in_scenarios(game, budget, seed);
@@ -180,7 +174,7 @@ impl Estimator for OptimizedMonteCarlo {
         }
         let pattern = self.pattern(players);
         let draws = (budget - 2) / pattern.rows();
-        check_draws(draws)?;
+        check_draws(draws, 1, MOST_DRAWS)?;
         let mut evaluations = Evaluations::begin(game)?;
         let ends = Ends::Known(evaluations.empty.clone(), evaluations.full.clone());
         let (moments, law) = Walks { game, pattern, ends, seed }.run(draws)?;
@@ -198,13 +192,6 @@ impl Estimator for OptimizedMonteCarlo {
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(*self)
     }
-}
-
-fn check_draws(draws: usize) -> Result<(), EstimatorError> {
-    if draws <= MOST_DRAWS {
-        return Ok(());
-    }
-    Err(EstimatorError::Draws { given: draws, least: 1, most: MOST_DRAWS })
 }
 
 fn std_errors(moments: &RunningMoments) -> Option<Vec<f64>> {
@@ -238,32 +225,25 @@ fn diagnostics(
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::{OptimizedMonteCarlo, Orders, References};
-    use crate::registry::specs;
-    use crate::run::Estimator;
+fn boxed(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
+    Some(Box::new(OptimizedMonteCarlo { orders, references, ..OptimizedMonteCarlo::default() }))
+}
 
-    fn of(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
-        Some(Box::new(OptimizedMonteCarlo { orders, references, ..OptimizedMonteCarlo::default() }))
-    }
-
-    specs! {
-        OPTIMIZED_MONTE_CARLO = "optimized-monte-carlo":
-            "random orders and their reverses, each value serving two players; the same estimator as permutation",
-            |_| of(Orders::Antithetic, References::Averaged);
-        OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
-            |_| of(Orders::Independent, References::Averaged);
-        OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced": "optimized Monte Carlo, every player taking every place equally often",
-            |_| of(Orders::Balanced, References::Averaged);
-        OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
-            "optimized Monte Carlo, each order and its reverse against one background row",
-            |_| of(Orders::Antithetic, References::Drawn);
-        OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
-            "optimized Monte Carlo without reverses, each order against one background row",
-            |_| of(Orders::Independent, References::Drawn);
-        OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
-            "optimized Monte Carlo, every player taking every place equally often, against one background row each",
-            |_| of(Orders::Balanced, References::Drawn);
-    }
+specs! {
+    OPTIMIZED_MONTE_CARLO = "optimized-monte-carlo":
+        "random orders and their reverses, each value serving two players; the same estimator as permutation",
+        |_| boxed(Orders::Antithetic, References::Averaged);
+    OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
+        |_| boxed(Orders::Independent, References::Averaged);
+    OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced": "optimized Monte Carlo, every player taking every place equally often",
+        |_| boxed(Orders::Balanced, References::Averaged);
+    OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
+        "optimized Monte Carlo, each order and its reverse against one background row",
+        |_| boxed(Orders::Antithetic, References::Drawn);
+    OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
+        "optimized Monte Carlo without reverses, each order against one background row",
+        |_| boxed(Orders::Independent, References::Drawn);
+    OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
+        "optimized Monte Carlo, every player taking every place equally often, against one background row each",
+        |_| boxed(Orders::Balanced, References::Drawn);
 }

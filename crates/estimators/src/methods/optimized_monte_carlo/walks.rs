@@ -7,7 +7,7 @@ use apportion_games::{Coalition, Coalitions, Game, Purpose, stream, words_for};
 use apportion_samplers::{Discrete, permutation};
 use rayon::prelude::*;
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::optimized_monte_carlo::orders::Pattern;
 use crate::report::RunningMoments;
 use crate::support::LawOfDraws;
@@ -51,7 +51,7 @@ impl Walks<'_> {
     /// The moments of `draws` samples of n × k numbers, and what is known of their law.
     ///
     /// Samples are added one after the other in the order of their numbers, on whatever threads the game computes.
-    pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, LawOfDraws), EstimatorError> {
+    pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, LawOfDraws)> {
         let (players, outputs) = (self.pattern.players, self.game.outputs());
         let mut samples = Samples::new(self.pattern, outputs, &self.ends);
         let all = self.rows_per_draw().saturating_mul(draws);
@@ -98,7 +98,7 @@ impl Walks<'_> {
 
     /// The values of a batch: of the average game in one question, as it may remember what it is asked; in scenarios, which no game
     /// remembers, in tasks for several threads.
-    fn ask(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<(), EstimatorError> {
+    fn ask(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
         if matches!(self.ends, Ends::Known(..)) {
             return Ok(self.game.values(batch, values)?);
         }

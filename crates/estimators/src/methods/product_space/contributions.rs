@@ -7,7 +7,7 @@ use apportion_samplers::{Discrete, JoinedCoalitions};
 use apportion_values::{CoalitionalValue, LinearValue, Semivalue};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::support::product_draws::{Asked, ProductDraws, Scenarios};
 
 /// By what law players join coalitions.
@@ -22,34 +22,28 @@ pub(crate) enum Laws<'a> {
 
 impl<'a> Laws<'a> {
     /// Those of a semivalue of players who are all in one group.
-    pub(crate) fn semivalue(value: &Semivalue, whole: &'a Partition) -> Result<Self, EstimatorError> {
+    pub(crate) fn semivalue(value: &Semivalue, whole: &'a Partition) -> Result<Self> {
         Ok(Self::Coalitional(JoinedCoalitions::new(whole, &[1.0], |players| value.size_law(players))?))
     }
 
     /// Those of a coalitional value.
-    pub(crate) fn coalitional(
-        value: &CoalitionalValue,
-        partition: &'a Partition,
-    ) -> Result<Self, EstimatorError> {
+    pub(crate) fn coalitional(value: &CoalitionalValue, partition: &'a Partition) -> Result<Self> {
         Ok(Self::Coalitional(joined(value, partition)?))
     }
 
     /// Those of the two-step Shapley value.
-    pub(crate) fn two_step(partition: &'a Partition) -> Result<Self, EstimatorError> {
+    pub(crate) fn two_step(partition: &'a Partition) -> Result<Self> {
         Ok(Self::TwoStep(joined(&CoalitionalValue::owen(), partition)?, partition))
     }
 
     /// Those of a linear value for `players`.
-    pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self, EstimatorError> {
+    pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self> {
         let law = |&player: &usize| Discrete::new(value.law(player).probabilities());
         Ok(Self::Linear(value, players.iter().map(law).collect::<Result<_, _>>()?))
     }
 }
 
-fn joined<'a>(
-    value: &CoalitionalValue,
-    partition: &'a Partition,
-) -> Result<JoinedCoalitions<'a>, EstimatorError> {
+fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<JoinedCoalitions<'a>> {
     let between = value.between.size_law(partition.len());
     Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_law(members))?)
 }

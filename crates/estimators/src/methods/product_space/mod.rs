@@ -14,12 +14,13 @@ mod contributions;
 
 use apportion_games::{Game, Partition, QuotientGame};
 use apportion_samplers::SamplerError;
-use apportion_values::{SolutionConcept, ValueError};
+use apportion_values::{SolutionConcept, Value, ValueError};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
+use crate::registry::specs;
 use crate::report::{BoundedDraws, ErrorLaw, Explanation};
-use crate::run::{Estimator, units};
+use crate::run::{Estimator, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Scenarios, Strata, affordable_draws, averages,
@@ -186,13 +187,7 @@ impl ProductSpace {
     }
 
     /// As [`estimate_players`](Self::estimate_players), what was not seen apart.
-    fn of_players(
-        &self,
-        game: &dyn Game,
-        players: &[usize],
-        draws: usize,
-        seed: u64,
-    ) -> Result<Estimates, EstimatorError> {
+    fn of_players(&self, game: &dyn Game, players: &[usize], draws: usize, seed: u64) -> Result<Estimates> {
         let count = self.check(game)?;
         if let Some(&player) = players.iter().find(|&&player| player >= count) {
             return Err(EstimatorError::UnknownPlayer { player, players: count });
@@ -201,9 +196,7 @@ impl ProductSpace {
             Mode::EmpiricalMarginal => (1, MOST_DRAWS),
             Mode::TrueMarginal => (game.scenarios(), game.scenarios()),
         };
-        if !(least..=most).contains(&draws) {
-            return Err(EstimatorError::Draws { given: draws, least, most });
-        }
+        check_draws(draws, least, most)?;
         match (&self.value, &self.partition) {
             (SolutionConcept::Quotient(semivalue), Some(partition)) => {
                 let quotient = QuotientGame::new(game, partition)?;
@@ -235,7 +228,7 @@ impl ProductSpace {
         players: &[usize],
         draws: usize,
         seed: u64,
-    ) -> Result<Estimates, EstimatorError> {
+    ) -> Result<Estimates> {
         let (scenarios, weights) = match self.mode {
             Mode::EmpiricalMarginal => (Scenarios::drawn(game)?, None),
             Mode::TrueMarginal => (Scenarios::Walked, game.scenario_weights()),
@@ -248,7 +241,7 @@ impl ProductSpace {
     }
 
     /// Refuses games without players, and values that do not fit the game; the number of values otherwise.
-    fn check(&self, game: &dyn Game) -> Result<usize, EstimatorError> {
+    fn check(&self, game: &dyn Game) -> Result<usize> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
@@ -338,12 +331,7 @@ impl Estimator for ProductSpace {
         self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let count = self.check(game)?;
         if self.may_enumerate()
             && let Some(exact) = exact_within(self, self.partition(), game, budget)?
@@ -380,26 +368,19 @@ impl Estimator for ProductSpace {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::ProductSpace;
-    use crate::registry::specs;
-    use apportion_values::Value;
-
-    fn of(value: &Value) -> Option<ProductSpace> {
-        match value.groups() {
-            _ if value.graph().is_some() => None,
-            Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
-            None => Some(ProductSpace::new(value.concept())),
-        }
+fn of_value(value: &Value) -> Option<ProductSpace> {
+    match value.groups() {
+        _ if value.graph().is_some() => None,
+        Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
+        None => Some(ProductSpace::new(value.concept())),
     }
+}
 
-    specs! {
-        PRODUCT_SPACE = "product-space" drawing_scenarios:
-            "Monte Carlo on the product space of coalitions and background rows, each player on its own",
-            |value| Some(Box::new(of(value)?));
-        PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
-            "the same, each background row used once: of the law that the background is a sample of",
-            |value| Some(Box::new(of(value)?.true_marginal()));
-    }
+specs! {
+    PRODUCT_SPACE = "product-space" drawing_scenarios:
+        "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+        |value| Some(Box::new(of_value(value)?));
+    PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
+        "the same, each background row used once: of the law that the background is a sample of",
+        |value| Some(Box::new(of_value(value)?.true_marginal()));
 }

@@ -1,7 +1,7 @@
 //! The set of the iterates, and the projection on it.
 
 use super::error::GradientError;
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// The set K on which iterates are projected.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
@@ -34,12 +34,7 @@ pub(super) enum Feasible {
 }
 
 impl Feasible {
-    pub(super) fn new(
-        set: IterateSet,
-        players: usize,
-        output: usize,
-        total: f64,
-    ) -> Result<Self, EstimatorError> {
+    pub(super) fn new(set: IterateSet, players: usize, output: usize, total: f64) -> Result<Self> {
         let Some(bound) = set.norm_bound() else { return Ok(Self::Plane) };
         let least = total.abs() / (players as f64).sqrt();
         // What differs by rounding is equal.

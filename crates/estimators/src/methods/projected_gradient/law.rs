@@ -7,7 +7,7 @@
 
 use apportion_samplers::{Discrete, ln_choose};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// The law by which coalitions of 1 to n − 1 players are drawn for a stochastic gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -62,7 +62,7 @@ pub(super) struct SizeFactors {
 impl SizeFactors {
     /// From weights of the sizes 1 to n − 1; `is_paired` gives a size and its complement's the mean of both, as either of a pair may be the
     /// one that is drawn.
-    pub(super) fn new(mut weights: Vec<f64>, is_paired: bool) -> Result<Self, EstimatorError> {
+    pub(super) fn new(mut weights: Vec<f64>, is_paired: bool) -> Result<Self> {
         let players = weights.len() + 1;
         if is_paired {
             weights = weights.iter().zip(weights.iter().rev()).map(|(a, b)| 0.5 * (a + b)).collect();

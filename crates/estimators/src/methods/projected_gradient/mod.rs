@@ -28,7 +28,8 @@ pub use self::law::GradientLaw;
 use self::law::SizeFactors;
 pub use self::schedule::{IterateAverage, StepSize};
 use crate::Pairing;
-use crate::error::EstimatorError;
+use crate::error::Result;
+use crate::registry::specs;
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{FullBudget, exact_if_affordable};
@@ -198,7 +199,7 @@ impl ProjectedGradient {
     }
 
     /// Refuses parameters that no run can have.
-    fn check(&self) -> Result<(), EstimatorError> {
+    fn check(&self) -> Result<()> {
         self.step.check()?;
         if self.batch == 0 {
             return Err(GradientError::Batch { given: self.batch }.into());
@@ -216,7 +217,7 @@ impl ProjectedGradient {
     }
 
     /// The law of the draws in a game whose outputs have `totals` to divide.
-    fn factors(&self, players: usize, totals: &[f64]) -> Result<SizeFactors, EstimatorError> {
+    fn factors(&self, players: usize, totals: &[f64]) -> Result<SizeFactors> {
         let root = (players as f64).sqrt();
         let largest = totals.iter().map(|total| total.abs()).fold(0.0, f64::max);
         // Only the quotient of the bounds matters.
@@ -248,12 +249,7 @@ impl Estimator for ProjectedGradient {
         }
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         self.check()?;
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
@@ -295,13 +291,7 @@ impl Estimator for ProjectedGradient {
     }
 }
 
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::ProjectedGradient;
-    use crate::registry::specs;
-
-    specs! {
-        SGD = "sgd": "projected stochastic gradient on the regression of Shapley values",
-            |_| Some(Box::new(ProjectedGradient::default()));
-    }
+specs! {
+    SGD = "sgd": "projected stochastic gradient on the regression of Shapley values",
+        |_| Some(Box::new(ProjectedGradient::default()));
 }

@@ -7,8 +7,8 @@ use super::coalitions::{BLOCK, MOST_DRAWS, draw_block};
 use super::descent::{Descent, Step};
 use super::error::GradientError;
 use super::feasible::Feasible;
-use crate::error::EstimatorError;
-use crate::run::Evaluations;
+use crate::error::Result;
+use crate::run::{Evaluations, check_draws};
 
 impl ProjectedGradient {
     /// Follows the gradients of all draws that `budget` pays; per output the descent at its end.
@@ -17,14 +17,12 @@ impl ProjectedGradient {
         evaluations: &mut Evaluations,
         budget: usize,
         seed: u64,
-    ) -> Result<Vec<Descent>, EstimatorError> {
+    ) -> Result<Vec<Descent>> {
         let players = evaluations.game.players();
         let totals = evaluations.total();
         let steps = (budget - 2) / self.evaluations_per_step();
         let draws = steps.saturating_mul(self.batch);
-        if draws > MOST_DRAWS {
-            return Err(EstimatorError::Draws { given: draws, least: 1, most: MOST_DRAWS });
-        }
+        check_draws(draws, 1, MOST_DRAWS)?;
         let sets =
             totals.iter().enumerate().map(|(output, &total)| Feasible::new(self.set, players, output, total));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;

@@ -1,7 +1,7 @@
 //! Lengths of steps, and averages of iterates.
 
 use super::error::GradientError;
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, ∇ being an unbiased estimate of the gradient of F (not of F/2).
 ///
@@ -22,7 +22,7 @@ pub enum StepSize {
 }
 
 impl StepSize {
-    pub(super) fn check(self) -> Result<(), EstimatorError> {
+    pub(super) fn check(self) -> Result<()> {
         let (given, is_right) = match self {
             Self::Constant(step) | Self::SquareRoot(step) | Self::Reciprocal(step) => (step, step > 0.0),
             Self::Inverse => (1.0, true),
@@ -68,29 +68,6 @@ impl IterateAverage {
             Self::Last => 1.0,
             Self::Uniform => 1.0 / step as f64,
             Self::Weighted => 2.0 / (step as f64 + 2.0),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn averages_kept_online_are_those_of_the_definition() {
-        let iterates: Vec<f64> = (0..40).map(|t| (f64::from(t) * 1.7).sin()).collect();
-        for (average, weights) in [
-            (IterateAverage::Last, (0..40).map(|t| f64::from(u8::from(t == 39))).collect::<Vec<_>>()),
-            (IterateAverage::Uniform, (0..40).map(|t| f64::from(u8::from(t > 0)) / 39.0).collect()),
-            (IterateAverage::Weighted, (0..40).map(|t| 2.0 * f64::from(t + 1) / (40.0 * 41.0)).collect()),
-        ] {
-            let mut online = iterates[0];
-            for (step, iterate) in iterates.iter().enumerate().skip(1) {
-                let weight = average.weight(step);
-                online = (1.0 - weight) * online + weight * iterate;
-            }
-            let wanted: f64 = iterates.iter().zip(&weights).map(|(x, w)| x * w).sum();
-            assert!((online - wanted).abs() < 1e-14, "{average:?}");
         }
     }
 }

@@ -20,9 +20,10 @@ use apportion_values::{Semivalue, SolutionConcept};
 pub use self::sample::Allocation;
 use self::sample::{Known, Sample};
 use self::strata::{Sizes, Strata};
-use crate::error::EstimatorError;
-use crate::report::{Diagnostics, ErrorLaw, Explanation, Influences, RunningMoments};
-use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::error::Result;
+use crate::registry::{semivalue, specs};
+use crate::report::{Diagnostics, ErrorLaw, Explanation, Influences, RunningMoments, independent_directions};
+use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
 use crate::support::{FullBudget, exact_if_affordable};
 
 /// Contributions drawn for each player and each size of the coalition joined, for every semivalue.
@@ -121,20 +122,13 @@ impl Estimator for StratifiedMonteCarlo {
         at_most_all(least, players)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let players = game.players();
         let full_budget = if players <= ALWAYS_ENUMERATED { FullBudget::Enumerate } else { self.full_budget };
         if let Some(explanation) = exact_if_affordable(self, game, budget, full_budget)? {
             return Ok(explanation);
         }
-        if budget / 2 > MOST_DRAWS {
-            return Err(EstimatorError::Draws { given: budget / 2, least: 1, most: MOST_DRAWS });
-        }
+        check_draws(budget / 2, 1, MOST_DRAWS)?;
         let sizes = Sizes::new(self.value.size_law(players));
         let mut evaluations = Evaluations::begin(game)?;
         let known = known(&mut evaluations, &sizes)?;
@@ -157,9 +151,9 @@ impl Estimator for StratifiedMonteCarlo {
 }
 
 /// Evaluates the players alone and all but each, where they are part of some contribution; zeros where not.
-fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known, EstimatorError> {
+fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known> {
     let (players, outputs) = (sizes.players, evaluations.game.outputs());
-    let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>, EstimatorError> {
+    let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>> {
         let mut values = vec![0.0; players * outputs];
         if is_needed {
             let mut batch = Coalitions::with_capacity(players, players);
@@ -252,7 +246,9 @@ fn estimates(
             .map(|(variance, spread)| variance * variance / spread)
             .reduce(f64::min)
             .unwrap_or(f64::MAX),
-        directions: (0..outputs).map(|output| directions(&variances[output..], outputs)).collect(),
+        directions: (0..outputs)
+            .map(|output| independent_directions(variances.iter().skip(output).step_by(outputs).copied()))
+            .collect(),
         one_draw: influences.one_draw(&values, &shares, outputs),
         // Players alone, and all but one, are known.
         border_left: Some(0.0),
@@ -289,28 +285,15 @@ impl Part<'_> {
     }
 }
 
-/// (Σ V)² / Σ V² of independent errors with variances V, every `outputs`-th from the first.
-fn directions(variances: &[f64], outputs: usize) -> f64 {
-    let own = || variances.iter().step_by(outputs);
-    let squares: f64 = own().map(|variance| variance * variance).sum();
-    if squares > 0.0 { own().sum::<f64>().powi(2) / squares } else { 1.0 }
-}
-
-/// The methods that it is, by name.
-pub(crate) mod methods {
-    use super::{Allocation, StratifiedMonteCarlo};
-    use crate::registry::{semivalue, specs};
-
-    specs! {
-        STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
-            |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
-        STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
-            |value| {
-                let allocation = Allocation::Equal;
-                Some(Box::new(StratifiedMonteCarlo {
-                    allocation,
-                    ..StratifiedMonteCarlo::new(semivalue(value)?)
-                }))
-            };
-    }
+specs! {
+    STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+        |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
+    STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
+        |value| {
+            let allocation = Allocation::Equal;
+            Some(Box::new(StratifiedMonteCarlo {
+                allocation,
+                ..StratifiedMonteCarlo::new(semivalue(value)?)
+            }))
+        };
 }

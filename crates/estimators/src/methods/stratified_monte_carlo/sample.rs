@@ -15,7 +15,7 @@ use apportion_games::{Coalitions, Game};
 use serde::{Deserialize, Serialize};
 
 use super::strata::Strata;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::report::RunningMoments;
 
 /// How many draws a stratum gets.
@@ -80,7 +80,7 @@ impl<'a, 'p> Sample<'a, 'p> {
         known: &'a Known,
         allocation: Allocation,
         budget: usize,
-    ) -> Result<Self, EstimatorError> {
+    ) -> Result<Self> {
         let none = RunningMoments::new(game.outputs());
         let side = Side { all: none.clone(), equal: none, next: 0 };
         let sides = vec![[side.clone(), side]; strata.len()];
@@ -122,12 +122,7 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 
     /// One draw from every stratum. What those that are drawn with replacement cost, and whether the budget sufficed.
-    fn draw_equally(
-        &mut self,
-        level: usize,
-        allocation: Allocation,
-        budget: usize,
-    ) -> Result<(usize, bool), EstimatorError> {
+    fn draw_equally(&mut self, level: usize, allocation: Allocation, budget: usize) -> Result<(usize, bool)> {
         let (mut spent, mut left) = (0, budget - self.count);
         let mut draws = Vec::with_capacity(BATCH);
         for stratum in 0..self.sides.len() {
@@ -154,7 +149,7 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 
     /// Spends `spend` evaluations where they lessen the variances most, on both sides in turn. Whether the budget sufficed.
-    fn draw_by_variance(&mut self, spend: usize, budget: usize) -> Result<bool, EstimatorError> {
+    fn draw_by_variance(&mut self, spend: usize, budget: usize) -> Result<bool> {
         // All of these cost two.
         let (wanted, affordable) = (spend / 2, (budget - self.count) / 2);
         let mut left = wanted.min(affordable);
@@ -204,7 +199,7 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 
     /// Evaluates draws, and adds them to their strata.
-    fn make(&mut self, draws: &[Draw]) -> Result<(), EstimatorError> {
+    fn make(&mut self, draws: &[Draw]) -> Result<()> {
         let (players, outputs) = (self.strata.sizes.players, self.game.outputs());
         let mut others = Coalitions::with_capacity(players, draws.len());
         for draw in draws {

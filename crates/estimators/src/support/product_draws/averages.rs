@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::moments::Moments;
 use super::strata::{Strata, Stratified};
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// What is drawn, and what is made of the game's answers: for each of several units (players, or all of them at once) independent samples
 /// of `width` numbers.
@@ -73,7 +73,7 @@ pub(crate) fn averages(
     game: &dyn Game,
     draws: &impl ProductDraws,
     plan: Plan<'_>,
-) -> Result<Vec<Stratified>, EstimatorError> {
+) -> Result<Vec<Stratified>> {
     let blocks_per_unit = plan.strata.draws.div_ceil(plan.block);
     let blocks = plan.units * blocks_per_unit;
     let rows = (0..plan.units).map(|unit| draws.rows_per_draw(unit)).max().unwrap_or(1);
@@ -121,7 +121,7 @@ fn moments<D: ProductDraws>(
     draws: &D,
     plan: Plan<'_>,
     blocks: impl Iterator<Item = (usize, usize)>,
-) -> Result<Vec<Samples>, EstimatorError> {
+) -> Result<Vec<Samples>> {
     let coalitions = Coalitions::with_capacity(game.players(), BATCH_ROWS);
     let mut asked = Asked { coalitions, scenarios: Vec::with_capacity(BATCH_ROWS) };
     let drawn: Vec<_> = blocks

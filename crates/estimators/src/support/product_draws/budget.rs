@@ -3,7 +3,7 @@
 use apportion_games::Game;
 
 use super::strata::Estimates;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 
@@ -22,7 +22,7 @@ pub(crate) fn affordable_draws(
     budget: usize,
     rows: usize,
     least_draws: usize,
-) -> Result<usize, EstimatorError> {
+) -> Result<usize> {
     let scenarios = game.scenarios() as u128;
     let least = 2 + (rows as u128 * least_draws as u128).div_ceil(scenarios);
     if (budget as u128) < least {
@@ -44,32 +44,23 @@ pub(crate) fn explanation(
     estimator: &dyn Estimator,
     game: &dyn Game,
     seed: u64,
-    estimates: impl FnOnce(&Evaluations<'_>) -> Result<Estimates, EstimatorError>,
-) -> Result<Explanation, EstimatorError> {
+    estimates: impl FnOnce(&Evaluations<'_>) -> Result<Estimates>,
+) -> Result<Explanation> {
     let ends = Evaluations::begin(game)?;
     let estimates = estimates(&ends)?;
     let share = |of_all: usize| {
         let all = estimates.scenario_evaluations as u128 * of_all as u128;
         usize::try_from(all.div_ceil(game.scenarios() as u128)).unwrap_or(usize::MAX)
     };
-    let evaluations = ends.count + share(1);
+    let (evaluations, model_rows) =
+        (ends.count + share(1), ends.model_rows() + share(game.rows_per_coalition()));
     // A method that knows more of the law adds it.
     let error_law = estimates
         .std_errors
         .as_ref()
         .map(|_| ErrorLaw { one_draw: estimates.one_draw, ..ErrorLaw::default() });
-    Ok(Explanation {
-        value: estimator.value(),
-        method: estimator.name().to_owned(),
-        values: estimates.values,
-        std_errors: estimates.std_errors,
-        evaluations,
-        distinct_coalitions: at_most_all(evaluations, game.players()),
-        model_rows: ends.model_rows() + share(game.rows_per_coalition()),
-        seed: Some(seed),
-        diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
-        certificate: None,
-        base: ends.empty,
-        prediction: ends.full,
-    })
+    let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+    let explanation = ends.explain(estimator, estimates.values, estimates.std_errors, seed, diagnostics);
+    let distinct_coalitions = at_most_all(evaluations, game.players());
+    Ok(Explanation { evaluations, distinct_coalitions, model_rows, ..explanation })
 }

@@ -2,7 +2,7 @@
 
 use apportion_games::{Game, Partition};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::report::Explanation;
 use crate::run::Estimator;
 use crate::support::{MOST_REMEMBERED, exact_in_groups};
@@ -17,7 +17,7 @@ pub(crate) fn exact_within(
     partition: Option<&Partition>,
     game: &dyn Game,
     budget: usize,
-) -> Result<Option<Explanation>, EstimatorError> {
+) -> Result<Option<Explanation>> {
     let value = estimator.value();
     let most = if value.needs_partition() { budget.min(MOST_REMEMBERED) } else { budget };
     if value.coalitions(game.players(), partition).is_none_or(|coalitions| coalitions > most) {

@@ -19,6 +19,6 @@ pub(crate) use averages::{Asked, Plan, ProductDraws, averages};
 pub(crate) use budget::{affordable_draws, explanation};
 pub(crate) use full_enumeration::exact_within;
 pub(crate) use moments::Moments;
-pub(crate) use scenarios::Scenarios;
+pub(crate) use scenarios::{Scenarios, law_of_scenarios};
 pub use strata::PlayerEstimates;
 pub(crate) use strata::{Estimates, Finished, Strata};

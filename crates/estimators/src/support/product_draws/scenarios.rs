@@ -5,7 +5,7 @@ use apportion_samplers::{Discrete, Stratified};
 use rand_chacha::ChaCha8Rng;
 
 use super::strata::Strata;
-use crate::error::EstimatorError;
+use crate::error::Result;
 
 /// How draws are given their scenarios.
 pub(crate) enum Scenarios {
@@ -19,16 +19,12 @@ pub(crate) enum Scenarios {
 
 impl Scenarios {
     /// Drawn by the weights of the scenarios of `game`, each draw for itself.
-    pub(crate) fn drawn(game: &dyn Game) -> Result<Self, EstimatorError> {
-        let law = match game.scenario_weights() {
-            Some(weights) => Discrete::new(weights)?,
-            None => Discrete::uniform(game.scenarios())?,
-        };
-        Ok(Self::Drawn(law))
+    pub(crate) fn drawn(game: &dyn Game) -> Result<Self> {
+        Ok(Self::Drawn(law_of_scenarios(game)?))
     }
 
     /// Drawn by the weights of the scenarios of `game`, each draw in its stratum.
-    pub(crate) fn stratified(game: &dyn Game, strata: Strata) -> Result<Self, EstimatorError> {
+    pub(crate) fn stratified(game: &dyn Game, strata: Strata) -> Result<Self> {
         let law = match game.scenario_weights() {
             Some(weights) => Stratified::new(weights)?,
             None => Stratified::uniform(game.scenarios())?,
@@ -44,4 +40,12 @@ impl Scenarios {
             Self::Walked => draw,
         }
     }
+}
+
+/// The law of one scenario of `game`, by its weights.
+pub(crate) fn law_of_scenarios(game: &dyn Game) -> Result<Discrete> {
+    Ok(match game.scenario_weights() {
+        Some(weights) => Discrete::new(weights)?,
+        None => Discrete::uniform(game.scenarios())?,
+    })
 }

@@ -1,13 +1,16 @@
 //! Every estimator, in all of its variants.
 
 use apportion_estimators::{
-    Accounting, Draws, Estimator, KernelBanzhaf, KernelShap, LeverageShap, MaximumSampleReuse, MonteCarlo,
-    NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing, PermutationShap,
-    ProductSpace, ProjectedGradient, SamplingLaw,
+    Accounting, Allocation, Draws, Estimator, FullBudget, KernelBanzhaf, KernelShap, LeverageShap,
+    MaximumSampleReuse, MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders,
+    Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw, StratifiedMonteCarlo,
 };
 use apportion_values::Semivalue;
 
-pub(crate) fn all() -> Vec<Box<dyn Estimator>> {
+type Estimators = Vec<Box<dyn Estimator>>;
+
+/// Those whose first values are pinned.
+pub(crate) fn all() -> Estimators {
     let leverage = LeverageShap::default();
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
@@ -57,5 +60,57 @@ pub(crate) fn all() -> Vec<Box<dyn Estimator>> {
         Box::new(OptimizedMonteCarlo::default()),
         Box::new(OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() }),
         Box::new(ProjectedGradient::default()),
+    ]
+}
+
+/// These, and those that take more evaluations than 6 for each player.
+pub(crate) fn every() -> Estimators {
+    let mut every = all();
+    every.push(Box::new(StratifiedMonteCarlo::new(Semivalue::Shapley)));
+    every.push(Box::new(StratifiedMonteCarlo {
+        allocation: Allocation::Equal,
+        ..StratifiedMonteCarlo::new(Semivalue::Banzhaf)
+    }));
+    every.push(Box::new(OptimizedMonteCarlo { orders: Orders::Balanced, ..OptimizedMonteCarlo::default() }));
+    every
+}
+
+/// Those that go on sampling whatever the budget, and never become exact.
+pub(crate) fn sampling() -> Estimators {
+    let full_budget = FullBudget::Sample;
+    let value = Semivalue::Shapley;
+    let nested = NestedPermutation::new(value.clone()).expect("a value with orders");
+    let mut sampling: Estimators = vec![
+        Box::new(KernelShap { full_budget, ..KernelShap::default() }),
+        Box::new(KernelBanzhaf { full_budget, ..KernelBanzhaf::default() }),
+        Box::new(PermutationShap { full_budget }),
+        Box::new(MonteCarlo { full_budget, ..MonteCarlo::new(value.clone()) }),
+        Box::new(MaximumSampleReuse { full_budget, ..MaximumSampleReuse::new(value.clone()) }),
+        Box::new(ProductSpace::new(value.clone()).keep_sampling()),
+        Box::new(nested.keep_sampling()),
+        Box::new(ProjectedGradient { full_budget, ..ProjectedGradient::default() }),
+    ];
+    for allocation in [Allocation::Equal, Allocation::Neyman] {
+        sampling.push(Box::new(StratifiedMonteCarlo { value: value.clone(), allocation, full_budget }));
+    }
+    for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
+        for references in [References::Averaged, References::Drawn] {
+            sampling.push(Box::new(OptimizedMonteCarlo { orders, references, full_budget }));
+        }
+    }
+    sampling
+}
+
+/// Those that estimate every semivalue from few evaluations.
+pub(crate) fn of_semivalue(value: &Semivalue) -> Estimators {
+    let (plain, adjusted) =
+        (MaximumSampleReuse::new(value.clone()), MaximumSampleReuse::adjusted(value.clone()));
+    vec![
+        Box::new(MonteCarlo::new(value.clone())),
+        Box::new(plain.clone()),
+        Box::new(MaximumSampleReuse { law: SamplingLaw::OneSampleFitsAll, ..plain.clone() }),
+        Box::new(MaximumSampleReuse { draws: Draws::FixedCounts, ..plain }),
+        Box::new(MaximumSampleReuse { draws: Draws::WithReplacement, ..adjusted.clone() }),
+        Box::new(adjusted),
     ]
 }

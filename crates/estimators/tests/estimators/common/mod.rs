@@ -1,23 +1,60 @@
 //! What several test files need.
 
 pub(crate) mod all;
+pub(crate) mod graphs;
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use apportion_estimators::{Draws, Explanation};
+use apportion_estimators::{Draws, Estimator, Explanation};
 use apportion_games::{
-    Coalition, Coalitions, Game, GameError, Purpose, SumOfUnanimity, TabulatedGame, stream,
+    Background, Coalition, Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, TabulatedGame,
+    stream,
 };
 use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
-use apportion_values::Semivalue;
+use apportion_values::{CoalitionalValue, Semivalue};
 use rand::RngExt;
+use rand::seq::SliceRandom;
 
-/// Independent uniform values for all coalitions, around a number.
+/// Independent uniform values for all coalitions, around a number: multiples of 1/1024, so that a number up to 2³⁰ costs no digits.
 pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
-    let values = (0..outputs << players).map(|_| around + rng.random_range(-1.0..1.0)).collect();
-    TabulatedGame::new(values, outputs).expect("a full table")
+    let values = (0..outputs << players).map(|_| around + f64::from(rng.random_range(-1024..1024)) / 1024.0);
+    TabulatedGame::new(values.collect(), outputs).expect("a full table")
+}
+
+/// Groups of these sizes, their members scattered.
+pub(crate) fn scattered(sizes: &[usize], seed: u64) -> Partition {
+    let players: usize = sizes.iter().sum();
+    let mut order: Vec<usize> = (0..players).collect();
+    order.shuffle(&mut stream(seed, Purpose::Experiment, 1));
+    let mut rest = order.into_iter();
+    let groups = sizes.iter().map(|&size| rest.by_ref().take(size).collect()).collect();
+    Partition::new(players, groups).expect("all players")
+}
+
+/// One of each kind of semivalue, for games of `players`.
+pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
+    let tilted: Vec<f64> = (1..=players).map(|size| size as f64).collect();
+    let total: f64 = tilted.iter().sum();
+    let by_size: Vec<f64> = tilted.iter().map(|weight| weight / total).collect();
+    [
+        Ok(Semivalue::Shapley),
+        Ok(Semivalue::Banzhaf),
+        Semivalue::weighted_banzhaf(0.2),
+        Semivalue::beta_shapley(4.0, 1.0),
+        Semivalue::beta_shapley(1.0, 4.0),
+        Semivalue::beta_shapley(16.0, 1.0),
+        Semivalue::mixture(&[0.1, 0.7], &[0.5, 0.5]),
+        Semivalue::by_size_law(&by_size),
+    ]
+    .map(|value| value.expect("legal parameters"))
+    .into()
+}
+
+/// C(n, s) as a float, factor by factor.
+pub(crate) fn choose(n: usize, s: usize) -> f64 {
+    (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
 }
 
 /// The value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` of its coefficient.
@@ -26,6 +63,29 @@ pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
         let share = value.moment(term.size() - 1, 0);
         term.members().for_each(|member| values[member] += share * coefficient);
+    }
+    values
+}
+
+/// A coalitional value of a sum of unanimity games. A term's coefficient is shared by the groups that it touches,
+/// and a group's part of it by the members in the term: each gets the moment of the joining law at "all others are there".
+pub(crate) fn of_terms_in_groups(
+    game: &SumOfUnanimity,
+    partition: &Partition,
+    value: &CoalitionalValue,
+) -> Vec<f64> {
+    let mut values = vec![0.0; game.players()];
+    for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
+        let mut touched: Vec<usize> = term.members().map(|member| partition.group_of(member)).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        for member in term.members() {
+            let group = partition.group_of(member);
+            let fellows = term.members().filter(|&other| partition.group_of(other) == group).count();
+            values[member] += coefficient
+                * value.between.moment(touched.len() - 1, 0)
+                * value.within.moment(fellows - 1, 0);
+        }
     }
     values
 }
@@ -54,6 +114,33 @@ pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn squared_error(got: &[f64], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len());
     got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()
+}
+
+/// What an estimator answers with each of so many seeds.
+pub(crate) fn runs(
+    estimator: &dyn Estimator,
+    game: &dyn Game,
+    budget: usize,
+    seeds: u64,
+) -> Vec<Explanation> {
+    (0..seeds).map(|seed| estimator.estimate(game, budget, seed).expect("an estimate")).collect()
+}
+
+/// The values of [`runs`].
+pub(crate) fn values(estimator: &dyn Estimator, game: &dyn Game, budget: usize, seeds: u64) -> Vec<Vec<f64>> {
+    runs(estimator, game, budget, seeds).into_iter().map(|run| run.values).collect()
+}
+
+/// The mean over runs of the squared error.
+pub(crate) fn mean_squared_error(runs: &[Vec<f64>], truth: &[f64]) -> f64 {
+    runs.iter().map(|run| squared_error(run, truth)).sum::<f64>() / runs.len() as f64
+}
+
+/// The median over runs of the squared error.
+pub(crate) fn median_squared_error(runs: &[Vec<f64>], truth: &[f64]) -> f64 {
+    let mut errors: Vec<f64> = runs.iter().map(|run| squared_error(run, truth)).collect();
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
 }
 
 /// The mean of one entry over runs, and its standard error.
@@ -89,6 +176,25 @@ impl Coverage {
 
     pub(crate) fn share(&self) -> f64 {
         self.inside as f64 / self.all as f64
+    }
+
+    /// Of a semivalue of as many random games of `players` as there are seeds; answers without standard errors are left out.
+    pub(crate) fn of_random_games(
+        estimator: &dyn Estimator,
+        (players, terms): (usize, usize),
+        budget: usize,
+        seeds: u64,
+    ) -> Self {
+        let value = estimator.value().semivalue().expect("a semivalue").clone();
+        let mut coverage = Self::default();
+        for seed in 0..seeds {
+            let game = SumOfUnanimity::random(players, terms, 5, seed);
+            let got = estimator.estimate(&game, budget, seed).expect("an estimate");
+            if let Some(errors) = got.std_errors {
+                coverage.add(&got.values, &errors, &of_terms(&game, &value));
+            }
+        }
+        coverage
     }
 }
 
@@ -225,6 +331,21 @@ impl<F: Fn(&Coalitions, &mut [f64]) -> Result<(), GameError> + Send + Sync> Game
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.1(batch, out)
     }
+}
+
+/// An explicand and a background, whose rows have different weights or not.
+pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -> (Vec<f64>, Background) {
+    let mut rng = stream(seed, Purpose::Experiment, 1);
+    let explicand = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let background: Vec<f64> = (0..rows * players).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let background = Background::rows(background, players).expect("finite rows");
+    let weights: Vec<f64> = (1..=rows).map(|row| if weighted { row as f64 } else { 1.0 }).collect();
+    (explicand, background.with_weights(&weights).expect("positive weights"))
+}
+
+/// A model of products and sums.
+pub(crate) fn products(row: &[f64]) -> f64 {
+    row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
 }
 
 /// A game that must not be asked.

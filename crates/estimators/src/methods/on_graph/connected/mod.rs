@@ -39,7 +39,7 @@ use rayon::prelude::*;
 use super::error::GraphError;
 use super::found::Found;
 use super::moments::Moments;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use bits::Bits;
 use shape::{Neighbourhood, Shape};
 use sums::Sums;
@@ -97,7 +97,7 @@ impl<'a> Plan<'a> {
         coefficients: Coefficients,
         outside: Outside,
         limit: usize,
-    ) -> Result<Self, EstimatorError> {
+    ) -> Result<Self> {
         let players = graph.nodes();
         let node =
             |node: usize| graph.neighbourhood(node, order).into_iter().map(|near| near as u32).collect();
@@ -205,7 +205,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// Whatever the game reports.
-    pub(crate) fn values(&self, game: &dyn Game) -> Result<Found, EstimatorError> {
+    pub(crate) fn values(&self, game: &dyn Game) -> Result<Found> {
         let mut sums = Sums::new(game, self.outside)?;
         with_bits!(self, add_to(&mut sums))?;
         sums.evaluate()?;
@@ -217,7 +217,7 @@ impl<'a> Plan<'a> {
         Ok(Found::new(sums.values, sums.evaluations))
     }
 
-    fn add_to<B: Bits>(&self, sums: &mut Sums<'_>) -> Result<(), EstimatorError> {
+    fn add_to<B: Bits>(&self, sums: &mut Sums<'_>) -> Result<()> {
         for nodes in self.groups() {
             let windows: Vec<Joined<B>> =
                 nodes.into_par_iter().map(|first| self.window::<B>(first).joined()).collect();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use apportion_games::{Coalition, CoalitionView, ConnectedSet, Graph};
 use apportion_values::{Coefficients, Outside};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::on_graph::moments::Moments;
 
 /// A neighbourhood in numbers of its own: its nodes in their order, for [`Coefficients::Graph`] those next to it after them.
@@ -24,13 +24,13 @@ pub(crate) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    fn graph(&self) -> Result<Graph, EstimatorError> {
+    fn graph(&self) -> Result<Graph> {
         let edges = self.edges.iter().map(|&(a, b)| (a as usize, b as usize));
         Ok(Graph::from_edges((self.size + self.around) as usize, edges)?)
     }
 
     /// Connected coalitions of the neighbourhood with the player in them; none for more than `limit`.
-    pub(crate) fn count(&self, limit: usize) -> Result<Option<usize>, EstimatorError> {
+    pub(crate) fn count(&self, limit: usize) -> Result<Option<usize>> {
         let graph = self.graph()?;
         if self.leaves(&graph) > limit.checked_ilog2().unwrap_or(0) as usize {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Shape {
         coefficients: Coefficients,
         outside: Outside,
         moments: &mut Moments<'_>,
-    ) -> Result<Self, EstimatorError> {
+    ) -> Result<Self> {
         let graph = neighbourhood.graph()?;
         let mut list = List {
             inside: Coalition::from_members(graph.nodes(), 0..neighbourhood.size as usize),

@@ -5,7 +5,7 @@ use apportion_values::Outside;
 
 use super::bits::Bits;
 use super::window::Joined;
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::on_graph::found::BATCH;
 use crate::run::Evaluations;
 
@@ -23,7 +23,7 @@ pub(crate) struct Sums<'g> {
 }
 
 impl<'g> Sums<'g> {
-    pub(crate) fn new(game: &'g dyn Game, outside: Outside) -> Result<Self, EstimatorError> {
+    pub(crate) fn new(game: &'g dyn Game, outside: Outside) -> Result<Self> {
         let players = game.players();
         Ok(Self {
             evaluations: Evaluations::begin(game)?,
@@ -51,7 +51,7 @@ impl<'g> Sums<'g> {
     }
 
     /// Adds all sets of a window.
-    pub(crate) fn add<B: Bits>(&mut self, window: &Joined<B>) -> Result<(), EstimatorError> {
+    pub(crate) fn add<B: Bits>(&mut self, window: &Joined<B>) -> Result<()> {
         let mut words = self.everyone.view().words().to_vec();
         window.try_for_each(&mut words, |words, uses| {
             if self.outside == Outside::Present {
@@ -66,7 +66,7 @@ impl<'g> Sums<'g> {
     }
 
     /// Evaluates the coalitions that wait, and adds them to the players.
-    pub(crate) fn evaluate(&mut self) -> Result<(), EstimatorError> {
+    pub(crate) fn evaluate(&mut self) -> Result<()> {
         let outputs = self.compared().len();
         let mut worths = vec![0.0; self.waiting.len() * outputs];
         self.evaluations.game.values(&self.waiting, &mut worths)?;

@@ -24,13 +24,13 @@ mod pieces;
 use std::sync::Arc;
 
 use apportion_games::{Coalitions, Game, Graph};
-use apportion_values::{Outside, Semivalue, ValueError};
+use apportion_values::{Outside, Semivalue};
 use rayon::prelude::*;
 
 use self::pieces::{MOST_NODES, Owner};
 use super::error::GraphError;
 use super::found::{BATCH, Found};
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::run::Evaluations;
 
 /// Pieces whose sums are one unit of work: the order of adding up does not depend on threads.
@@ -48,7 +48,7 @@ const STEPS_BEYOND: usize = 1 << 22;
 /// # Errors
 ///
 /// [`GraphError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
-/// weights of other players, values too large to be summed, and whatever the game reports.
+/// weights of other players, and whatever the game reports.
 pub(super) fn local(
     game: &dyn Game,
     graph: &Graph,
@@ -56,7 +56,7 @@ pub(super) fn local(
     order: usize,
     outside: Outside,
     limit: usize,
-) -> Result<Found, EstimatorError> {
+) -> Result<Found> {
     let players = game.players();
     graph.check_players(players)?;
     semivalue.check_players(players)?;
@@ -78,13 +78,7 @@ pub(super) fn local(
         })?;
     }
     batch.settle(&mut evaluations, &weights, &mut values)?;
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => {
-            let (player, output) = (at / game.outputs(), at % game.outputs());
-            Err(ValueError::Overflow { player, output }.into())
-        }
-        None => Ok(Found::new(values, evaluations)),
-    }
+    Ok(Found::new(values, evaluations))
 }
 
 /// How many different coalitions the neighbourhoods of order `order` have, v(∅) and v(N) included; as many with the players outside
@@ -101,7 +95,7 @@ pub(super) fn local(
 /// # Errors
 ///
 /// [`GraphError::LocalCoalitions`] for more than `limit`.
-pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize, EstimatorError> {
+pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> {
     // Sizes first: neighbourhoods that are too large to be enumerated may be too large to be kept, too.
     let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
     let (player, nodes) = largest(sizes.into_iter());
@@ -119,7 +113,7 @@ pub(super) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Vec<usize>> {
 }
 
 /// [`count`] of neighbourhoods.
-fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize, EstimatorError> {
+fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize> {
     if let Some(count) = count_within(neighbourhoods, limit) {
         return Ok(count);
     }
@@ -255,7 +249,7 @@ impl Batch {
         evaluations: &mut Evaluations<'_>,
         weights: &Weights,
         values: &mut [f64],
-    ) -> Result<(), EstimatorError> {
+    ) -> Result<()> {
         let outputs = evaluations.empty.len();
         let mut gains = evaluations.values(&self.coalitions)?;
         let base = match self.outside {

@@ -4,7 +4,7 @@ use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion_values::{Outside, Semivalue};
 
-use crate::error::EstimatorError;
+use crate::error::Result;
 use crate::methods::on_graph::found::BATCH;
 use crate::report::{Influences, RunningMoments};
 
@@ -50,12 +50,7 @@ impl Contributions {
     }
 
     /// Draws coalitions that the player joins, by the law of `value`, and asks for what has gathered once that is much.
-    pub(super) fn draw(
-        &mut self,
-        game: &dyn Game,
-        value: &Semivalue,
-        draws: &Draws<'_>,
-    ) -> Result<(), EstimatorError> {
+    pub(super) fn draw(&mut self, game: &dyn Game, value: &Semivalue, draws: &Draws<'_>) -> Result<()> {
         let pairing = if draws.is_paired { Pairing::Paired } else { Pairing::Unpaired };
         let sampler = WithReplacement { law: SizeLaw::custom(&value.size_law(draws.around.len()))?, pairing };
         let sample = sampler.sample(draws.evaluations / 2, draws.seed)?.into_coalitions();
@@ -86,7 +81,7 @@ impl Contributions {
     }
 
     /// Asks for what has gathered.
-    pub(super) fn settle(&mut self, game: &dyn Game) -> Result<(), EstimatorError> {
+    pub(super) fn settle(&mut self, game: &dyn Game) -> Result<()> {
         let mut values = vec![0.0; self.batch.len() * self.outputs];
         game.values(&self.batch, &mut values)?;
         let mut contributions = values.chunks_exact(2 * self.outputs);

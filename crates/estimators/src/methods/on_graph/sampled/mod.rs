@@ -10,7 +10,7 @@ mod shares;
 
 use std::sync::Arc;
 
-use apportion_games::{Cached, Coalitions, Game, Graph, Purpose, SubGame, stream};
+use apportion_games::{Cached, Game, Graph, Purpose, SubGame, stream};
 use apportion_values::{GraphForm, GraphValue, Outside, Semivalue, SolutionConcept, enumerate};
 use rand::Rng;
 
@@ -18,11 +18,11 @@ use self::contributions::{Contributions, Own};
 use self::shares::Share;
 use super::local::{count_within, neighbourhoods};
 use super::whole::OnGraph;
-use crate::error::EstimatorError;
+use crate::error::{EstimatorError, Result};
 use crate::methods::kernel_banzhaf::KernelBanzhaf;
 use crate::methods::leverage_shap::LeverageShap;
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
-use crate::run::{Estimator, check_budget};
+use crate::run::{Estimator, Evaluations, check_budget};
 use crate::support::Draws;
 
 /// How a player's value in its neighbourhood is estimated.
@@ -200,7 +200,7 @@ impl LocalSampling {
         player: usize,
         share: Share,
         seed: u64,
-    ) -> Result<Own, EstimatorError> {
+    ) -> Result<Own> {
         let around = &self.around[player];
         let sub = SubGame::new(game, around)?;
         let sub = if self.outside == Outside::Present { sub.with_others_present() } else { sub };
@@ -265,12 +265,7 @@ impl Estimator for LocalSampling {
         count_within(&self.around, least).unwrap_or(least)
     }
 
-    fn estimate_seen(
-        &self,
-        game: &dyn Game,
-        budget: usize,
-        seed: u64,
-    ) -> Result<Explanation, EstimatorError> {
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         self.value.check(game.players(), &self.graph)?;
         check_budget(self, game, budget)?;
         if count_within(&self.around, budget).is_some() {
@@ -279,13 +274,7 @@ impl Estimator for LocalSampling {
         }
         let (players, outputs) = (game.players(), game.outputs());
         let cached = Cached::new(game);
-        let mut ends = Coalitions::with_capacity(players, 2);
-        ends.push_empty();
-        ends.push_full();
-        let mut base = vec![0.0; 2 * outputs];
-        cached.values(&ends, &mut base)?;
-        let prediction = base.split_off(outputs);
-
+        let mut evaluations = Evaluations::begin(&cached)?;
         let shares = self.shares(budget);
         let samples = self.method == LocalMethod::Contributions;
         let mut contributions = Contributions::new(players, outputs);
@@ -330,21 +319,9 @@ impl Estimator for LocalSampling {
                 one_draw: influences.one_draw(&values, &draw_shares, outputs),
                 ..ErrorLaw::of_independent_values(errors, outputs, degrees_of_freedom)
             });
-        let distinct = cached.distinct();
-        Ok(Explanation {
-            value: self.value(),
-            method: self.name().to_owned(),
-            values,
-            base,
-            prediction,
-            std_errors,
-            evaluations: distinct,
-            distinct_coalitions: distinct,
-            model_rows: distinct * game.rows_per_coalition(),
-            seed: Some(seed),
-            diagnostics: Diagnostics { error_law, ..Diagnostics::default() },
-            certificate: None,
-        })
+        evaluations.count = cached.distinct();
+        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
     /// Its own answer by contributions: shares of a budget grow with it, and draws for a share are among those for a larger one. By
