@@ -278,7 +278,7 @@ mod tests {
         let verdict = |scale: f64| {
             let curves = curves(&[&[(Who::Subject, scale), (Who::Rival, 1.0)]]);
             let cases = curves.alike_cases(places(), pair, Centre::Median, 1.5);
-            Claim::over_cases("", "", "", By::SignedRanks, Needed::All, cases).verdict
+            By::SignedRanks.in_all("", "", "", cases).verdict
         };
         assert_eq!((verdict(1.4), verdict(0.7)), (Verdict::Holds, Verdict::Holds));
         assert_eq!((verdict(1.6), verdict(0.6)), (Verdict::DoesNotHold, Verdict::DoesNotHold));
@@ -298,7 +298,7 @@ mod tests {
         let curves = curves(&[&[(Who::Subject, 0.001), (Who::Rival, 1.0)]]);
         let third_to_median = [|s: &Summary| s.third, |s: &Summary| s.median];
         let cases = curves.summary_cases([(0, 0)], (Who::Subject, Who::Rival), third_to_median, 1.5);
-        let claim = Claim::over_cases("", "", "", By::Resampling, Needed::All, cases);
+        let claim = By::Resampling.in_all("", "", "", cases);
         assert_eq!(claim.verdict, Verdict::Holds);
     }
 }

@@ -12,7 +12,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::Table;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Rows of the samples: as many as D has, and more.
 const ROWS: [usize; 3] = [100, 300, 1000];
@@ -193,7 +193,7 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
     if !others.is_empty() {
         name.push_str(&format!(": {}", others.join(", ")));
     }
-    Claim::over_cases(
+    By::Counts.in_all(
         &format!(
             "automatic grouping finds {} on {} rows, by {}",
             in_words(wanted),
@@ -202,8 +202,6 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
         ),
         "target of this project; experiment 2a",
         "all samples; it agrees if the groups are those of the paper in more than four of five",
-        By::Counts,
-        Needed::All,
         [Case::new(name, Test::share_above(right, found.samples.len(), 0.8))],
     )
 }

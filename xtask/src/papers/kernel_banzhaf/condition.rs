@@ -7,6 +7,7 @@ use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, expe
 use super::notes::shapley_notes;
 use crate::comparison::{Centre, Compete, Look, by_sample_size};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim, Needed};
 
@@ -26,15 +27,11 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let errors = errors(&experiment)?;
     made.claims = judged(&experiment, &curves, |curves| claims(&experiment, curves, &errors));
     made.notes = shapley_notes(&experiment);
-    made.notes.push(
+    made.notes.extend(notes![
         "K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}: as AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley), \
-         its condition number is that of the Gram matrix of the weighted sampled rows, on Σx = 0 for Shapley"
-            .to_owned(),
-    );
-    made.notes.push(
-        "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression"
-            .to_owned(),
-    );
+         its condition number is that of the Gram matrix of the weighted sampled rows, on Σx = 0 for Shapley",
+        "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
+    ]);
     made.datasets = datasets(&experiment, |_| true);
     Ok(made)
 }
@@ -63,15 +60,13 @@ fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: 
     let wide = conditions.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
     let ahead =
         wide.filter(|&place| errors.ratio(place, pair, Centre::Median).is_some_and(|ratio| ratio < 1.0));
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "its better subproblem explains the superior performance of Kernel Banzhaf for large n",
         "section 4.2",
         &format!(
             "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below Leverage SHAP's (figure 9); it \
              agrees if its condition number is lower by 5 % and more in the same run"
         ),
-        By::SignedRanks,
-        Needed::All,
         conditions.below_cases(ahead, pair, Centre::Median, 0.95),
     )
 }

@@ -20,6 +20,7 @@ use crate::comparison::{
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::{Dataset, Known, known};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::trained::{self, Entry, how_to_train};
@@ -253,15 +254,14 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         }
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
-    let mut notes = vec![
+    let mut notes = notes![
         "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank and German Credit; \
-         where one is missing, a small network that stands in: adult-mlp of the data directory, diabetes-mlp embedded"
-            .to_owned(),
+         where one is missing, a small network that stands in: adult-mlp of the data directory, diabetes-mlp embedded",
         format!(
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"
         ),
-        super::notes::ESTIMATORS.to_owned(),
+        super::notes::ESTIMATORS,
     ];
     notes.extend(found.skipped);
     Ok(Made { claims, notes, datasets: found.others, ..made })

@@ -17,6 +17,7 @@ use crate::comparison::{
     squared_norm,
 };
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Claim, Needed};
 
@@ -57,12 +58,11 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         }
     }
     made.notes = notes(&experiment);
-    made.notes.push(
+    made.notes.extend(notes![
         "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as the squared error does; it \
          is computed from this identity, which does not cancel; ‖Aφ − b‖² from all 2^n coalitions. A has no intercept, so the least \
-         objective holds the mean of v as well"
-            .to_owned(),
-    );
+         objective holds the mean of v as well",
+    ]);
     made.datasets = datasets(&experiment, is_small);
     Ok(made)
 }

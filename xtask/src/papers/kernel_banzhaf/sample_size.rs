@@ -89,12 +89,10 @@ fn errors_decrease(curves: &Curves) -> Claim {
             }
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
         "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same run",
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -105,7 +103,7 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
         .filter(|&(panel, level)| experiment.players(panel) >= MANY && MULTIPLES[level] >= GROWN);
     let how =
         if mc == MonteCarlo { "at equal evaluations" } else { "MC given twice the evaluations, as plotted" };
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         &format!(
             "MSR performs worse than MC on datasets with a large number of features as the samples increase ({how})"
         ),
@@ -114,8 +112,6 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
             "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
             mc.title()
         ),
-        By::SignedRanks,
-        Needed::All,
         curves.below_cases(places, (mc, Msr), Centre::Median, 1.0),
     )
 }
@@ -128,7 +124,7 @@ fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
 /// The target that Kernel Banzhaf's error is at most that of `rival` over `factor`, at m = 20n.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         &format!(
             "Kernel Banzhaf's error at m = {MULTIPLE}n is at most 1/{factor} of that of {}",
             rival.title()
@@ -137,8 +133,6 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
         &format!(
             "a dataset with {MULTIPLE}n < 2^n; it agrees if the ratio in the same run is at most 1/{factor}"
         ),
-        By::SignedRanks,
-        Needed::All,
         curves.below_cases(at_multiple(curves), pair, Centre::Median, 1.0 / factor),
     )
 }
@@ -197,14 +191,12 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
             Contender::REGRESSIONS.windows(2).map(|pair| curves.is_below(place, (pair[0], pair[1]), 1.0));
         Case::new(name, Test::all(ascending))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized Kernel SHAP",
         "section 4.2; appendix F",
         &format!(
             "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in the same run"
         ),
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -240,15 +232,13 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
             cases.push(Case::new(name, resamples.below(1.0)));
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_most(
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
             "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error over Kernel Banzhaf's in the \
              same run is larger on the wider one"
         ),
-        By::Resampling,
-        Needed::Most,
         cases,
     )
 }
@@ -258,15 +248,13 @@ fn without_replacement_wins_small(curves: &Curves) -> Claim {
     let places = || curves.open_places().filter(|place| Some(place.0) == narrowest);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
         let cases = curves.below_cases(places(), (shap, KernelBanzhaf), Centre::Median, 1.0);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
+        cases.into_iter().map(move |case| case.of(shap.title()))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
         "section 4.2",
         "a sample size with m < 2^n on the narrowest dataset, and an estimator of Shapley values; it agrees if it is below Kernel Banzhaf in \
          the same run",
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -276,17 +264,15 @@ fn narrower_bands(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let places = || curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
         let cases = curves.summary_cases(places(), (KernelBanzhaf, shap), [width; 2], 1.0);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
+        cases.into_iter().map(move |case| case.of(shap.title()))
     });
-    Claim::over_cases(
+    By::Resampling.in_most(
         "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the estimators of Shapley values",
         "appendix F",
         &format!(
             "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it agrees if the third quartile \
              over the first is smaller for Kernel Banzhaf"
         ),
-        By::Resampling,
-        Needed::Most,
         cases,
     )
 }

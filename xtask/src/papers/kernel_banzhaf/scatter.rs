@@ -8,10 +8,10 @@ use super::notes::notes;
 use crate::comparison::{Compete, Noise, covers_all, relative_error};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Test};
 
 const CONTENDERS: [Contender; 3] = [MonteCarlo, Msr, KernelBanzhaf];
 
@@ -77,12 +77,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         }
     }
     let more_accurate = |cases: Vec<Case>| {
-        Claim::over_cases(
+        By::SignedRanks.in_all(
             "Kernel Banzhaf is more accurate than the MC and MSR estimators",
             "caption of figure 1",
             "a dataset with 20n < 2^n; it agrees if the error of Kernel Banzhaf is below both others in the same run",
-            By::SignedRanks,
-            Needed::All,
             cases,
         )
     };
@@ -102,11 +100,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     });
     let legend = experiment.datasets.iter().zip(STYLES);
     let mut notes = notes(&experiment);
-    notes.push(
+    notes.extend(notes![
         "drawn is one explicand of each dataset (the first run), its values divided by the largest exact one; the error in a title is \
-         the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn"
-            .to_owned(),
-    );
+         the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn",
+    ]);
     Ok(Made {
         data,
         figure: Some(Figure {

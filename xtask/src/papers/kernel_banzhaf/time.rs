@@ -11,9 +11,10 @@ use super::instance::Instance;
 use super::notes::notes;
 use crate::comparison::{Centre, Compete, Look, Point, Run, Step, by_sample_size, covers_all};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Claim, Test};
 
 /// Explicands that are timed.
 const EXPLICANDS: usize = 12;
@@ -60,11 +61,10 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         "times depend on the machine, and are measured anew each time: CPU time of one thread, whatever --threads says, evaluations of \
          the game included, standard errors left out; the least of {REPETITIONS} repetitions for each of {EXPLICANDS} explicands"
     ));
-    made.notes.push(
+    made.notes.extend(notes![
         "a value of these trees takes well below a microsecond, so that drawing and solving show; where a value is slow, times are in \
-         the ratio of the evaluations"
-            .to_owned(),
-    );
+         the ratio of the evaluations",
+    ]);
     made.datasets = datasets(&experiment, |_| true);
     Ok(made)
 }
@@ -117,16 +117,14 @@ fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost
 fn claims_of_times(times: &Curves) -> Vec<Claim> {
     let comparable = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
         let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), Centre::Median, 1.5);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", other.title(), case.name), ..case })
+        cases.into_iter().map(move |case| case.of(other.title()))
     });
     vec![
-        Claim::over_cases(
+        By::SignedRanks.in_most(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
             "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is within a factor of 1.5 of that \
              of Kernel Banzhaf for the same explicand",
-            By::SignedRanks,
-            Needed::Most,
             comparable,
         ),
         twice(times, MonteCarloTwice, "time", "2m evaluations, as in the paper's code"),
@@ -141,15 +139,13 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
         let below = |factor| costs.is_below(place, pair, factor);
         Test::all([below(2.5), below(1.6).opposite()])
     });
-    let claim = Claim::over_cases(
+    let claim = By::SignedRanks.in_most(
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(
             "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel Banzhaf for the same explicand",
             mc.title()
         ),
-        By::SignedRanks,
-        Needed::Most,
         cases,
     );
     let ratios: Vec<f64> =

@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Players on lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
@@ -241,14 +241,12 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         figure: Some(figure),
         tables: vec![table(&all)],
         claims: claims(&all),
-        notes: vec![
-            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it".to_owned(),
+        notes: notes![
+            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
             "per player: what each further player adds, exactly the same from every size to the next; on grids the coefficient of d, beside \
-             terms of the border that grow as √d"
-                .to_owned(),
+             terms of the border that grow as √d",
             "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true boundaries for connected coalitions \
-             alone, 2k + 1 n-grams for each word"
-                .to_owned(),
+             alone, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })
@@ -325,12 +323,10 @@ fn claims(all: &[Series]) -> Vec<Claim> {
                 })
                 .collect(),
         ),
-        Claim::over_cases(
+        By::Nothing.in_all(
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
             "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
-            By::Nothing,
-            Needed::All,
             linear,
         ),
     ]

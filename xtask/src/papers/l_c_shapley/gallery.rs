@@ -9,7 +9,7 @@ use super::subject::{DIGITS, Found, Shown, Subject, images};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, notes};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -251,11 +251,10 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
 fn notes(found: &Found) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
-    notes.push(
+    notes.extend(notes![
         "columns: the first test images of each class that are predicted rightly; single pictures: \
-         DATASET-SAMPLE-METHOD-PERCENT.png beside this report"
-            .to_owned(),
-    );
+         DATASET-SAMPLE-METHOD-PERCENT.png beside this report",
+    ]);
     notes
 }
 

@@ -16,7 +16,7 @@ use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// The methods of the table, beside exact Shapley values.
 const METHODS: [Method; 4] = [Method::CShapley, Method::LShapley, Method::KernelShap, Method::SampleShapley];
@@ -215,20 +215,16 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
         })
         .collect();
-    let mut weight = Claim::over_cases(
+    let mut weight = By::Nothing.in_all(
         "the word \"not\" is attributed a significant weight",
         "section 2.2",
         "a model under which the exact Shapley value of \"not\" is larger in size than the mean of all words",
-        By::Nothing,
-        Needed::All,
         weight,
     );
-    let mut isolated = Claim::over_cases(
+    let mut isolated = By::Nothing.in_all(
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
         "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
-        By::Nothing,
-        Needed::All,
         isolated,
     );
     for explained in all {

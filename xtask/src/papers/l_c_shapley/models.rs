@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::subject::{Subject, images, texts};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, notes};
 use crate::reproduce::session::Session;
 
 /// A row that the paper prints.
@@ -83,13 +83,11 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
             row.accuracy.into(),
         ]);
     }
-    let mut notes = vec![
+    let mut notes = notes![
         "the paper's data and models are not to be had; others stand in for them. Of images the paper prints, in section 5.2: MNIST 3 and 8, \
-         12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %"
-            .to_owned(),
+         12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %",
         "average words: tokens of the test samples before they are cut to the length that a network takes; parameters of networks that lie in \
-         the data directory: the size of the file in numbers of four bytes, an upper bound"
-            .to_owned(),
+         the data directory: the size of the file in numbers of four bytes, an upper bound",
     ];
     let tables = [Some(own.clone()), Some(printed), found.trained()].into_iter().flatten().collect();
     notes.extend(found.skipped);

@@ -5,7 +5,7 @@ use apportion::games::{Adjacency, Coalition, Graph};
 
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, notes};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -94,9 +94,10 @@ pub(super) fn fig1(_: &Session) -> Result<Made> {
         figure: Some(figure),
         tables: vec![table(&facts)],
         claims: claims(&facts),
-        notes: vec!["neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
+        notes: notes![
+            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
                      off its figure"
-            .to_owned()],
+        ],
         datasets: Vec::new(),
     })
 }

@@ -9,10 +9,10 @@ use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment, is_o
 use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Players of the synthetic games: small enough to write A out, large enough that 10n evaluations are not all.
 const PLAYERS: [usize; 3] = [8, 10, 12];
@@ -71,21 +71,19 @@ fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
 const FLAT: f64 = 0.1;
 
 fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         claim,
         source,
         &format!(
             "an n and an estimator; it agrees if the slope of log error on log γ is above {FLAT} in a run"
         ),
-        By::SignedRanks,
-        Needed::All,
         slope_cases(curves, |slopes| Test::above(slopes, FLAT)),
     )
 }
 
 fn made(curves: &Curves, look: &Look<'_>, caption: &str, claims: Vec<Claim>) -> Made {
     let made = curves.made(["players", "gamma"], look, caption);
-    Made { claims, notes: vec![GAME_NOTE.to_owned()], ..made }
+    Made { claims, notes: notes![GAME_NOTE], ..made }
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
@@ -125,14 +123,12 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let curves = curves(session, Contender::ALL, |errors| errors.excess)?;
-    let claim = Claim::over_cases(
+    let claim = By::SignedRanks.in_all(
         "the linear objective error of no algorithm depends on γ",
         "caption of figure 7",
         &format!(
             "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
         ),
-        By::SignedRanks,
-        Needed::All,
         slope_cases(&curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
     );
     let look = Look {
@@ -193,15 +189,14 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         }
     }
     let claims = vec![
-        Claim::over_cases(
-            "on every dataset the third quartile of γ is less than 2",
-            "appendix F",
-            "a dataset; it agrees if γ is below 2 for more than three quarters of the explicands",
-            By::Counts,
-            Needed::All,
-            thirds,
-        )
-        .prints(printed::third_quartiles_of_gamma()),
+        By::Counts
+            .in_all(
+                "on every dataset the third quartile of γ is less than 2",
+                "appendix F",
+                "a dataset; it agrees if γ is below 2 for more than three quarters of the explicands",
+                thirds,
+            )
+            .prints(printed::third_quartiles_of_gamma()),
         corollary_4_1(&experiment)?,
     ];
     Ok(Made {
@@ -209,13 +204,11 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         figure: None,
         tables: vec![table],
         claims,
-        notes: vec![
-            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows"
-                .to_owned(),
+        notes: notes![
+            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows",
             "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
-             explicand varies"
-                .to_owned(),
-            NOTES[0].to_owned(),
+             explicand varies",
+            NOTES[0],
         ],
         datasets: small_datasets(),
     })

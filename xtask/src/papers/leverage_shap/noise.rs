@@ -103,12 +103,10 @@ fn error_grows(curves: &Curves) -> Claim {
             }
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "the error grows large as σ approaches one for all algorithms",
         "caption of figure 11",
         "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -123,12 +121,10 @@ fn no_clear_winner(curves: &Curves) -> Claim {
         Case::new(one.title(), Test::any(beaten))
     });
     let cases = if curves.open_places().next().is_some() { cases.collect() } else { Vec::new() };
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "there is no clear winner across the datasets",
         "caption of figure 11",
         "an estimator; it agrees if in some setting with m < 2^n another one is below it in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }

@@ -55,12 +55,10 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
     let quantities = [|summary: &Summary| summary.third, |summary: &Summary| summary.median];
     let pair = (LeverageShap, OptimizedKernelShap);
-    Claim::over_cases(
+    By::Resampling.in_most(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
         "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, as it is in table 1",
-        By::Resampling,
-        Needed::Most,
         curves.summary_cases(curves.open_places(), pair, quantities, 1.5),
     )
 }
@@ -71,12 +69,10 @@ fn kernel_shap_is_worst(curves: &Curves) -> Claim {
         let tests = rivals.map(|rival| curves.is_below(place, (rival, KernelShap), 1.0));
         Case::new(curves.place(place.0, place.1), Test::all(tests))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "Kernel SHAP gives the highest error in all settings",
         "section 5",
         "a dataset and sample size; it agrees if Kernel SHAP is above both others in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }

@@ -10,7 +10,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Test};
 
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
@@ -93,12 +93,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
             note: "The line is predicted = true.".to_owned(),
         }),
         tables: vec![table],
-        claims: vec![Claim::over_cases(
+        claims: vec![By::SignedRanks.in_all(
             "Leverage SHAP is more accurate than Kernel SHAP and Optimized Kernel SHAP",
             "caption of figure 1",
             "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of both others in the same run",
-            By::SignedRanks,
-            Needed::All,
             cases,
         )],
         notes,

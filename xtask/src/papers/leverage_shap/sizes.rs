@@ -9,10 +9,10 @@ use super::contender::Contender;
 use crate::comparison::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Table, significant};
+use crate::reproduce::report::{Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 const PLAYERS: [usize; 3] = [10, 100, 1000];
 
@@ -105,9 +105,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
         }),
         tables: vec![table],
         claims: claims(&ratios, agrees),
-        notes: vec![
-            "the probability axis is logarithmic, so that both laws can be read at n = 1000".to_owned(),
-        ],
+        notes: notes!["the probability axis is logarithmic, so that both laws can be read at n = 1000"],
         datasets: Vec::new(),
     })
 }
@@ -138,12 +136,10 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
             Some(all("kernel", |ratio| ratio > 1.0)),
             format!("P(1) / P(n/2) = {}", said("kernel")),
         ),
-        Claim::over_cases(
+        By::Fit.in_all(
             "our samplers draw from these laws",
             "this project",
             "an n and a law; for it speaks that the draws rule the other law out, against it that they rule this one out",
-            By::Fit,
-            Needed::All,
             agrees,
         ),
     ]

@@ -10,7 +10,7 @@ use super::sweep::{
 };
 use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
@@ -128,12 +128,10 @@ impl Errors {
         let rivals = Contender::OF_PAPER.into_iter().filter(|&rival| rival != LeverageShap);
         let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.of(*rival).is_some());
         let pairs: Vec<_> = rivals.filter(there).map(|rival| (LeverageShap, rival)).collect();
-        Claim::over_cases(
+        By::Resampling.in_all(
             claim,
             source,
             "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the others",
-            By::Resampling,
-            Needed::All,
             self.cases(&pairs),
         )
         .and(&self.means(&[LeverageShap]))
@@ -201,12 +199,11 @@ pub(crate) fn table4(session: &Session) -> Result<Made> {
         ),
     ];
     let mut made = made(errors, claims);
-    made.notes.push(
+    made.notes.extend(notes![
         "the paper prints an error of 0.03 for Leverage SHAP (Unpaired) on IRIS, where m = 40 covers all 16 coalitions: its \
          ablation must draw with replacement there; ours draws without replacement and is exact there. The paper prints no row \
-         for Leverage SHAP w/o Bernoulli"
-            .to_owned(),
-    );
+         for Leverage SHAP w/o Bernoulli",
+    ]);
     Ok(made)
 }
 
@@ -342,30 +339,24 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
     let target = means.iter().chain(averages.iter().flatten()).map(|average| average.below(0.75));
     let reduction: Vec<Case> = reduction.collect();
     vec![
-        Claim::over_cases(
+        By::Resampling.in_all(
             "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction",
             "caption of table 2",
             "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most 0.6, at least 0.4",
-            By::Resampling,
-            Needed::All,
             reduction,
         )
         .prints(printed::AVERAGE_RATIO.to_string()),
-        Claim::over_cases(
+        By::Resampling.in_all(
             "Leverage SHAP has the smaller average error in every entry",
             "table 2",
             "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
-            By::Resampling,
-            Needed::All,
             curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
         )
         .prints(printed::ratios()),
-        Claim::over_cases(
+        By::Resampling.in_all(
             "Leverage SHAP's error is at most 0.75 of Optimized Kernel SHAP's",
             "target of this project",
             "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m = 10n",
-            By::Resampling,
-            Needed::All,
             target,
         ),
     ]

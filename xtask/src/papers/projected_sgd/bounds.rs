@@ -30,11 +30,11 @@ use crate::comparison::squared_distance;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::slope;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test, Verdict, are_contradicted};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_contradicted};
 
 const PLAYERS: [usize; 3] = [4, 8, 12];
 
@@ -399,14 +399,12 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         figure: Some(figure(&all)),
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &gradients),
-        notes: vec![
+        notes: notes![
             "the paper's simulated regression task with few features, so that games are known whole: C is the largest |v(S)|, D is 1.1 ‖φ*‖; \
-             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step"
-                .to_owned(),
+             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step",
             "constants are the corrected ones: F has the Hessian 2XᵀWX, so that μ = 2(1 − 1/d), where 1 − 1/d is printed; κ = B/μ, where 4 times \
              that (by the printed μ: 2 times) is printed, so that the printed 4κ²/T is 16 times as large; for steps as 1/√t the sums of the paper's \
-             source come to 3DB/√T, where 2DB/√T is printed"
-                .to_owned(),
+             source come to 3DB/√T, where 2DB/√T is printed",
         ],
         datasets: Vec::new(),
     })
@@ -493,7 +491,7 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64) -> Claim {
         }
     }
     let evidence = format!("beside it {}", beside.join("; "));
-    let judged = Claim::over_cases(
+    let judged = By::Resampling.in_all(
         claim,
         "section 4.2, constants corrected",
         &format!(
@@ -501,8 +499,6 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64) -> Claim {
              over games of the error in units of its bound is below 1 at every T. Where no other method contradicts the slope, there is no verdict",
             SLACK - power
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
     .and(&evidence);
@@ -542,7 +538,7 @@ fn constant_steps(all: &[Series]) -> Claim {
             Test::all(of_size.iter().map(|series| series.is_bounded())),
         ));
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
         "section 4.2, constants corrected",
         &format!(
@@ -551,8 +547,6 @@ fn constant_steps(all: &[Series]) -> Claim {
             STEPS[STEPS.len() - 2],
             STEPS[STEPS.len() - 1]
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }

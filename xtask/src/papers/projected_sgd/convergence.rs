@@ -11,7 +11,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
@@ -239,15 +239,13 @@ fn halves(measured: &[Measured]) -> Claim {
             cases.push(Case::new(name, Test::ratio_below(errors, others, NO_MORE)));
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
         &format!(
             "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below {NO_MORE} times that of the classical at twice \
              the budget on the same pair"
         ),
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -269,12 +267,10 @@ fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
         });
         Some(cases)
     };
-    Claim::over_cases(
+    By::StandardError.in_all(
         &format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
         "section 5.2, figure 3",
         "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times the squared error of that truth",
-        By::StandardError,
-        Needed::All,
         own_methods(measured).into_iter().filter_map(of_pairs).flatten(),
     )
     .and(&format!("squared error of that truth {}", significant(of_paper)))

@@ -10,7 +10,7 @@ use super::task::{PairGame, Pairs, Setting, Task};
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -46,16 +46,12 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
         })
         .collect::<Result<Vec<Point>>>()?;
     let mut notes = super::notes::notes();
-    notes.push(
+    notes.extend(notes![
         "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the paper's classification (width 0), \
-         on the same pairs"
-            .to_owned(),
-    );
-    notes.push(
+         on the same pairs",
         "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, w_S the weights of the paper's \
-         regression; 0 in an additive game"
-            .to_owned(),
-    );
+         regression; 0 in an additive game",
+    ]);
     Ok(Made {
         data: table("data", &points),
         figure: Some(drawn(&points)),

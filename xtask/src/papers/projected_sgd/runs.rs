@@ -13,7 +13,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Features of figures 2 and 3.
 pub(super) const LOW: usize = 16;
@@ -205,7 +205,7 @@ pub(super) fn is_below(errors: &[f64], others: &[f64]) -> Test {
 /// A claim that errors are below others, for all of what `case` names at every budget.
 pub(super) fn judge(claim: &str, source: &str, case: &str, cases: Vec<Case>) -> Claim {
     let case = format!("{case} at a budget; it agrees if the squared error is lower on the same pair");
-    Claim::over_cases(claim, source, &case, By::StandardError, Needed::All, cases)
+    By::StandardError.in_all(claim, source, &case, cases)
 }
 
 #[cfg(test)]

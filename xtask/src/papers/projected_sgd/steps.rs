@@ -12,7 +12,7 @@ use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
 /// Step sizes γ, of constant steps and of the first of decreasing ones.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
@@ -149,15 +149,13 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
             }
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "the step sizes displayed are the best ones found",
         "section 5.2",
         &format!(
             "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
              sizes with this rule"
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
@@ -175,12 +173,10 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
             cases.push(Case::new(name, Resamples::of(each.len(), ratio).below(1.0)));
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "of decreasing steps 1/√t is best",
         "section 5.2: the only decreasing rule that is displayed",
         "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the best 1/t step",
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
@@ -199,13 +195,11 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
         let name = format!("{}: {:.2} times", title(one), fall(&each));
         Some(Case::new(name, Resamples::of(first.len(), fall).below(2.0)))
     });
-    Claim::over_cases(
+    By::Resampling.in_all(
         "the last iterate of a constant step converges fast towards an imprecise solution",
         "section 4.2",
         "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
          last iterate falls by less than a factor of 2",
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }

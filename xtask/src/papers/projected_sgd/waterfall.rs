@@ -14,7 +14,7 @@ use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Individuals of the reference group.
 const REFERENCES: usize = 200;
@@ -208,12 +208,10 @@ fn adds_up(waterfalls: &[Waterfall]) -> Claim {
         let adds_up = gap <= ROUNDING * one.prediction.abs().max(1.0);
         Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(adds_up))
     });
-    Claim::over_cases(
+    By::Nothing.in_all(
         "importances add up to the difference between the prediction and the mean of the reference group",
         "figure 1, section 2.2",
         "a dataset; it agrees if the two are the same to rounding",
-        By::Nothing,
-        Needed::All,
         cases,
     )
 }
@@ -223,12 +221,10 @@ fn single_games(waterfalls: &[Waterfall]) -> Claim {
         let are_same = one.single_games <= ROUNDING * one.prediction.abs().max(1.0);
         Case::new(format!("{} ({:.1e})", one.title, one.single_games), Test::certain(are_same))
     });
-    Claim::over_cases(
+    By::Nothing.in_all(
         "averaging the Shapley values against single references gives those against the group",
         "section 2.2",
         "a dataset; it agrees if all values are the same to rounding",
-        By::Nothing,
-        Needed::All,
         cases,
     )
 }
@@ -249,7 +245,7 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
             Case::new(name, Test::measured_within(distance, ITERATIONS, (-PRECISE, PRECISE)))
         })
     });
-    Claim::over_cases(
+    By::StandardError.in_all(
         "Algorithm 1 with a reference drawn for each iteration estimates these values",
         "section 3",
         &format!(
@@ -257,8 +253,6 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
              exact one",
             100.0 * PRECISE
         ),
-        By::StandardError,
-        Needed::All,
         cases,
     )
 }

@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Summary, slope};
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 use law::{FEATURES, Law, MASKS, subsets};
 
 /// How strongly the block is coupled to the other features.
@@ -316,18 +316,15 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
         figure: Some(figure(&all)),
         tables: vec![table(&all)],
         claims: claims(&all),
-        notes: vec![
+        notes: notes![
             "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of the label; those of a block of three \
-             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]"
-                .to_owned(),
+             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
             "equation 6 weighs a connected set as if it had two neighbours outside, also where these are beyond the neighbourhood: its weights sum \
              to 8/15 (k = 1) and 9/14 (k = 2), so that the value of a feature which depends on nobody is not its own. Counted in the \
-             neighbourhood, the weights sum to 1, and the theorem's proof holds for them"
-                .to_owned(),
+             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
             "as Myerson: the contribution is that of the component that the feature is in, which differs from v(U) − v(U \\ i) where the parts of \
-             U \\ i depend on each other; the theorem says nothing of it"
-                .to_owned(),
-            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood".to_owned(),
+             U \\ i depend on each other; the theorem says nothing of it",
+            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood",
         ],
         datasets: Vec::new(),
     })
@@ -399,15 +396,13 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "this project, in place of theorem 2",
             &[Kind::Marginal],
         ),
-        Claim::over_cases(
+        By::SignedRanks.in_all(
             "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at least in proportion",
             "theorems 1 and 2",
             &format!(
                 "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to 1/16 is above {:.1} in a run",
                 1.0 - SLACK
             ),
-            By::SignedRanks,
-            Needed::All,
             slopes,
         )
         .and(&format!("median slopes beside them: {}", beside.join("; "))),
