@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::estimates::{Asked, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, grouped, trees};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Table, notes};
+use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -283,19 +283,13 @@ fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
 
 /// One row for each method, problem, value and budget.
 fn numbers(caption: &str, measured: &[Measured]) -> Table {
-    let columns = ["method", "what", "model rows", "error", "coverage", "bias", "largest |z|"];
-    let mut table = Table::new(caption, columns);
-    for one in measured {
-        let (covered, intervals, _) = coverage(&[one]);
-        table.push(vec![
-            one.judged.method.name().into(),
-            one.title().into(),
-            Measurement::mean(&one.by_run(|one| one.rows as f64)).value.into(),
-            one.mean_error().into(),
-            (covered as f64 / intervals as f64).into(),
-            one.relative_bias().value.into(),
-            one.largest_z().into(),
-        ]);
-    }
-    table
+    table!(caption, [for one in measured; let (covered, intervals, _) = coverage(&[one]);]
+        "method" => one.judged.method.name(),
+        "what" => one.title(),
+        "model rows" => Measurement::mean(&one.by_run(|one| one.rows as f64)).value,
+        "error" => one.mean_error(),
+        "coverage" => covered as f64 / intervals as f64,
+        "bias" => one.relative_bias().value,
+        "largest |z|" => one.largest_z(),
+    )
 }

@@ -7,7 +7,7 @@ use apportion::estimators::{Guarantee, MethodSpec, StopRule, methods};
 use super::estimates::{Asked, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, textbook, trees};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Table, notes, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
@@ -281,32 +281,20 @@ fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measur
 
 /// One row for each of some groups of games.
 fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Measured>)>) -> Table {
-    let columns = [
-        "what",
-        "runs",
-        "stopped for it",
-        "within",
-        "not exact",
-        "of these within",
-        "spent / least",
-        "largest",
-    ];
-    let mut table = Table::new(caption, columns);
-    for (title, here) in groups.filter(|group| !group.1.is_empty()) {
-        let counts = Counts::of(&here);
-        let ratios: Vec<f64> = here.iter().filter_map(|one| one.ratio()).collect();
-        table.push(vec![
-            title.into(),
-            here.iter().map(|one| one.outcomes.len()).sum::<usize>().into(),
-            counts.reached.into(),
-            counts.within.into(),
-            counts.uncertain.into(),
-            counts.uncertain_within.into(),
-            Measurement::mean(&ratios).value.into(),
-            ratios.iter().copied().reduce(f64::max).into(),
-        ]);
-    }
-    table
+    let ratios = |here: &[&Measured]| here.iter().filter_map(|one| one.ratio()).collect::<Vec<f64>>();
+    table!(caption, [
+        for (title, here) in groups.filter(|group| !group.1.is_empty());
+        let (counts, ratios) = (Counts::of(&here), ratios(&here));
+    ]
+        "what" => title,
+        "runs" => here.iter().map(|one| one.outcomes.len()).sum::<usize>(),
+        "stopped for it" => counts.reached,
+        "within" => counts.within,
+        "not exact" => counts.uncertain,
+        "of these within" => counts.uncertain_within,
+        "spent / least" => Measurement::mean(&ratios).value,
+        "largest" => ratios.iter().copied().reduce(f64::max),
+    )
 }
 
 #[cfg(test)]

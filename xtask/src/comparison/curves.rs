@@ -3,7 +3,7 @@
 use super::contender::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, table};
 use crate::reproduce::statistics::Summary;
 
 /// A level of the quantity on the x axis.
@@ -194,22 +194,16 @@ impl<C: Compete> Curves<C> {
 
     /// Every number of the figure.
     fn data(&self, panel: &str, level: &str) -> Table {
-        let columns =
-            [panel, "estimator", level, "runs", "mean", "first_quartile", "median", "third_quartile"];
-        let mut table = Table::new("data", columns);
-        for point in &self.points {
-            table.push(vec![
-                Entry::from(self.panels[point.panel].as_str()),
-                Entry::from(point.contender.title()),
-                Entry::from(self.levels[point.level].label.as_str()),
-                Entry::from(point.runs),
-                Entry::from(point.summary.mean),
-                Entry::from(point.summary.first),
-                Entry::from(point.summary.median),
-                Entry::from(point.summary.third),
-            ]);
-        }
-        table
+        table!("data", [for point in &self.points;]
+            panel => self.panels[point.panel].as_str(),
+            "estimator" => point.contender.title(),
+            level => self.levels[point.level].label.as_str(),
+            "runs" => point.runs,
+            "mean" => point.summary.mean,
+            "first_quartile" => point.summary.first,
+            "median" => point.summary.median,
+            "third_quartile" => point.summary.third,
+        )
     }
 
     /// One row per panel and contender, one column per level.

@@ -6,7 +6,7 @@ use super::experiment::{ALL, Experiment};
 use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table, notes};
+use crate::reproduce::report::{Entry, Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -267,21 +267,18 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
 }
 
 fn slopes(series: &[Series]) -> Table {
-    let columns = ["p", "slope", "standard error", "σ²", "estimated σ²", "mean of g²"];
-    let mut table = Table::new("Slope of log MISE against log K; variance of a draw", columns);
-    for one in series {
-        let estimated: f64 =
-            one.estimated.iter().zip(DRAWS).map(|(estimated, draws)| estimated.value * draws as f64).sum();
-        table.push(vec![
-            one.predictors.into(),
-            one.slope.value.into(),
-            one.slope.error.into(),
-            one.variance.into(),
-            (estimated / DRAWS.len() as f64).into(),
-            (1.0 / one.relative).into(),
-        ]);
-    }
-    table
+    let estimated = |one: &Series| {
+        let of_draws = one.estimated.iter().zip(DRAWS).map(|(one, draws)| one.value * draws as f64);
+        of_draws.sum::<f64>() / DRAWS.len() as f64
+    };
+    table!("Slope of log MISE against log K; variance of a draw", [for one in series;]
+        "p" => one.predictors,
+        "slope" => one.slope.value,
+        "standard error" => one.slope.error,
+        "σ²" => one.variance,
+        "estimated σ²" => estimated(one),
+        "mean of g²" => 1.0 / one.relative,
+    )
 }
 
 fn errors(series: &[Series]) -> Table {
@@ -300,31 +297,18 @@ fn errors(series: &[Series]) -> Table {
 
 /// Every number of the figure.
 fn data(series: &[Series]) -> Table {
-    let columns = [
-        "p",
-        "K",
-        "mise",
-        "mise_standard_error",
-        "rmise",
-        "rmise_standard_error",
-        "exact_rate",
-        "estimated_variance",
-    ];
-    let mut table = Table::new("data", columns);
-    for one in series {
-        for ((mise, estimated), draws) in one.mise.iter().zip(&one.estimated).zip(DRAWS) {
-            let rmise = mise.times(one.relative);
-            table.push(vec![
-                one.predictors.into(),
-                draws.into(),
-                mise.value.into(),
-                mise.error.into(),
-                rmise.value.into(),
-                rmise.error.into(),
-                (one.variance / draws as f64).into(),
-                estimated.value.into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [
+        for one in series;
+        for ((mise, estimated), draws) in one.mise.iter().zip(&one.estimated).zip(DRAWS);
+        let rmise = mise.times(one.relative);
+    ]
+        "p" => one.predictors,
+        "K" => draws,
+        "mise" => mise.value,
+        "mise_standard_error" => mise.error,
+        "rmise" => rmise.value,
+        "rmise_standard_error" => rmise.error,
+        "exact_rate" => one.variance / draws as f64,
+        "estimated_variance" => estimated.value,
+    )
 }

@@ -9,7 +9,7 @@ use super::experiment::{Setting, two_a};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -207,36 +207,24 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
 }
 
 fn table(all: &[Found], wanted: &[Vec<usize>]) -> Table {
-    let columns = ["measure", "rows", "automatic", "cut into three", "first sample, automatic"];
-    let mut table = Table::new("Share of the samples in which the groups are those of the paper", columns);
-    for found in all {
-        table.push(vec![
-            found.measure.into(),
-            found.rows.into(),
-            found.share(wanted, |sample| &sample.automatic).into(),
-            found.share(wanted, |sample| &sample.into_groups).into(),
-            in_words(&found.samples[0].automatic).into(),
-        ]);
-    }
-    table
+    table!("Share of the samples in which the groups are those of the paper", [for found in all;]
+        "measure" => found.measure,
+        "rows" => found.rows,
+        "automatic" => found.share(wanted, |sample| &sample.automatic),
+        "cut into three" => found.share(wanted, |sample| &sample.into_groups),
+        "first sample, automatic" => in_words(&found.samples[0].automatic),
+    )
 }
 
 fn data(all: &[Found], wanted: &[Vec<usize>]) -> Table {
-    let columns = ["measure", "rows", "sample", "automatic", "automatic_right", "cut_into_three"];
-    let mut table = Table::new("data", columns);
-    for found in all {
-        for (at, sample) in found.samples.iter().enumerate() {
-            table.push(vec![
-                found.measure.into(),
-                found.rows.into(),
-                at.into(),
-                in_words(&sample.automatic).into(),
-                usize::from(sample.automatic == wanted).into(),
-                in_words(&sample.into_groups).into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [for found in all; for (at, sample) in found.samples.iter().enumerate();]
+        "measure" => found.measure,
+        "rows" => found.rows,
+        "sample" => at,
+        "automatic" => in_words(&sample.automatic),
+        "automatic_right" => usize::from(sample.automatic == wanted),
+        "cut_into_three" => in_words(&sample.into_groups),
+    )
 }
 
 const COLOURS: [Colour; 6] =

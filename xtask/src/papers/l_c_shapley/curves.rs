@@ -2,7 +2,7 @@
 
 use super::masking::Measured;
 use crate::reproduce::figure::{Axis, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
 
 /// The small print of figures of curves: short, as a figure may have one panel.
@@ -53,59 +53,35 @@ pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
 
 /// Every point.
 pub(super) fn data(all: &[Measured<'_>]) -> Table {
-    let columns = ["dataset", "method", "percent masked", "samples", "change of log-odds", "standard error"];
-    let mut table = Table::new("data", columns);
-    for measured in all {
-        for curve in &measured.curves {
-            for (level, &percent) in measured.levels.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    measured.subject.name.into(),
-                    curve.method.title().into(),
-                    percent.into(),
-                    curve.outcomes.len().into(),
-                    mean.value.into(),
-                    finite(mean.error),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for measured in all;
+        for curve in &measured.curves;
+        for (level, &percent) in measured.levels.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "dataset" => measured.subject.name,
+        "method" => curve.method.title(),
+        "percent masked" => percent,
+        "samples" => curve.outcomes.len(),
+        "change of log-odds" => mean.value,
+        "standard error" => mean.known_error(),
+    )
 }
 
 /// One row per data set and method: what it took, and what came of it.
 pub(super) fn summary(all: &[Measured<'_>]) -> Table {
-    let columns = [
-        "dataset",
-        "method",
-        "samples",
-        "evaluations per player",
-        "at most",
-        "mean change of log-odds",
-        "standard error",
-        "change at the last share",
-    ];
-    let mut table =
-        Table::new("Evaluations, and the change of log-odds averaged over all shares masked", columns);
-    for measured in all {
-        for curve in &measured.curves {
-            let area = Measurement::mean(&curve.areas());
-            table.push(vec![
-                measured.subject.name.into(),
-                curve.method.title().into(),
-                curve.outcomes.len().into(),
-                curve.evaluations_per_player().into(),
-                curve.most_evaluations_per_player().into(),
-                area.value.into(),
-                finite(area.error),
-                curve.mean(measured.levels.len() - 1).value.into(),
-            ]);
-        }
-    }
-    table
-}
-
-/// Nothing where a single sample has no standard error.
-pub(super) fn finite(error: f64) -> Entry {
-    Some(error).filter(|error| error.is_finite()).into()
+    table!("Evaluations, and the change of log-odds averaged over all shares masked", [
+        for measured in all;
+        for curve in &measured.curves;
+        let area = Measurement::mean(&curve.areas());
+    ]
+        "dataset" => measured.subject.name,
+        "method" => curve.method.title(),
+        "samples" => curve.outcomes.len(),
+        "evaluations per player" => curve.evaluations_per_player(),
+        "at most" => curve.most_evaluations_per_player(),
+        "mean change of log-odds" => area.value,
+        "standard error" => area.known_error(),
+        "change at the last share" => curve.mean(measured.levels.len() - 1).value,
+    )
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
@@ -179,8 +179,12 @@ impl Series {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }
 
+    fn graph(&self) -> &'static str {
+        if self.is_grid { "grid" } else { "line" }
+    }
+
     fn name(&self) -> String {
-        format!("{}, k = {}, {}", self.kind.title(), self.order, if self.is_grid { "grid" } else { "line" })
+        format!("{}, k = {}, {}", self.kind.title(), self.order, self.graph())
     }
 }
 
@@ -315,11 +319,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
                 .map(|series| {
                     let (name, agrees) = against(series, series.shapes());
-                    let most = series.shared_with_one();
-                    (
-                        format!("{}, {name}", if series.is_grid { "grid" } else { "line" }),
-                        agrees && series.per_player() <= most,
-                    )
+                    let is_less = series.per_player() <= series.shared_with_one();
+                    (format!("{}, {name}", series.graph()), agrees && is_less)
                 })
                 .collect(),
         ),
@@ -365,46 +366,26 @@ fn panel(all: &[Series], is_grid: bool) -> Panel {
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = [
-        "graph",
-        "value",
-        "k",
-        "per player",
-        "the paper says",
-        "in one and not in the one before",
-        "different but for their place",
-        "at the largest d",
-    ];
-    let mut table = Table::new("Evaluations per player", columns);
-    for series in all {
-        table.push(vec![
-            if series.is_grid { "grid" } else { "line" }.into(),
-            series.kind.title().into(),
-            series.order.into(),
-            series.per_player().into(),
-            series.printed().into(),
-            series.shared_with_one().into(),
-            series.shapes().into(),
-            series.counts[series.counts.len() - 1].into(),
-        ]);
-    }
-    table
+    table!("Evaluations per player", [for series in all;]
+        "graph" => series.graph(),
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "per player" => series.per_player(),
+        "the paper says" => series.printed(),
+        "in one and not in the one before" => series.shared_with_one(),
+        "different but for their place" => series.shapes(),
+        "at the largest d" => series.counts[series.counts.len() - 1],
+    )
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["graph", "value", "k", "players", "evaluations"]);
-    for series in all {
-        for (at, &count) in series.counts.iter().enumerate() {
-            table.push(vec![
-                Entry::from(if series.is_grid { "grid" } else { "line" }),
-                series.kind.title().into(),
-                series.order.into(),
-                series.players(at).into(),
-                count.into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [for series in all; for (at, &count) in series.counts.iter().enumerate();]
+        "graph" => series.graph(),
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "players" => series.players(at),
+        "evaluations" => count,
+    )
 }
 
 #[cfg(test)]

@@ -226,7 +226,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
                 percent.into(),
                 shares.len().into(),
                 mean.value.into(),
-                super::curves::finite(mean.error),
+                mean.known_error().into(),
             ]);
         }
     }
@@ -243,7 +243,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
         100.into(),
         shares.len().into(),
         mean.value.into(),
-        super::curves::finite(mean.error),
+        mean.known_error().into(),
     ]);
     Ok(table)
 }

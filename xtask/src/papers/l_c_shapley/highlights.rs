@@ -12,7 +12,7 @@ use super::subject::{Found, Sample, Shown, Subject, texts};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
@@ -337,55 +337,34 @@ fn visible(score: f64) -> Entry {
 }
 
 fn errors_table(all: &[Explained<'_>]) -> Table {
-    let columns = [
-        "dataset",
-        "method",
-        "evaluations",
-        "relative ℓ2 error",
-        "standard error",
-        "rank correlation",
-        "standard error",
-    ];
-    let mut table = Table::new(
-        format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"),
-        columns,
-    );
-    for explained in all {
-        for row in &explained.methods {
-            let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));
-            let spread =
-                |measured: Measurement| Entry::from(Some(measured.error).filter(|error| error.is_finite()));
-            table.push(vec![
-                explained.subject.name.into(),
-                row.method.title().into(),
-                row.scores.evaluations.into(),
-                error.value.into(),
-                spread(error),
-                correlation.value.into(),
-                spread(correlation),
-            ]);
-        }
-    }
-    table
+    table!(format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"), [
+        for explained in all;
+        for row in &explained.methods;
+        let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));
+    ]
+        "dataset" => explained.subject.name,
+        "method" => row.method.title(),
+        "evaluations" => row.scores.evaluations,
+        "relative ℓ2 error" => error.value,
+        "standard error" => error.known_error(),
+        "rank correlation" => correlation.value,
+        "standard error" => correlation.known_error(),
+    )
 }
 
 fn data(all: &[Explained<'_>]) -> Table {
-    let mut table = Table::new("data", ["dataset", "method", "evaluations", "place", "word", "score"]);
-    for explained in all {
-        for (name, scores) in explained.rows() {
-            for (place, (word, value)) in explained.words.iter().zip(&scores.values).enumerate() {
-                table.push(vec![
-                    explained.subject.name.into(),
-                    name.into(),
-                    scores.evaluations.into(),
-                    place.into(),
-                    word.as_str().into(),
-                    (*value).into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for explained in all;
+        for (name, scores) in explained.rows();
+        for (place, (word, value)) in explained.words.iter().zip(&scores.values).enumerate();
+    ]
+        "dataset" => explained.subject.name,
+        "method" => name,
+        "evaluations" => scores.evaluations,
+        "place" => place,
+        "word" => word.as_str(),
+        "score" => *value,
+    )
 }
 
 fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {

@@ -10,7 +10,7 @@ use super::sweep::{
 };
 use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Entry, Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
@@ -272,22 +272,18 @@ fn ratio_table(curves: &Curves, names: &[&str], caption: &str, centre: Centre) -
 
 fn ratio_data(curves: &Curves, names: &[&str]) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
-    let mut data =
-        Table::new("data", ["dataset", "m", "ratio_of_means", "ratio_of_medians", "exact", "paper"]);
-    for (panel, &name) in names.iter().enumerate() {
-        for (level, known) in curves.levels.iter().enumerate() {
-            let place = (panel, level);
-            data.push(vec![
-                name.into(),
-                known.label.as_str().into(),
-                curves.ratio(place, RATIO, Centre::Mean).into(),
-                curves.ratio(place, RATIO, Centre::Median).into(),
-                if open.contains(&place) { "no" } else { "yes" }.into(),
-                printed::column(name).map(|column| printed::RATIOS[column][level]).into(),
-            ]);
-        }
-    }
-    data
+    table!("data", [
+        for (panel, &name) in names.iter().enumerate();
+        for (level, known) in curves.levels.iter().enumerate();
+        let place = (panel, level);
+    ]
+        "dataset" => name,
+        "m" => known.label.as_str(),
+        "ratio_of_means" => curves.ratio(place, RATIO, Centre::Mean),
+        "ratio_of_medians" => curves.ratio(place, RATIO, Centre::Median),
+        "exact" => if open.contains(&place) { "no" } else { "yes" },
+        "paper" => printed::column(name).map(|column| printed::RATIOS[column][level]),
+    )
 }
 
 /// The average over `places` of the ratio of some runs' errors.

@@ -30,9 +30,9 @@ use crate::comparison::squared_distance;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
-use crate::reproduce::statistics::slope;
+use crate::reproduce::statistics::{mean, slope};
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_contradicted};
 
@@ -333,7 +333,7 @@ impl Series {
 
     /// The largest mean over the games of the error in units of its bound.
     fn largest_share(&self) -> f64 {
-        (0..STEPS.len()).map(|level| mean_of(&self.shares(level))).fold(0.0, f64::max)
+        (0..STEPS.len()).map(|level| mean(&self.shares(level))).fold(0.0, f64::max)
     }
 
     fn shares(&self, level: usize) -> Vec<f64> {
@@ -348,10 +348,6 @@ impl Series {
     fn falls_as(&self, power: f64) -> Test {
         Resamples::of(self.errors.len(), |games| self.slope(games)).below(SLACK - power)
     }
-}
-
-fn mean_of(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 /// Errors beside their bounds.
@@ -552,65 +548,40 @@ fn constant_steps(all: &[Series]) -> Claim {
 }
 
 fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
-    let columns = [
-        "d",
-        "D/C, mean",
-        "μ",
-        "B/D, uniform",
-        "B/D, importance",
-        "B/D, centred*",
-        "κ/D",
-        "largest E‖∇‖²/B²",
-        "T for 0.01 D² by 4κ²/T",
-    ];
-    let mut table = Table::new("Constants, means over the games", columns);
-    for ((players, of_size), gradient) in PLAYERS.into_iter().zip(games).zip(gradients) {
-        let mean = |of: &dyn Fn(&Known) -> f64| mean_of(&of_size.iter().map(of).collect::<Vec<f64>>());
-        let norm = |law: GradientLaw| {
-            mean(&|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
-        };
-        table.push(vec![
-            Entry::from(players),
-            mean(&|known| known.norm / known.value).into(),
-            of_size.first().map(|known| known.bounds.strong_convexity()).into(),
-            norm(GradientLaw::Uniform).into(),
-            norm(GradientLaw::Importance).into(),
-            norm(GradientLaw::Centred).into(),
-            mean(&|known| known.bounds.condition() / known.norm).into(),
-            (*gradient).into(),
-            mean(&|known| 4.0 * (known.bounds.condition() / known.norm).powi(2) / 0.01).into(),
-        ]);
-    }
-    table
+    let average =
+        |games: &[Known], of: &dyn Fn(&Known) -> f64| mean(&games.iter().map(of).collect::<Vec<f64>>());
+    let norm = |games: &[Known], law: GradientLaw| {
+        average(games, &|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
+    };
+    table!("Constants, means over the games", [
+        for ((players, games), gradient) in PLAYERS.into_iter().zip(games).zip(gradients);
+    ]
+        "d" => players,
+        "D/C, mean" => average(games, &|known| known.norm / known.value),
+        "μ" => games.first().map(|known| known.bounds.strong_convexity()),
+        "B/D, uniform" => norm(games, GradientLaw::Uniform),
+        "B/D, importance" => norm(games, GradientLaw::Importance),
+        "B/D, centred*" => norm(games, GradientLaw::Centred),
+        "κ/D" => average(games, &|known| known.bounds.condition() / known.norm),
+        "largest E‖∇‖²/B²" => *gradient,
+        "T for 0.01 D² by 4κ²/T" => average(games, &|known| 4.0 * (known.bounds.condition() / known.norm).powi(2) / 0.01),
+    )
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = [
-        "d",
-        "step",
-        "T",
-        "mean error / D²",
-        "its bound / D²",
-        "largest error / bound of a game",
-        "slope in T",
-    ];
-    let mut table = Table::new("Mean squared errors beside their bounds", columns);
-    for series in all {
-        let games = series.games();
-        for (level, steps) in STEPS.into_iter().enumerate() {
-            let bounded = !series.bounds.is_empty();
-            table.push(vec![
-                Entry::from(series.players),
-                series.kind.title().into(),
-                steps.into(),
-                Series::mean(&series.errors, &games, level).into(),
-                bounded.then(|| Series::mean(&series.bounds, &games, level)).into(),
-                bounded.then(|| series.shares(level).into_iter().fold(0.0, f64::max)).into(),
-                series.slope(&games).into(),
-            ]);
-        }
-    }
-    table
+    table!("Mean squared errors beside their bounds", [
+        for series in all;
+        for (level, steps) in STEPS.into_iter().enumerate();
+        let (games, bounded) = (series.games(), !series.bounds.is_empty());
+    ]
+        "d" => series.players,
+        "step" => series.kind.title(),
+        "T" => steps,
+        "mean error / D²" => Series::mean(&series.errors, &games, level),
+        "its bound / D²" => bounded.then(|| Series::mean(&series.bounds, &games, level)),
+        "largest error / bound of a game" => bounded.then(|| series.shares(level).into_iter().fold(0.0, f64::max)),
+        "slope in T" => series.slope(&games),
+    )
 }
 
 fn figure(all: &[Series]) -> Figure {
@@ -657,22 +628,18 @@ fn figure(all: &[Series]) -> Figure {
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["d", "step", "T", "game", "squared_error", "bound"]);
-    for series in all {
-        for (game, errors) in series.errors.iter().enumerate() {
-            for (level, steps) in STEPS.into_iter().enumerate() {
-                table.push(vec![
-                    Entry::from(series.players),
-                    series.kind.title().into(),
-                    steps.into(),
-                    game.into(),
-                    errors[level].into(),
-                    series.bounds.get(game).map(|bounds| bounds[level]).into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for series in all;
+        for (game, errors) in series.errors.iter().enumerate();
+        for (level, steps) in STEPS.into_iter().enumerate();
+    ]
+        "d" => series.players,
+        "step" => series.kind.title(),
+        "T" => steps,
+        "game" => game,
+        "squared_error" => errors[level],
+        "bound" => series.bounds.get(game).map(|bounds| bounds[level]),
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::task::{Pairs, Setting, Task, budget};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -319,39 +319,22 @@ fn wins(measured: &[Measured]) -> Table {
 
 /// Every number of the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
-    let columns = [
-        "task",
-        "d",
-        "method",
-        "in_paper",
-        "T",
-        "budget",
-        "evaluations",
-        "pairs",
-        "mean_squared_error",
-        "standard_error",
-        "truth_squared_error",
-    ];
-    let mut table = Table::new("data", columns);
-    for one in measured {
-        for curve in &one.curves {
-            for (level, &passes) in curve.passes.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    one.setting.task.title().into(),
-                    one.setting.players.into(),
-                    curve.method.title().into(),
-                    if curve.method.is_of_paper() { "yes" } else { "no" }.into(),
-                    passes.into(),
-                    budget(curve.players, passes).into(),
-                    curve.evaluations[level].into(),
-                    one.setting.count.into(),
-                    mean.map(|mean| mean.value).into(),
-                    mean.map(|mean| mean.error).filter(|error| error.is_finite()).into(),
-                    one.noise().into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for one in measured;
+        for curve in &one.curves;
+        for (level, &passes) in curve.passes.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "task" => one.setting.task.title(),
+        "d" => one.setting.players,
+        "method" => curve.method.title(),
+        "in_paper" => if curve.method.is_of_paper() { "yes" } else { "no" },
+        "T" => passes,
+        "budget" => budget(curve.players, passes),
+        "evaluations" => curve.evaluations[level],
+        "pairs" => one.setting.count,
+        "mean_squared_error" => mean.map(|mean| mean.value),
+        "standard_error" => mean.and_then(Measurement::known_error),
+        "truth_squared_error" => one.noise(),
+    )
 }

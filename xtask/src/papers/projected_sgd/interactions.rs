@@ -10,7 +10,7 @@ use super::task::{PairGame, Pairs, Setting, Task};
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -143,32 +143,19 @@ fn strong(points: &[Point]) -> Claim {
 }
 
 fn table(caption: &str, points: &[Point]) -> Table {
-    let columns = [
-        "task",
-        "share of interactions",
-        "method",
-        "T",
-        "mean squared error",
-        "standard error",
-        "over optimized",
-    ];
-    let mut table = Table::new(caption, columns);
-    for point in points {
-        for (level, &passes) in PASSES.iter().enumerate() {
-            for (method, mean, ratio) in means(&point.measured, level) {
-                table.push(vec![
-                    Entry::from(point.measured.setting.task.title()),
-                    point.share.into(),
-                    method.title().into(),
-                    passes.into(),
-                    mean.value.into(),
-                    Some(mean.error).filter(|error| error.is_finite()).into(),
-                    ratio.into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!(caption, [
+        for point in points;
+        for (level, &passes) in PASSES.iter().enumerate();
+        for (method, mean, ratio) in means(&point.measured, level);
+    ]
+        "task" => point.measured.setting.task.title(),
+        "share of interactions" => point.share,
+        "method" => method.title(),
+        "T" => passes,
+        "mean squared error" => mean.value,
+        "standard error" => mean.known_error(),
+        "over optimized" => ratio,
+    )
 }
 
 fn drawn(points: &[Point]) -> Figure {

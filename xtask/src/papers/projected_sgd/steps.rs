@@ -9,7 +9,7 @@ use super::task::{Pairs, Setting, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples};
@@ -205,35 +205,33 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
 }
 
 fn best_steps(measured: &[Measured]) -> Table {
-    let columns =
-        ["task", "budget", "rule", "answer", "best step", "its error", "paper's step", "its error", "ratio"];
-    let mut table =
-        Table::new("The best of the step sizes on held-out pairs, and those of the paper", columns);
-    let kinds =
-        Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
-    for one in measured {
-        for level in levels(one) {
-            for (rule, answer) in kinds.clone() {
-                let paper = Step::of_paper(one.setting.players).into_iter().find(|step| step.rule == rule);
-                let paper = paper.and_then(|step| {
-                    Some((step.size, curve(one, rule, step.size, answer)?.mean(level)?.value))
-                });
-                let best = best(one, rule, answer, level).map(|(size, _, mean)| (size, mean.value));
-                table.push(vec![
-                    Entry::from(title(one)),
-                    budget_title(one, level).into(),
-                    rule.title().into(),
-                    answer.title().into(),
-                    best.map_or(Entry::ABSENT, |best| best.0.to_string().into()),
-                    best.map(|best| best.1).into(),
-                    paper.map_or(Entry::ABSENT, |paper| paper.0.to_string().into()),
-                    paper.map(|paper| paper.1).into(),
-                    paper.zip(best).map(|(paper, best)| paper.1 / best.1).into(),
-                ]);
-            }
-        }
-    }
-    table
+    let paper = |one: &Measured, rule: Rule, answer: Answer, level: usize| {
+        let step = Step::of_paper(one.setting.players).into_iter().find(|step| step.rule == rule)?;
+        Some((step.size, curve(one, rule, step.size, answer)?.mean(level)?.value))
+    };
+    let size = |of: Option<(f64, f64)>| of.map_or(Entry::ABSENT, |of| of.0.to_string().into());
+    table!("The best of the step sizes on held-out pairs, and those of the paper", [
+        for one in measured;
+        for level in levels(one);
+        for (rule, answer) in kinds();
+        let paper = paper(one, rule, answer, level);
+        let best = best(one, rule, answer, level).map(|(size, _, mean)| (size, mean.value));
+    ]
+        "task" => title(one),
+        "budget" => budget_title(one, level),
+        "rule" => rule.title(),
+        "answer" => answer.title(),
+        "best step" => size(best),
+        "its error" => best.map(|best| best.1),
+        "paper's step" => size(paper),
+        "its error" => paper.map(|paper| paper.1),
+        "ratio" => paper.zip(best).map(|(paper, best)| paper.1 / best.1),
+    )
+}
+
+/// The rules, each with its answer; of the constant step with both.
+fn kinds() -> impl Iterator<Item = (Rule, Answer)> {
+    Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)])
 }
 
 /// The look of a rule, that of its method in the figures.
@@ -242,8 +240,6 @@ fn style(rule: Rule, answer: Answer) -> Style {
 }
 
 fn drawn(measured: &[Measured]) -> Figure {
-    let kinds =
-        || Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
     let panel = |one: &Measured, level: usize| {
         let errors = |rule, answer| -> Vec<(f64, f64)> {
             let point = |size| Some((size, curve(one, rule, size, answer)?.mean(level)?.value));
@@ -293,27 +289,24 @@ fn drawn(measured: &[Measured]) -> Figure {
 
 /// Every number.
 fn data(measured: &[Measured]) -> Table {
-    let columns =
-        ["task", "d", "rule", "answer", "step", "T", "pairs", "mean_squared_error", "standard_error"];
-    let mut table = Table::new("data", columns);
-    for one in measured {
-        for curve in &one.curves {
-            let Method::Gradient(step, answer) = curve.method else { continue };
-            for (level, &passes) in curve.passes.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    one.setting.task.title().into(),
-                    one.setting.players.into(),
-                    step.rule.title().into(),
-                    answer.title().into(),
-                    step.size.into(),
-                    passes.into(),
-                    one.setting.count.into(),
-                    mean.map(|mean| mean.value).into(),
-                    mean.map(|mean| mean.error).filter(|error| error.is_finite()).into(),
-                ]);
-            }
-        }
-    }
-    table
+    let of_gradient = |curve: &Curve| match curve.method {
+        Method::Gradient(step, answer) => Some((step, answer)),
+        _ => None,
+    };
+    table!("data", [
+        for one in measured;
+        for (curve, (step, answer)) in one.curves.iter().filter_map(|curve| Some((curve, of_gradient(curve)?)));
+        for (level, &passes) in curve.passes.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "task" => one.setting.task.title(),
+        "d" => one.setting.players,
+        "rule" => step.rule.title(),
+        "answer" => answer.title(),
+        "step" => step.size,
+        "T" => passes,
+        "pairs" => one.setting.count,
+        "mean_squared_error" => mean.map(|mean| mean.value),
+        "standard_error" => mean.and_then(Measurement::known_error),
+    )
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -457,38 +457,29 @@ fn figure(all: &[Series]) -> Figure {
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = ["value", "k", "bound", "largest error / ε", "slope", "largest error where ε = 0"];
-    let mut table = Table::new("Errors of the feature in the middle of the block", columns);
-    for series in all {
-        table.push(vec![
-            series.kind.title().into(),
-            series.order.into(),
-            format!("{}ε", FACTORS[series.kind.theorem()]).into(),
-            series.constant().into(),
-            Summary::of(&series.slopes()).median.into(),
-            series.independent().into(),
-        ]);
-    }
-    table
+    table!("Errors of the feature in the middle of the block", [for series in all;]
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "bound" => format!("{}ε", FACTORS[series.kind.theorem()]),
+        "largest error / ε" => series.constant(),
+        "slope" => Summary::of(&series.slopes()).median,
+        "largest error where ε = 0" => series.independent(),
+    )
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["value", "k", "memory", "run", "epsilon", "mean_error"]);
-    for series in all {
-        for (memory, points) in MEMORIES.iter().zip(&series.by_memory) {
-            for (run, &(epsilon, error)) in points.iter().enumerate() {
-                table.push(vec![
-                    Entry::from(series.kind.title()),
-                    series.order.into(),
-                    (*memory).into(),
-                    run.into(),
-                    epsilon.into(),
-                    error.into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for series in all;
+        for (memory, points) in MEMORIES.iter().zip(&series.by_memory);
+        for (run, &(epsilon, error)) in points.iter().enumerate();
+    ]
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "memory" => *memory,
+        "run" => run,
+        "epsilon" => epsilon,
+        "mean_error" => error,
+    )
 }
 
 #[cfg(test)]
