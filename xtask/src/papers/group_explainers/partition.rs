@@ -34,33 +34,14 @@ const MEASURES: [(Dependence, &str); 4] = [
 /// Raised when the meaning of a cell changes.
 const PROTOCOL: u32 = 1;
 
-/// One clustering.
+/// What tells a clustering from others.
 #[derive(Serialize)]
-struct ClusteringCell<'a> {
+struct ClusteringKey {
     measure: &'static str,
     rows: usize,
     sample: usize,
     /// Where it is cut; none where that is what is looked for.
     cut: Option<f64>,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    drawn: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for ClusteringCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "clustering",
-            protocol: PROTOCOL,
-            games: &self.drawn,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// What was found in one sample.
@@ -125,10 +106,13 @@ fn found(
     let cell = |sample, cut| {
         let drawn = setting.fresh(rows, seed_of(sample)?)?;
         let drawn = Digest::of(drawn.as_rows().values().iter().copied());
-        anyhow::Ok(ClusteringCell { measure, rows, sample, cut, seed: session.seed, drawn, method })
+        let key = ClusteringKey { measure, rows, sample, cut };
+        let made_of = Ingredients::new("clustering", PROTOCOL, session.seed, &drawn, method);
+        anyhow::Ok(Cell { key, made_of, with: () })
     };
-    let of_cell =
-        |cell: &ClusteringCell<'_>, cut| clustered(setting, dependence, cut, rows, seed_of(cell.sample)?);
+    let of_cell = |cell: &Cell<ClusteringKey, ()>, cut| {
+        clustered(setting, dependence, cut, rows, seed_of(cell.key.sample)?)
+    };
     // Where dependence is no longer significant depends on the number of rows alone: it is found once.
     let height = session.results(&[cell(0, None)?], |cell| height(&of_cell(cell, None)?))?[0];
     let cells = (0..session.runs).map(|sample| cell(sample, Some(height))).collect::<Result<Vec<_>>>()?;

@@ -10,9 +10,9 @@ use apportion::games::{Purpose, SumOfUnanimity, TabulatedGame, stream};
 use apportion::{Background, Game, MarginalGame, Semivalue};
 use apportion_onnx::Network;
 use rand::seq::index;
-use serde::Serialize;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
+use super::instance::EnumerationKey;
 use super::sample_size::pairs_help;
 use crate::comparison::{
     Centre, Compete, Curves, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
@@ -69,36 +69,6 @@ impl Run for NetworkRun {
     }
 }
 
-/// One enumeration of 2^n coalitions.
-#[derive(Serialize)]
-struct TableCell<'a> {
-    dataset: &'static str,
-    data_sha256: &'static str,
-    model_sha256: &'static str,
-    run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    explained: &'a Explained<'a>,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for TableCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "network game",
-            protocol: NetworkRun::PROTOCOL,
-            games: &self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
-}
-
 /// A random row of a dataset, and 50 other random rows that stand for absent features.
 struct Explained<'a> {
     data: &'a Dataset<Network>,
@@ -137,18 +107,15 @@ fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkR
     let mut cells = Vec::new();
     for (run, explained) in explained.iter().enumerate() {
         let explicand = Digest::of(explained.explicand.iter().copied());
-        cells.push(TableCell {
-            dataset: known.name,
-            data_sha256: known.data_sha256(),
-            model_sha256: known.model_sha256(),
-            run,
-            seed: session.seed,
-            explained,
-            played: Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]),
-            method: &method,
+        let played = Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]);
+        let protocol = NetworkRun::PROTOCOL;
+        cells.push(Cell {
+            key: EnumerationKey::new(known, run),
+            made_of: Ingredients::new("network game", protocol, session.seed, &played, &method),
+            with: explained,
         });
     }
-    let tables = session.results(&cells, |cell| tabulate(&cell.explained.game()?))?;
+    let tables = session.results(&cells, |cell| tabulate(&cell.with.game()?))?;
     let instances = tables.into_iter().zip(&explained).enumerate().map(|(run, (values, explained))| {
         let game = TabulatedGame::new(values, 1)?;
         let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;

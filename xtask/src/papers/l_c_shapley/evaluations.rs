@@ -61,47 +61,25 @@ impl Kind {
     }
 }
 
-/// One count.
+/// What tells a count from others.
 #[derive(Serialize)]
-struct CountCell {
+struct CountKey {
     is_grid: bool,
     value: Kind,
     order: usize,
     size: usize,
-    /// Of the graph: there is no game.
-    #[serde(skip)]
-    graph: Digest,
-    /// The counts on small graphs.
-    #[serde(skip)]
-    method: Digest,
 }
 
-impl CountCell {
-    fn new(is_grid: bool, value: Kind, order: usize, size: usize) -> Result<Self> {
+impl CountKey {
+    /// The count as a cell: of the graph, as there is no game, and of the counts on small graphs.
+    fn cell(self) -> Result<Cell<Self, ()>> {
+        let Self { is_grid, value, order, size } = self;
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
         let graph = graph(is_grid, size);
         let neighbours: Vec<&[usize]> = (0..graph.nodes()).map(|node| graph.neighbours(node)).collect();
-        Ok(Self {
-            is_grid,
-            value,
-            order,
-            size,
-            graph: Digest::of_data(&neighbours)?,
-            method: Digest::of([line? as f64, grid? as f64]),
-        })
-    }
-}
-
-impl Cell for CountCell {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "coalitions",
-            protocol: 1,
-            games: &self.graph,
-            method: &self.method,
-            truth: None,
-            seed: 0,
-        }
+        let method = Digest::of([line? as f64, grid? as f64]);
+        let made_of = Ingredients::new("coalitions", 1, 0, &Digest::of_data(&neighbours)?, &method);
+        Ok(Cell { key: self, made_of, with: () })
     }
 }
 
@@ -224,11 +202,13 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
     let mut cells = Vec::new();
     for series in &all {
         for &size in &series.sizes {
-            cells.push(CountCell::new(series.is_grid, series.kind, series.order, size)?);
+            let Series { is_grid, kind: value, order, .. } = *series;
+            cells.push(CountKey { is_grid, value, order, size }.cell()?);
         }
     }
-    let mut counts =
-        session.results(&cells, |cell| count(cell.is_grid, cell.value, cell.order, cell.size))?.into_iter();
+    let counts =
+        session.results(&cells, |Cell { key, .. }| count(key.is_grid, key.value, key.order, key.size))?;
+    let mut counts = counts.into_iter();
     for series in &mut all {
         series.counts = counts.by_ref().take(series.sizes.len()).collect();
     }

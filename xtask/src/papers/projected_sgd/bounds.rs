@@ -259,47 +259,26 @@ fn curvatures(players: usize) -> (f64, f64) {
     })
 }
 
-/// A run of every length on one game.
+/// What tells a run of every length on one game from others.
 #[derive(Serialize)]
-struct RunCell<'a> {
+struct RunKey {
     players: usize,
     pair: usize,
     kind: Kind,
     steps: [usize; 5],
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    known: &'a Known,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    method: Digest,
-}
-
-impl Cell for RunCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "bounds",
-            protocol: 1,
-            games: self.played,
-            method: &self.method,
-            // Enumerated from the game.
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// ‖φ̂ − φ*‖²/D² by T.
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
-fn errors(cell: &RunCell<'_>) -> Result<Errors> {
-    let seed = derive_seed(&("bounds", cell.players, cell.pair, cell.kind, cell.seed))?;
-    let estimator = cell.kind.estimator(cell.known);
+fn errors(cell: &Cell<RunKey, &Known>) -> Result<Errors> {
+    let (RunKey { players, pair, kind, .. }, known) = (&cell.key, cell.with);
+    let seed = derive_seed(&("bounds", players, pair, kind, cell.made_of.seed))?;
+    let estimator = kind.estimator(known);
     let error = |steps: usize| -> Result<f64> {
-        let explanation = estimator.estimate(&cell.known.game, steps + 2, seed)?;
-        Ok(squared_distance(&explanation.values, &cell.known.truth) / cell.known.norm.powi(2))
+        let explanation = estimator.estimate(&known.game, steps + 2, seed)?;
+        Ok(squared_distance(&explanation.values, &known.truth) / known.norm.powi(2))
     };
     Ok(Errors(STEPS.into_iter().map(error).collect::<Result<_>>()?))
 }
@@ -366,15 +345,11 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
                 let estimator = kind.estimator(known);
                 let answer = estimator.estimate(&known.game, STEPS[0] + 2, 1)?;
                 let method = Digest::of_data(&(estimator.name(), estimator.settings(), answer))?;
-                cells.push(RunCell {
-                    players,
-                    pair,
-                    kind,
-                    steps: STEPS,
-                    seed: session.seed,
-                    known,
-                    played,
-                    method,
+                // The truth is enumerated from the game.
+                cells.push(Cell {
+                    key: RunKey { players, pair, kind, steps: STEPS },
+                    made_of: Ingredients::new("bounds", 1, session.seed, played, &method),
+                    with: known,
                 });
             }
         }

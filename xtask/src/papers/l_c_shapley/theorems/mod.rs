@@ -199,30 +199,11 @@ fn epsilons(law: &Law, order: usize) -> [f64; 2] {
     [first, second]
 }
 
-/// One law.
+/// What tells a law from others.
 #[derive(Serialize)]
-struct LawCell<'a> {
+struct LawKey {
     run: usize,
     memory: f64,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for LawCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "law",
-            protocol: 1,
-            games: &self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// What a law comes to.
@@ -299,10 +280,11 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
     for memory in MEMORIES {
         for run in 0..session.runs {
             let played = Digest::of(law(run, memory).game(MASKS / 3));
-            cells.push(LawCell { run, memory, seed: session.seed, played, method: &method });
+            let made_of = Ingredients::new("law", 1, session.seed, &played, &method);
+            cells.push(Cell { key: LawKey { run, memory }, made_of, with: () });
         }
     }
-    let found = session.results(&cells, |cell| Ok(find(&law(cell.run, cell.memory), &maps)))?;
+    let found = session.results(&cells, |cell| Ok(find(&law(cell.key.run, cell.key.memory), &maps)))?;
     let by_memory: Vec<&[Found]> = found.chunks(session.runs.max(1)).collect();
     let all: Vec<Series> = (maps.kinds.iter().enumerate())
         .map(|(at, &(kind, order, _))| {
