@@ -144,13 +144,12 @@ impl<C: Compete> Curves<C> {
             if ones.is_empty() {
                 return None;
             }
-            let ratio = |ones: &[f64], others: &[f64]| {
-                quantity[0](&Summary::of(ones)) / quantity[1](&Summary::of(others))
-            };
-            let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio(&ones, &others));
-            let resamples =
-                Resamples::of(ones.len(), |runs| ratio(&picked(&ones, runs), &picked(&others, runs)));
-            Some(Case::new(name, resamples.below(factor)))
+            let ratio = Resamples::of(ones.len(), |runs| {
+                let of = |which: usize, sample| quantity[which](&Summary::of(&picked(sample, runs)));
+                of(0, &ones) / of(1, &others)
+            });
+            let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio.value);
+            Some(Case::new(name, ratio.below(factor)))
         });
         cases.collect()
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, LeverageShap, OptimizedKernelShap};
-use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, experiment, judged};
+use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, experiment, judged, look};
 use super::notes::shapley_notes;
 use crate::comparison::{Centre, Compete, Look, by_sample_size};
 use crate::reproduce::catalogue::Made;
@@ -16,12 +16,8 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let curves = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
     let look = Look {
-        title: "Figure 5: condition number of K against sample size",
-        x: "evaluations m",
-        y: "condition number",
         floor: 1e-3,
-        centre: Centre::Median,
-        columns: 4,
+        ..look("Figure 5: condition number of K against sample size", "condition number")
     };
     let mut made = curves.made(["dataset", "m"], &look, "Median condition number by sample size");
     let errors = errors(&experiment)?;

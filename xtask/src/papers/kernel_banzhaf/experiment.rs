@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::contender::Contender;
 use super::instance::{Instance, SMALL, least_objectives};
 use super::linear::relative_objective_error;
-use crate::comparison::{self, Estimate, Series, Step, relative_error, squared_distance};
+use crate::comparison::{self, Centre, Estimate, Look, Series, Step, relative_error, squared_distance};
 use crate::reproduce::datasets::{Known, known};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
@@ -107,6 +107,11 @@ pub(crate) fn judged(
         claims.extend(judge(&only(&STAND_INS)).into_iter().map(Claim::on_stand_ins));
     }
     claims
+}
+
+/// How the figures look: medians against sample size, four panels in a row.
+pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
+    Look { title, x: "evaluations m", y, floor: 1e-14, centre: Centre::Median, columns: 4 }
 }
 
 /// Whether the paper has the dataset of this name.

@@ -12,6 +12,7 @@ use apportion_onnx::Network;
 use rand::seq::index;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
+use super::experiment::look;
 use super::instance::EnumerationKey;
 use super::sample_size::pairs_help;
 use crate::comparison::{
@@ -194,12 +195,8 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         Ok(Some(squared_distance(&estimate.values, &run.truth)))
     })?;
     let look = Look {
-        title: "Figure 6: error against sample size (neural networks, interventional game)",
-        x: "evaluations m",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
         columns: 2,
+        ..look("Figure 6: error against sample size (neural networks, interventional game)", "squared error")
     };
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.extend(trained::table(

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, Msr, OptimizedKernelShap,
 };
-use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged};
+use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged, look};
 use super::notes::{notes, shapley_notes};
 use crate::comparison::{Centre, Compete, Look, Noise, by_noise};
 use crate::reproduce::catalogue::Made;
@@ -23,12 +23,8 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     let steps = by_noise(MULTIPLE, Noise::absolute);
     let curves = curves(&experiment, &Contender::BANZHAF, &steps, Metric::SquaredError)?;
     let look = Look {
-        title: "Figure 3: error against noise on v, m = 20n (trees, path-dependent game)",
         x: "standard deviation σ",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
+        ..look("Figure 3: error against noise on v, m = 20n (trees, path-dependent game)", "squared error")
     };
     let made = curves.made(["dataset", "sigma"], &look, "Median of ‖φ̃ − φ‖² by noise");
     let sigmas: Vec<f64> = steps.iter().map(|step| step.noise.sigma).collect();
@@ -139,12 +135,12 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         steps.iter_mut().for_each(|step| step.level.label = format!("{title}, {}", step.level.label));
         let curves = curves(&experiment, &Contender::REGRESSIONS, &steps, Metric::NormalizedError)?;
         let look = Look {
-            title: "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
             x: &format!("σ, noise {axis}"),
-            y: "relative squared error",
-            floor: 1e-14,
-            centre: Centre::Median,
             columns: experiment.datasets.len().clamp(1, 4),
+            ..look(
+                "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
+                "relative squared error",
+            )
         };
         let caption = format!("Median of ‖φ̃ − φ‖² / ‖φ‖² by noise {title}");
         all.push(curves.made(["dataset", "noise"], &look, &caption));

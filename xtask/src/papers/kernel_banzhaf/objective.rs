@@ -5,7 +5,7 @@ use apportion::games::ClosedForm;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
 use super::experiment::{
-    Experiment, MULTIPLE, Metric, curves, datasets, is_of_paper, is_small, judged, small_experiment,
+    Experiment, MULTIPLE, Metric, curves, datasets, is_of_paper, is_small, judged, look, small_experiment,
     stands_in,
 };
 use super::instance::Instance;
@@ -28,12 +28,11 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let by_size = of(&by_sample_size())?;
     let by_noise = of(&by_noise(MULTIPLE, Noise::absolute))?;
     let look = Look {
-        title: "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "objective / least − 1",
-        floor: 1e-14,
-        centre: Centre::Median,
         columns: experiment.datasets.len().max(1),
+        ..look(
+            "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, path-dependent game)",
+            "objective / least − 1",
+        )
     };
     let noisy = Look { x: "standard deviation σ", ..look };
     let columns = ["dataset", "level"];

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
-use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged};
+use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged, look};
 use super::notes::notes;
 use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
 use crate::reproduce::catalogue::Made;
@@ -40,12 +40,8 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let up_to_all = curves(&narrow, &contenders, &by_share(), Metric::SquaredError)?;
     let sparse = curves(&wide, &contenders, &by_sample_size(), Metric::SquaredError)?;
     let look = Look {
-        title: "Figure 10: error with and without replacement (trees, path-dependent game)",
         x: "evaluations m over 2^n",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
+        ..look("Figure 10: error with and without replacement (trees, path-dependent game)", "squared error")
     };
     let multiples = Look { x: "evaluations m", ..look };
     let columns = ["dataset", "m"];

@@ -6,9 +6,11 @@ use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, MonteCarloTwice, Msr,
     OptimizedKernelShap,
 };
-use super::experiment::{Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged};
+use super::experiment::{
+    Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged, look,
+};
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, Look, MULTIPLES, by_sample_size, picked};
+use crate::comparison::{Centre, Compete, MULTIPLES, by_sample_size, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
@@ -23,14 +25,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let curves =
         curves(&experiment, &Contender::BANZHAF_AND_MC_TWICE, &by_sample_size(), Metric::SquaredError)?;
-    let look = Look {
-        title: "Figure 2: error against sample size (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
-    };
+    let title = "Figure 2: error against sample size (trees, path-dependent game)";
+    let look = look(title, "squared error");
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.push(ratios(&curves));
     let claims = judged(&experiment, &curves, |curves| claims(&experiment, curves));
@@ -156,14 +152,10 @@ fn ratios(curves: &Curves) -> Table {
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let curves = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)?;
-    let look = Look {
-        title: "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
-        x: "evaluations m",
-        y: "relative squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
-    };
+    let look = look(
+        "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
+        "relative squared error",
+    );
     let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
     let claims = judged(&experiment, &curves, |curves| {
         vec![
@@ -219,17 +211,12 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
                 continue;
             }
             let [one, other] = [narrow, wide].map(|place| differences(curves, place));
-            let medians =
-                |runs: &[usize]| [&one, &other].map(|ratios| Summary::of(&picked(ratios, runs)).median);
+            let median = |ratios: &[f64], runs: &[usize]| Summary::of(&picked(ratios, runs)).median;
             let runs = one.len().min(other.len());
-            let each: Vec<usize> = (0..runs).collect();
-            let [first, second] = medians(&each);
-            let resamples = Resamples::of(runs, |runs| {
-                let [first, second] = medians(runs);
-                first / second
-            });
+            let ratio = Resamples::of(runs, |runs| median(&one, runs) / median(&other, runs));
+            let [first, second] = [&one, &other].map(|ratios| Summary::of(&ratios[..runs]).median);
             let name = format!("n = {n} ({first:.2}) and {more} ({second:.2})");
-            cases.push(Case::new(name, resamples.below(1.0)));
+            cases.push(Case::new(name, ratio.below(1.0)));
         }
     }
     By::Resampling.in_most(

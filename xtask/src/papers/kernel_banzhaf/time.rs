@@ -6,7 +6,7 @@ use cpu_time::ThreadTime;
 use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr,
 };
-use super::experiment::{Curves, Experiment, datasets, experiment, judged};
+use super::experiment::{Curves, Experiment, datasets, experiment, judged, look};
 use super::instance::Instance;
 use super::notes::notes;
 use crate::comparison::{Centre, Compete, Look, Point, Run, Step, by_sample_size, covers_all};
@@ -36,12 +36,11 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let [times, evaluations] = costs(&experiment, &by_sample_size())?;
     let look = Look {
-        title: "Figure 8: CPU time of an estimate against sample size, one thread (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "seconds",
         floor: 1e-7,
-        centre: Centre::Median,
-        columns: 4,
+        ..look(
+            "Figure 8: CPU time of an estimate against sample size, one thread (trees, path-dependent game)",
+            "seconds",
+        )
     };
     let columns = ["dataset", "m"];
     let mut made = times.made(columns, &look, "Median CPU time in seconds by sample size");

@@ -81,9 +81,9 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-fn made(curves: &Curves, look: &Look<'_>, caption: &str, claims: Vec<Claim>) -> Made {
-    let made = curves.made(["players", "gamma"], look, caption);
-    Made { claims, notes: notes![GAME_NOTE], ..made }
+fn made(curves: &Curves, [title, y, caption]: [&str; 3], centre: Centre, claims: Vec<Claim>) -> Made {
+    let look = Look { title, x: "γ", y, floor: 1e-12, centre, columns: 3 };
+    Made { claims, notes: notes![GAME_NOTE], ..curves.made(["players", "gamma"], &look, caption) }
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
@@ -94,30 +94,16 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         "all three of the main algorithms have higher error as γ grows",
         "caption of figure 5",
     );
-    let look = Look {
-        title: "Figure 5: error against γ, m = 10n",
-        x: "γ",
-        y: "relative squared error",
-        floor: 1e-12,
-        centre: Centre::Median,
-        columns: 3,
-    };
-    Ok(made(&curves, &look, "Median error by γ", vec![claim]))
+    let words = ["Figure 5: error against γ, m = 10n", "relative squared error", "Median error by γ"];
+    Ok(made(&curves, words, Centre::Median, vec![claim]))
 }
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
     let curves = curves(session, Contender::ALL, |errors| errors.error)?;
     let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
-    let look = Look {
-        title: "Figure 6: error of all estimators against γ, m = 10n",
-        x: "γ",
-        y: "relative squared error",
-        floor: 1e-12,
-        centre: Centre::Mean,
-        columns: 3,
-    };
-    Ok(made(&curves, &look, "Mean error by γ", vec![claim]))
+    let title = "Figure 6: error of all estimators against γ, m = 10n";
+    Ok(made(&curves, [title, "relative squared error", "Mean error by γ"], Centre::Mean, vec![claim]))
 }
 
 /// Figure 7: mean linear objective error of all estimators.
@@ -131,15 +117,9 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         ),
         slope_cases(&curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
     );
-    let look = Look {
-        title: "Figure 7: linear objective error against γ, m = 10n",
-        x: "γ",
-        y: "objective / least − 1",
-        floor: 1e-12,
-        centre: Centre::Mean,
-        columns: 3,
-    };
-    let mut made = made(&curves, &look, "Mean excess of the objective by γ", vec![claim]);
+    let title = "Figure 7: linear objective error against γ, m = 10n";
+    let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
+    let mut made = made(&curves, words, Centre::Mean, vec![claim]);
     made.notes.push("drawn is the excess of the ratio over 1".to_owned());
     Ok(made)
 }

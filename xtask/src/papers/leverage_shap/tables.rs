@@ -293,28 +293,22 @@ fn average_ratio(curves: &Curves, places: &[(usize, usize)], centre: Centre, run
     ratios.sum::<f64>() / places.len() as f64
 }
 
-/// An average of ratios, and what it is of runs drawn again.
+/// An average of ratios.
 struct Average {
     what: &'static str,
-    value: f64,
-    resamples: Resamples,
+    ratio: Resamples,
 }
 
 impl Average {
     fn new(curves: &Curves, what: &'static str, places: &[(usize, usize)], centre: Centre) -> Option<Self> {
         let runs = places.iter().map(|&place| curves.errors(place, RATIO.0).len()).min()?;
-        let each: Vec<usize> = (0..runs).collect();
-        Some(Self {
-            what,
-            value: average_ratio(curves, places, centre, &each),
-            resamples: Resamples::of(runs, |runs| average_ratio(curves, places, centre, runs)),
-        })
+        Some(Self { what, ratio: Resamples::of(runs, |runs| average_ratio(curves, places, centre, runs)) })
     }
 
     /// The case that it is below `limit`.
     fn below(&self, limit: f64) -> Case {
-        let name = format!("{} at most {limit} ({})", self.what, significant(self.value));
-        Case::new(name, self.resamples.below(limit))
+        let name = format!("{} at most {limit} ({})", self.what, significant(self.ratio.value));
+        Case::new(name, self.ratio.below(limit))
     }
 }
 
@@ -329,8 +323,8 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
         Average::new(curves, "medians at 10n", &at_table, Centre::Median),
     ];
     let reduction = means.iter().flat_map(|means| {
-        let at_least = format!("at least 0.4 ({})", significant(means.value));
-        [means.below(1.0), means.below(0.6), Case::new(at_least, means.resamples.above(0.4))]
+        let at_least = format!("at least 0.4 ({})", significant(means.ratio.value));
+        [means.below(1.0), means.below(0.6), Case::new(at_least, means.ratio.above(0.4))]
     });
     let target = means.iter().chain(averages.iter().flatten()).map(|average| average.below(0.75));
     let reduction: Vec<Case> = reduction.collect();

@@ -25,8 +25,8 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::task::{PairGame, Pairs, Task};
-use super::theory::{GradientBounds, StepRule};
-use crate::comparison::squared_distance;
+use super::theory::{GradientBounds, StepRule, weights};
+use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
@@ -152,7 +152,7 @@ impl Known {
         let truth = enumerate(&game, Semivalue::Shapley)?.values().to_vec();
         let values = game.values_in_order();
         let value = values.iter().map(|value| (value - values[0]).abs()).fold(0.0, f64::max);
-        let norm = ROOM * square(&truth).sqrt();
+        let norm = ROOM * squared_norm(&truth).sqrt();
         let mean = truth.iter().sum::<f64>() / players as f64;
         let start = truth.iter().map(|value| (value - mean).powi(2)).sum();
         let bounds = GradientBounds { players, norm, value, law: GradientLaw::Importance };
@@ -178,7 +178,7 @@ impl Known {
             let drawn: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut rng)).collect();
             let mean = drawn.iter().sum::<f64>() / n as f64;
             let along: Vec<f64> = drawn.iter().map(|value| value - mean).collect();
-            let length = square(&along).sqrt();
+            let length = squared_norm(&along).sqrt();
             points.push(along.iter().map(|value| centre + radius * value / length).collect());
         }
         let most = points.iter().map(|point| self.gradient_square(point)).fold(0.0, f64::max);
@@ -206,21 +206,6 @@ impl Known {
             })
             .sum()
     }
-}
-
-fn square(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum()
-}
-
-/// `w_S` by size: (n − 1) / (C(n, l) l (n − l)).
-fn weights(players: usize) -> Vec<f64> {
-    let mut weights = vec![0.0; players + 1];
-    let mut binomial = 1.0;
-    for (size, weight) in weights.iter_mut().enumerate().take(players).skip(1) {
-        binomial *= (players - size + 1) as f64 / size as f64;
-        *weight = (players - 1) as f64 / (binomial * (size * (players - size)) as f64);
-    }
-    weights
 }
 
 /// The least and the largest eigenvalue of the Hessian of F along the plane, by its form `2 Σ_S w_S (x·u)²` on an orthonormal basis.
@@ -497,11 +482,10 @@ fn constant_steps(all: &[Series]) -> Claim {
             };
             slope(&CONSTANTS.iter().map(|step| step.ln()).zip(of_size.iter().map(left)).collect::<Vec<_>>())
         };
-        let games = of_size[0].games();
-        let resamples = Resamples::of(games.len(), floors);
+        let slope = Resamples::of(of_size[0].errors.len(), floors);
         cases.push(Case::new(
-            format!("d = {players}: slope in γ {:.2}", floors(&games)),
-            Test::all([resamples.above(1.0 - PROPORTION), resamples.below(1.0 + PROPORTION)]),
+            format!("d = {players}: slope in γ {:.2}", slope.value),
+            Test::all([slope.above(1.0 - PROPORTION), slope.below(1.0 + PROPORTION)]),
         ));
         let share = of_size.iter().map(|series| series.largest_share()).fold(0.0, f64::max);
         cases.push(Case::new(
@@ -634,12 +618,13 @@ mod tests {
             let factor = 2.0 * weights[members.len()] * (fitted - values[mask] + values[0]);
             members.iter().for_each(|&player| gradient[player] += factor);
         }
-        assert!(known.gradient_square(&point) > square(&gradient));
+        assert!(known.gradient_square(&point) > squared_norm(&gradient));
         // Twice the residuals are four times the squares.
         let zero = [0.0; 4];
         let doubled =
             Known { game: TabulatedGame::new(values.iter().map(|v| 2.0 * v).collect(), 1).unwrap(), ..known };
-        let ratio = doubled.gradient_square(&zero) / Known::draw(4, 0, 3).unwrap().gradient_square(&zero);
+        let ratio =
+            doubled.gradient_square(&zero) / Known::draw(4, 0, 3).unwrap().gradient_squared_norm(&zero);
         assert!((ratio - 4.0).abs() < 1e-12, "{ratio}");
     }
 
@@ -657,7 +642,7 @@ mod tests {
         let known = Known::draw(6, 1, 0).unwrap();
         let values = known.game.values_in_order();
         assert!(values.iter().all(|value| (value - values[0]).abs() <= known.value));
-        assert!(square(&known.truth).sqrt() < known.norm);
+        assert!(squared_norm(&known.truth).sqrt() < known.norm);
         let share = known.largest_gradient(1, 0).unwrap();
         assert!(share > 0.0 && share <= 1.0, "{share}");
     }

@@ -6,7 +6,8 @@ use apportion::games::TabulatedGame;
 
 use super::method::Method;
 use super::runs::{LOW, Measured, is_below, judge, measure};
-use super::task::{PairGame, Pairs, Setting, Task};
+use super::task::{Pairs, Setting, Task};
+use super::theory::weights;
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
@@ -68,16 +69,10 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
 /// The mean over the pairs.
 fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     let setting = measured.setting;
-    // w_S by size: (d − 1) / (C(d, s) s (d − s)).
-    let mut weights = [0.0; LOW + 1];
-    let mut binomial = 1.0;
-    for (size, weight) in weights.iter_mut().enumerate().take(LOW).skip(1) {
-        binomial *= (LOW - size + 1) as f64 / size as f64;
-        *weight = (LOW - 1) as f64 / (binomial * (size * (LOW - size)) as f64);
-    }
+    let weights = weights(LOW);
     let mut shares = 0.0;
     for (pair, truth) in measured.truths.iter().enumerate() {
-        let game = TabulatedGame::from_game(&PairGame::draw(setting.task, LOW, setting.pairs, pair, seed)?)?;
+        let game = TabulatedGame::from_game(&setting.game(pair, seed)?)?;
         let values = game.values_in_order();
         let base = values[0];
         let total: f64 = truth.values.iter().sum();

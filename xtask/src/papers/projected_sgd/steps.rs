@@ -136,16 +136,12 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
             for level in levels(one) {
                 let Some((size, ..)) = best(one, step.rule, Answer::Mean, level) else { continue };
                 let errors = &curve.errors[level];
-                let each: Vec<usize> = (0..errors.len()).collect();
-                let ratio =
-                    |pairs: &[usize]| mean_of(errors, pairs) / least_error(one, step.rule, level, pairs);
-                let name = format!(
-                    "{}, {}: {:.1} times that of {size}",
-                    case(one, level),
-                    step.title(),
-                    ratio(&each)
-                );
-                cases.push(Case::new(name, Resamples::of(errors.len(), ratio).below(AMONG_THE_BEST)));
+                let ratio = Resamples::of(errors.len(), |pairs| {
+                    mean_of(errors, pairs) / least_error(one, step.rule, level, pairs)
+                });
+                let (at, step) = (case(one, level), step.title());
+                let name = format!("{at}, {step}: {:.1} times that of {size}", ratio.value);
+                cases.push(Case::new(name, ratio.below(AMONG_THE_BEST)));
             }
         }
     }
@@ -164,13 +160,14 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
     for one in measured {
         for level in levels(one) {
-            let ratio = |pairs: &[usize]| {
+            let ratio = Resamples::of(one.setting.count, |pairs| {
                 least_error(one, Rule::SquareRoot, level, pairs)
                     / least_error(one, Rule::Inverse, level, pairs)
-            };
-            let each: Vec<usize> = (0..one.setting.count).collect();
-            let name = format!("{} ({:.2} times)", case(one, level), ratio(&each));
-            cases.push(Case::new(name, Resamples::of(each.len(), ratio).below(1.0)));
+            });
+            cases.push(Case::new(
+                format!("{} ({:.2} times)", case(one, level), ratio.value),
+                ratio.below(1.0),
+            ));
         }
     }
     By::Resampling.in_all(
@@ -190,10 +187,8 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
         if first.is_empty() || last.is_empty() {
             return None;
         }
-        let fall = |pairs: &[usize]| mean_of(first, pairs) / mean_of(last, pairs);
-        let each: Vec<usize> = (0..first.len()).collect();
-        let name = format!("{}: {:.2} times", title(one), fall(&each));
-        Some(Case::new(name, Resamples::of(first.len(), fall).below(2.0)))
+        let fall = Resamples::of(first.len(), |pairs| mean_of(first, pairs) / mean_of(last, pairs));
+        Some(Case::new(format!("{}: {:.2} times", title(one), fall.value), fall.below(2.0)))
     });
     By::Resampling.in_all(
         "the last iterate of a constant step converges fast towards an imprecise solution",
