@@ -227,43 +227,18 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::reproduce::figure::{Shape, Style, palette};
-    use apportion::Estimator;
+    use crate::comparison::contenders;
     use apportion::estimators::{LeverageShap, Pairing};
     use apportion::games::SumOfUnanimity;
 
-    /// An estimator before and after a change that its name does not tell.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Changing {
-        Before,
-        After,
+    contenders! {
+        /// An estimator before and after a change that its name does not tell.
+        subject Before;
+        Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
+        After: "changing", LEVERAGE_SHAP,
+            LeverageShap { pairing: Pairing::Unpaired, ..LeverageShap::default() };
     }
-
-    impl Compete for Changing {
-        fn all() -> &'static [Self] {
-            &[Self::Before, Self::After]
-        }
-
-        fn title(self) -> &'static str {
-            "changing"
-        }
-
-        fn style(self) -> Style {
-            Style { colour: palette::BLACK, shape: Shape::Circle }
-        }
-
-        fn is_subject(self) -> bool {
-            false
-        }
-
-        fn estimator(self) -> Box<dyn Estimator> {
-            let leverage = LeverageShap::default();
-            match self {
-                Self::Before => Box::new(leverage),
-                Self::After => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
-            }
-        }
-    }
+    use Contender as Changing;
 
     struct Toy<const PROTOCOL: u32> {
         explicand: Vec<f64>,

@@ -5,11 +5,11 @@ use anyhow::Result;
 use super::contender::Contender::{self, KernelBanzhaf, LeverageShap, OptimizedKernelShap};
 use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, experiment, judged, look};
 use super::notes::shapley_notes;
-use crate::comparison::{Centre, Compete, Look, by_sample_size};
+use crate::comparison::{Compete, Look, by_sample_size};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Claim, Needed};
+use crate::reproduce::verdict::{By, Claim};
 
 /// Figure 5: median and quartiles of the condition number of K for the three regressions.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
@@ -42,9 +42,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves, errors: &Curves) -> Vec<
         curves.below(
             &format!("Kernel Banzhaf constructs a better subproblem than {} at all scales", rival.title()),
             "section 4.2; figure 5",
-            Needed::All,
             (KernelBanzhaf, rival),
-            Centre::Median,
         )
     };
     vec![better(LeverageShap), better(OptimizedKernelShap), explains_the_error(experiment, curves, errors)]
@@ -54,8 +52,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves, errors: &Curves) -> Vec<
 fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: &Curves) -> Claim {
     let pair = (KernelBanzhaf, LeverageShap);
     let wide = conditions.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
-    let ahead =
-        wide.filter(|&place| errors.ratio(place, pair, Centre::Median).is_some_and(|ratio| ratio < 1.0));
+    let ahead = wide.filter(|&place| errors.ratio(place, pair).is_some_and(|ratio| ratio < 1.0));
     By::SignedRanks.in_all(
         "its better subproblem explains the superior performance of Kernel Banzhaf for large n",
         "section 4.2",
@@ -63,6 +60,6 @@ fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: 
             "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below Leverage SHAP's (figure 9); it \
              agrees if its condition number is lower by 5 % and more in the same run"
         ),
-        conditions.below_cases(ahead, pair, Centre::Median, 0.95),
+        conditions.below_cases(ahead, pair, 0.95),
     )
 }

@@ -111,7 +111,7 @@ pub(crate) fn judged(
 
 /// How the figures look: medians against sample size, four panels in a row.
 pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
-    Look { title, x: "evaluations m", y, floor: 1e-14, centre: Centre::Median, columns: 4 }
+    Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }
 
 /// Whether the paper has the dataset of this name.
@@ -139,7 +139,7 @@ pub(crate) fn curves(
     steps: &[Step],
     metric: Metric,
 ) -> Result<Curves> {
-    comparison::sweep(experiment, contenders, steps, |instance, contender, estimate| {
+    comparison::sweep(experiment, contenders, steps, Centre::Median, |instance, contender, estimate| {
         metric.of(instance, contender, estimate)
     })
 }

@@ -7,12 +7,12 @@ use super::contender::Contender::{
 };
 use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged, look};
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, Look, Noise, by_noise};
+use crate::comparison::{Compete, Look, Noise, by_noise};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Levels of noise up to this are called low; the paper says which ones it means nowhere.
 const LOW: f64 = 0.1;
@@ -89,7 +89,7 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
     let last = sigmas.len() - 1;
     let cases = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
         let places = curves.open_places().filter(|place| place.1 == last);
-        let cases = curves.alike_cases(places, (other, KernelBanzhaf), Centre::Median, 1.5);
+        let cases = curves.alike_cases(places, (other, KernelBanzhaf), 1.5);
         cases.into_iter().map(move |case| case.of(other.title()))
     });
     By::SignedRanks.in_most(
@@ -148,9 +148,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
             let best = curves.best(
                 "Kernel Banzhaf maintains lower error rates amid increasing noise",
                 "caption of figure 4",
-                Needed::All,
                 &[KernelBanzhaf],
-                Centre::Median,
             );
             let claims = vec![flat(curves), competitors_rise(curves), rises_less(curves), best];
             claims.into_iter().map(|claim| claim.read_as(&format!("noise {title}"))).collect()

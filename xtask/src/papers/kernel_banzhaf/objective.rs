@@ -13,13 +13,13 @@ use super::linear::{mean_least, objective, squared_excess};
 use super::notes::notes;
 use super::sample_size::beats_the_others;
 use crate::comparison::{
-    Centre, Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,
+    Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,
     squared_norm,
 };
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::Claim;
 
 /// Figure 7: median and quartiles of `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, by sample size and by noise.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
@@ -45,9 +45,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         vec![curves.best(
             "Kernel Banzhaf consistently outperforms other estimators as the noise varies",
             "caption of figure 7, bottom row",
-            Needed::All,
             &[KernelBanzhaf],
-            Centre::Median,
         )]
     }));
     for guarantee in [theorem_3_3, corollary_3_4] {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
 use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged, look};
 use super::notes::notes;
-use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
+use crate::comparison::{Budget, Level, Look, Noise, Step, by_sample_size};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{notes, significant};
 use crate::reproduce::session::Session;
@@ -72,9 +72,8 @@ fn by_share() -> Vec<Step> {
 }
 
 fn nothing_until_all(curves: &Curves) -> Claim {
-    let cases = curves.cases(curves.open_places(), PAIR, Centre::Median, |place| {
-        curves.is_below(place, PAIR, 0.8).opposite()
-    });
+    let cases =
+        curves.cases(curves.open_places(), PAIR, |place| curves.is_below(place, PAIR, 0.8).opposite());
     By::SignedRanks.in_all(
         "sampling without replacement does not improve the error while m < 2^n",
         "section 3.2; appendix G; figure 10",
@@ -89,13 +88,13 @@ fn alike_where_sparse(curves: &Curves) -> Claim {
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
         "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a factor of 1.5",
-        curves.alike_cases(curves.open_places(), PAIR, Centre::Median, 1.5),
+        curves.alike_cases(curves.open_places(), PAIR, 1.5),
     )
 }
 
 fn exact_at_all(curves: &Curves) -> Claim {
     let exact = curves.points.iter().filter(|point| point.exact && point.contender == PAIR.0);
-    let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR, Centre::Median));
+    let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR));
     let largest = ratios.reduce(f64::max);
     Claim::fact(
         "without replacement the error falls sharply where m reaches 2^n, as all coalitions are sampled",
@@ -114,6 +113,6 @@ fn target(curves: &Curves) -> Claim {
         "without replacement the error is at most half of that with, at m = 0.6 · 2^n",
         "target of this project",
         "a dataset with n ≤ 16; it agrees if the ratio in the same run is at most 0.5",
-        curves.below_cases(places, PAIR, Centre::Median, 0.5),
+        curves.below_cases(places, PAIR, 0.5),
     )
 }

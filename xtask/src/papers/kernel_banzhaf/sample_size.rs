@@ -10,12 +10,12 @@ use super::experiment::{
     Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged, look,
 };
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, MULTIPLES, by_sample_size, picked};
+use crate::comparison::{Compete, MULTIPLES, by_sample_size, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 
 /// Sample sizes, as multiples of n, from which on they have "increased".
 const GROWN: usize = 40;
@@ -38,9 +38,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims.push(curves.below(
         "Kernel Banzhaf outperforms MC even where MC is given twice the evaluations, as in the paper's code",
         "section 4.1, as plotted",
-        Needed::All,
         (KernelBanzhaf, MonteCarloTwice),
-        Centre::Median,
     ));
     claims.push(pairs_help(curves));
     claims.push(errors_decrease(curves));
@@ -56,9 +54,7 @@ pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
         (Msr, "Kernel Banzhaf outperforms MSR for all datasets and sample sizes"),
     ];
-    let claims = rivals.map(|(rival, claim)| {
-        curves.below(claim, source, Needed::All, (KernelBanzhaf, rival), Centre::Median)
-    });
+    let claims = rivals.map(|(rival, claim)| curves.below(claim, source, (KernelBanzhaf, rival)));
     claims.to_vec()
 }
 
@@ -66,9 +62,7 @@ pub(super) fn pairs_help(curves: &Curves) -> Claim {
     curves.below(
         "Kernel Banzhaf is better with pairs than without",
         "section 4.1; figure 2",
-        Needed::All,
         (KernelBanzhaf, KernelBanzhafUnpaired),
-        Centre::Median,
     )
 }
 
@@ -108,7 +102,7 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
             "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
             mc.title()
         ),
-        curves.below_cases(places, (mc, Msr), Centre::Median, 1.0),
+        curves.below_cases(places, (mc, Msr), 1.0),
     )
 }
 
@@ -129,7 +123,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
         &format!(
             "a dataset with {MULTIPLE}n < 2^n; it agrees if the ratio in the same run is at most 1/{factor}"
         ),
-        curves.below_cases(at_multiple(curves), pair, Centre::Median, 1.0 / factor),
+        curves.below_cases(at_multiple(curves), pair, 1.0 / factor),
     )
 }
 
@@ -142,7 +136,7 @@ fn ratios(curves: &Curves) -> Table {
     );
     for place in at_multiple(curves) {
         let mut row = vec![Entry::from(curves.panels[place.0].as_str())];
-        row.extend(rivals.map(|rival| curves.ratio(place, (KernelBanzhaf, rival), Centre::Median).into()));
+        row.extend(rivals.map(|rival| curves.ratio(place, (KernelBanzhaf, rival)).into()));
         table.push(row);
     }
     table
@@ -172,7 +166,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
     let cases = places.map(|place| {
-        let ratio = |pair| curves.ratio(place, pair, Centre::Median).unwrap_or(f64::NAN);
+        let ratio = |pair| curves.ratio(place, pair).unwrap_or(f64::NAN);
         let name = format!(
             "{} ({:.2} : 1 : {:.2})",
             curves.place(place.0, place.1),
@@ -234,7 +228,7 @@ fn without_replacement_wins_small(curves: &Curves) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.open_places().filter(|place| Some(place.0) == narrowest);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
-        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), Centre::Median, 1.0);
+        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), 1.0);
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::SignedRanks.in_most(

@@ -76,6 +76,7 @@ fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
         panels: experiment.datasets.iter().map(|series| series.known.heading()).collect(),
         levels: steps.iter().map(|step| step.level.clone()).collect(),
         points: Vec::new(),
+        centre: Centre::Median,
     };
     let (mut times, mut evaluations) = (curves(), curves());
     for (panel, series) in experiment.datasets.iter().enumerate() {
@@ -115,7 +116,7 @@ fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost
 
 fn claims_of_times(times: &Curves) -> Vec<Claim> {
     let comparable = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
-        let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), Centre::Median, 1.5);
+        let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), 1.5);
         cases.into_iter().map(move |case| case.of(other.title()))
     });
     vec![
@@ -134,7 +135,7 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
 /// The claim that MC takes twice of what `costs` counts.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
-    let cases = costs.cases(costs.places(), pair, Centre::Median, |place| {
+    let cases = costs.cases(costs.places(), pair, |place| {
         let below = |factor| costs.is_below(place, pair, factor);
         Test::all([below(2.5), below(1.6).opposite()])
     });
@@ -147,8 +148,7 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
         ),
         cases,
     );
-    let ratios: Vec<f64> =
-        costs.places().into_iter().filter_map(|place| costs.ratio(place, pair, Centre::Median)).collect();
+    let ratios: Vec<f64> = costs.places().into_iter().filter_map(|place| costs.ratio(place, pair)).collect();
     if ratios.is_empty() {
         return claim;
     }

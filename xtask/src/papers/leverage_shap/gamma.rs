@@ -37,6 +37,7 @@ const GAME_NOTE: &str = "synthetic games of n = 8, 10, 12 players (the paper say
 fn curves(
     session: &Session,
     contenders: &[Contender],
+    centre: Centre,
     of: impl Fn(&synthetic::Errors) -> f64,
 ) -> Result<Curves> {
     let gammas = GAMMAS.map(|level| level.0);
@@ -50,7 +51,12 @@ fn curves(
         }
     }
     let levels = GAMMAS.map(|(x, label, tick)| Level { label: label.to_owned(), x, tick: tick.to_owned() });
-    Ok(Curves { panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(), levels: levels.to_vec(), points })
+    Ok(Curves {
+        panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(),
+        levels: levels.to_vec(),
+        points,
+        centre,
+    })
 }
 
 /// A case for each panel and contender of the paper: the slope of log error on log γ, run by run.
@@ -81,34 +87,34 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-fn made(curves: &Curves, [title, y, caption]: [&str; 3], centre: Centre, claims: Vec<Claim>) -> Made {
-    let look = Look { title, x: "γ", y, floor: 1e-12, centre, columns: 3 };
+fn made(curves: &Curves, [title, y, caption]: [&str; 3], claims: Vec<Claim>) -> Made {
+    let look = Look { title, x: "γ", y, floor: 1e-12, columns: 3 };
     Made { claims, notes: notes![GAME_NOTE], ..curves.made(["players", "gamma"], &look, caption) }
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::MAIN, |errors| errors.error)?;
+    let curves = curves(session, &Contender::MAIN, Centre::Median, |errors| errors.error)?;
     let claim = error_grows(
         &curves,
         "all three of the main algorithms have higher error as γ grows",
         "caption of figure 5",
     );
     let words = ["Figure 5: error against γ, m = 10n", "relative squared error", "Median error by γ"];
-    Ok(made(&curves, words, Centre::Median, vec![claim]))
+    Ok(made(&curves, words, vec![claim]))
 }
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, |errors| errors.error)?;
+    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.error)?;
     let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
     let title = "Figure 6: error of all estimators against γ, m = 10n";
-    Ok(made(&curves, [title, "relative squared error", "Mean error by γ"], Centre::Mean, vec![claim]))
+    Ok(made(&curves, [title, "relative squared error", "Mean error by γ"], vec![claim]))
 }
 
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, |errors| errors.excess)?;
+    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.excess)?;
     let claim = By::SignedRanks.in_all(
         "the linear objective error of no algorithm depends on γ",
         "caption of figure 7",
@@ -119,7 +125,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     );
     let title = "Figure 7: linear objective error against γ, m = 10n";
     let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
-    let mut made = made(&curves, words, Centre::Mean, vec![claim]);
+    let mut made = made(&curves, words, vec![claim]);
     made.notes.push("drawn is the excess of the ratio over 1".to_owned());
     Ok(made)
 }

@@ -24,9 +24,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
             judged.best(
                 "Leverage SHAP gives the best performance in all settings",
                 "caption of figure 4",
-                Needed::All,
                 &[LeverageShap],
-                Centre::Median,
             ),
             third_quartile_near_median(judged, "caption of figure 4; \"generally matches\""),
         ])
@@ -43,12 +41,11 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         centre: Centre::Mean,
     };
     sweep.made(session, |_, _, judged| {
-        Ok(vec![judged.best(
+        Ok(vec![judged.best_in(
+            Needed::Most,
             "Leverage SHAP gives the best performance in almost all settings",
             "caption of figure 9",
-            Needed::Most,
             &[LeverageShap],
-            Centre::Mean,
         )])
     })
 }

@@ -32,9 +32,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
             judged.below(
                 "Leverage SHAP reliably outperforms Optimized Kernel SHAP, but where both are exact",
                 "caption of figure 3",
-                Needed::All,
                 (LeverageShap, OptimizedKernelShap),
-                Centre::Median,
             ),
             third_quartile_near_median(judged, "caption of figure 3; \"roughly\"")
                 .prints("0.15 to 1.30 in table 1"),
@@ -106,30 +104,23 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
             judged.best(
                 "Leverage SHAP reliably gives the best performance",
                 "caption of figure 8",
-                Needed::All,
                 &[LeverageShap],
-                Centre::Mean,
             ),
             judged.below(
                 "paired sampling improves Leverage SHAP in all settings",
                 "section 5, additional experiments",
-                Needed::All,
                 (LeverageShap, LeverageShapUnpaired),
-                Centre::Mean,
             ),
             small.below(
                 "Bernoulli sampling (without replacement) improves Leverage SHAP for small n (here: n ≤ 12)",
                 "section 5, additional experiments",
-                Needed::All,
                 (LeverageShap, LeverageShapWithReplacement),
-                Centre::Mean,
             ),
-            curves.below(
+            curves.below_in(
+                Needed::NotBehind,
                 "Leverage SHAP with deterministic counts is not behind algorithm 1, whose counts are drawn",
                 "this project",
-                Needed::NotBehind,
                 (LeverageShap, LeverageShapBernoulli),
-                Centre::Mean,
             ),
         ])
     })
@@ -149,16 +140,12 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
         judged.best(
             "Leverage SHAP quickly achieves the lowest error in all settings",
             "caption of figure 10",
-            Needed::All,
             &[LeverageShap],
-            Centre::Mean,
         ),
         judged.best(
             "Leverage SHAP, or its ablated version without Bernoulli sampling, gives the best performance",
             "appendix H",
-            Needed::All,
             &[LeverageShap, LeverageShapWithReplacement],
-            Centre::Mean,
         ),
         theorem_1_1(experiment)?,
     ])

@@ -81,9 +81,9 @@ impl Sweep {
             }
         };
         let experiment = experiment(session, &datasets)?;
-        let curves = sweep(&experiment, self.contenders, self.metric, &steps)?;
+        let curves = sweep(&experiment, self.contenders, self.metric, &steps, self.centre)?;
         let claims = claims(&experiment, &curves, &of_paper(&experiment, &curves))?;
-        let look = Look { title: self.title, x, y, floor: 1e-8, centre: self.centre, columns: 4 };
+        let look = Look { title: self.title, x, y, floor: 1e-8, columns: 4 };
         let centre = if self.centre == Centre::Median { "Median" } else { "Mean" };
         let made = curves.made(["dataset", column], &look, &format!("{centre} {what} by {by}"));
         let mut notes = NOTES.map(str::to_owned).to_vec();
@@ -99,7 +99,7 @@ pub(crate) fn by_sample_size(
     contenders: &[Contender],
     metric: Metric,
 ) -> Result<Curves> {
-    sweep(experiment, contenders, metric, &comparison::by_sample_size())
+    sweep(experiment, contenders, metric, &comparison::by_sample_size(), Centre::Mean)
 }
 
 /// The curves that the paper's claims speak of: its datasets and estimators alone.
@@ -117,6 +117,9 @@ fn sweep(
     contenders: &[Contender],
     metric: Metric,
     steps: &[Step],
+    centre: Centre,
 ) -> Result<Curves> {
-    comparison::sweep(experiment, contenders, steps, |instance, _, estimate| metric.of(instance, estimate))
+    comparison::sweep(experiment, contenders, steps, centre, |instance, _, estimate| {
+        metric.of(instance, estimate)
+    })
 }

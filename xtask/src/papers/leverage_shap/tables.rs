@@ -257,7 +257,7 @@ fn ratio_table(curves: &Curves, names: &[&str], caption: &str, centre: Centre) -
         let mut row = vec![Entry::from(title.as_str())];
         for level in 0..curves.levels.len() {
             let ours = if open.contains(&(panel, level)) {
-                curves.ratio((panel, level), RATIO, centre).map_or("–".to_owned(), significant)
+                curves.ratio_of((panel, level), RATIO, centre).map_or("–".to_owned(), significant)
             } else {
                 "exact".to_owned()
             };
@@ -279,8 +279,8 @@ fn ratio_data(curves: &Curves, names: &[&str]) -> Table {
     ]
         "dataset" => name,
         "m" => known.label.as_str(),
-        "ratio_of_means" => curves.ratio(place, RATIO, Centre::Mean),
-        "ratio_of_medians" => curves.ratio(place, RATIO, Centre::Median),
+        "ratio_of_means" => curves.ratio_of(place, RATIO, Centre::Mean),
+        "ratio_of_medians" => curves.ratio_of(place, RATIO, Centre::Median),
         "exact" => if open.contains(&place) { "no" } else { "yes" },
         "paper" => printed::column(name).map(|column| printed::RATIOS[column][level]),
     )
@@ -380,6 +380,7 @@ mod tests {
                     tick: String::new(),
                 })
                 .to_vec(),
+            centre: Centre::Mean,
         }
     }
 
