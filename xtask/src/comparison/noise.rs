@@ -149,30 +149,24 @@ mod tests {
         values
     }
 
+    /// v(∅) = −3, v(N) = 12.
     #[test]
-    fn relative_noise_is_absolute_noise_times_the_value() {
+    fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
         let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
         let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
-        let relative = values(&Noise::relative(0.5).on(game(), 7).unwrap());
-        for ((value, absolute), relative) in table.iter().zip(absolute).zip(relative) {
-            assert_ne!(absolute, *value, "there is noise");
-            assert!((relative - value - value * (absolute - value)).abs() < 1e-12);
-        }
-        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
-    }
-
-    #[test]
-    fn noise_in_proportion_to_the_ends_is_the_same_for_all_coalitions() {
-        // v(∅) = −3, v(N) = 12.
-        let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
-        let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
-        let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
-        for (noise, times) in [(Noise::of_prediction(0.5), 12.0), (Noise::of_gain(0.5), 15.0)] {
+        let cases: [(Noise, fn(f64) -> f64); 3] = [
+            (Noise::relative(0.5), |value| value),
+            (Noise::of_prediction(0.5), |_| 12.0),
+            (Noise::of_gain(0.5), |_| 15.0),
+        ];
+        for (noise, times) in cases {
             let got = values(&noise.on(game(), 7).unwrap());
             for ((value, absolute), got) in table.iter().zip(&absolute).zip(got) {
-                assert!((got - value - times * (absolute - value)).abs() < 1e-12);
+                assert_ne!(absolute, value, "there is noise");
+                assert!((got - value - times(*value) * (absolute - value)).abs() < 1e-12, "{noise:?}");
             }
         }
+        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
     }
 }

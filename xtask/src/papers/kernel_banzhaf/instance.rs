@@ -164,10 +164,8 @@ mod tests {
 
     #[test]
     fn the_truths_are_the_values_of_the_games_by_enumeration() {
-        let empty = tempfile::tempdir().unwrap();
-        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
         for name in ["iris", "diabetes"] {
-            let dataset = library.get(known(name)).unwrap().unwrap();
+            let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
             for run in 0..3 {
                 let instance = Instance::new(&dataset, run, 0).unwrap();
                 for contender in [Contender::KernelBanzhaf, Contender::LeverageShap] {
