@@ -140,6 +140,17 @@ impl<'a, R: Run> Experiment<'a, R> {
             .collect())
     }
 
+    /// The estimates of some contenders on a dataset with so many evaluations, without noise.
+    pub(crate) fn estimates_on(
+        &self,
+        dataset: usize,
+        contenders: &[R::Contender],
+        budget: usize,
+    ) -> Result<Vec<Vec<Estimate>>> {
+        let setting = |&contender| Setting { dataset, contender, budget, noise: Noise::NONE };
+        self.estimates(&contenders.iter().map(setting).collect::<Vec<_>>())
+    }
+
     /// Probes the games of `settings`, each once for all its contenders and budgets, and says which is whose.
     fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<Played>, Vec<usize>)> {
         let mut all: Vec<Played> = Vec::new();

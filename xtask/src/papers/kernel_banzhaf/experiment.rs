@@ -12,7 +12,6 @@ use crate::reproduce::verdict::Claim;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
-pub(crate) type Setting = comparison::Setting<Contender>;
 
 impl Experiment<'_> {
     /// Features of the dataset of a panel.

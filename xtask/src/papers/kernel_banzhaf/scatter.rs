@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, MonteCarlo, Msr};
-use super::experiment::{MULTIPLE, Setting, datasets, experiment, is_of_paper, stands_in};
+use super::experiment::{MULTIPLE, datasets, experiment, is_of_paper, stands_in};
 use super::notes::notes;
-use crate::comparison::{Compete, Noise, covers_all, relative_error};
+use crate::comparison::{Compete, covers_all, relative_error};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table, notes, significant};
@@ -41,10 +41,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = MULTIPLE * known.players;
-        let settings = CONTENDERS.map(|contender| Setting { dataset, contender, budget, noise: Noise::NONE });
         let mut row = vec![Entry::from(known.heading())];
         let (mut medians, mut by_run) = (Vec::new(), Vec::new());
-        for (at, estimates) in experiment.estimates(&settings)?.into_iter().enumerate() {
+        let estimates = experiment.estimates_on(dataset, &CONTENDERS, budget)?;
+        for (at, estimates) in estimates.into_iter().enumerate() {
             let mut errors = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
                 errors.push(relative_error(&estimate.values, instance.truth(CONTENDERS[at])?));

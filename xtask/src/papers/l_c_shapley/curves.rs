@@ -1,12 +1,15 @@
 //! Curves of log-odds by the share of players masked: figures, tables and data of what was measured.
 
 use super::masking::Measured;
-use crate::reproduce::figure::{Axis, Mark, Panel, Style};
+use super::subject::Found;
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::Claim;
 
 /// The small print of figures of curves: short, as a figure may have one panel.
-pub(super) const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
+const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
 
 /// The panel of a data set: means over the samples, with a band of a standard error on either side.
 pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
@@ -39,8 +42,32 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
     }
 }
 
+/// A figure of curves, with its data and tables; columns of a figure of four panels are two.
+pub(super) fn made(
+    found: &Found,
+    all: &[Measured<'_>],
+    (title, panels, most): (&str, Vec<Panel>, usize),
+    claims: Vec<Claim>,
+    notes: Vec<String>,
+) -> Made {
+    Made {
+        data: data(all),
+        figure: Some(Figure {
+            title: title.to_owned(),
+            columns: if panels.len() == 4 { 2 } else { panels.len().min(most) },
+            panels,
+            legend: legend(all),
+            note: NOTE.to_owned(),
+        }),
+        tables: [Some(summary(all)), found.trained()].into_iter().flatten().collect(),
+        claims,
+        notes,
+        datasets: Vec::new(),
+    }
+}
+
 /// The methods measured, with their looks.
-pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
+fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     let mut legend: Vec<(String, Style)> = Vec::new();
     for curve in all.iter().flat_map(|measured| &measured.curves) {
         let title = curve.method.title();
@@ -52,7 +79,7 @@ pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
 }
 
 /// Every point.
-pub(super) fn data(all: &[Measured<'_>]) -> Table {
+fn data(all: &[Measured<'_>]) -> Table {
     table!("data", [
         for measured in all;
         for curve in &measured.curves;
@@ -69,7 +96,7 @@ pub(super) fn data(all: &[Measured<'_>]) -> Table {
 }
 
 /// One row per data set and method: what it took, and what came of it.
-pub(super) fn summary(all: &[Measured<'_>]) -> Table {
+fn summary(all: &[Measured<'_>]) -> Table {
     table!("Evaluations, and the change of log-odds averaged over all shares masked", [
         for measured in all;
         for curve in &measured.curves;

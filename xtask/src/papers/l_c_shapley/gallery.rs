@@ -56,29 +56,20 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
     let found = images(session)?;
     let claim =
         "C-Shapley and Saliency yield the most interpretable results; C-Shapley masks parts of head and body";
-    let nobody = "what is interpretable people must say: see the figure";
-    let Some(subject) = found.subject("cifar_deer_horse") else {
-        return Ok(Made {
-            data: data_table(),
-            figure: None,
-            tables: Vec::new(),
-            claims: vec![Claim::not_tested(
-                claim,
-                "section 5.2; figure 5",
-                "the photographs or the network are not there",
-            )],
-            notes: notes(&found),
-            datasets: Vec::new(),
-        });
+    let (why, figure, data) = match found.subject("cifar_deer_horse") {
+        None => ("the photographs or the network are not there", None, data_table()),
+        Some(subject) => {
+            let title = format!("Figure 5: {} with the top pixels masked", subject.title);
+            let note = "Masked pixels have the mean of all pixels, a grey.";
+            let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
+            ("what is interpretable people must say: see the figure", Some(figure), data)
+        }
     };
-    let title = format!("Figure 5: {} with the top pixels masked", subject.title);
-    let note = "Masked pixels have the mean of all pixels, a grey.";
-    let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
     Ok(Made {
         data,
-        figure: Some(figure),
+        figure,
         tables: Vec::new(),
-        claims: vec![Claim::not_tested(claim, "section 5.2; figure 5", nobody)],
+        claims: vec![Claim::not_tested(claim, "section 5.2; figure 5", why)],
         notes: notes(&found),
         datasets: Vec::new(),
     })

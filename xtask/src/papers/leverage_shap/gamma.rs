@@ -5,9 +5,9 @@ use anyhow::Result;
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
 use super::notes::{NOTES, small_datasets};
-use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment, is_of_paper};
+use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper};
 use super::{printed, synthetic};
-use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
+use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, notes, significant};
 use crate::reproduce::session::Session;
@@ -202,20 +202,11 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
 
 /// Corollary 4.1 in every run: with ε the excess of the objective, computed from its definition, ‖φ̃ − φ‖² ≤ εγ‖φ‖².
 fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
-    let settings: Vec<Setting> = experiment
-        .datasets
-        .iter()
-        .enumerate()
-        .map(|(dataset, series)| Setting {
-            dataset,
-            contender: LeverageShap,
-            budget: TABLE_MULTIPLE * series.known.players,
-            noise: Noise::NONE,
-        })
-        .collect();
     let (mut checked, mut held, mut tightest) = (0usize, 0usize, 0.0f64);
-    for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
-        for (instance, estimate) in experiment.datasets[setting.dataset].instances.iter().zip(&estimates) {
+    for (dataset, series) in experiment.datasets.iter().enumerate() {
+        let budget = TABLE_MULTIPLE * series.known.players;
+        let estimates = experiment.estimates_on(dataset, &[LeverageShap], budget)?.concat();
+        for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
             // Below that the rounding of the objective shows: some 1e-14 of it.

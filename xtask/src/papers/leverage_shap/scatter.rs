@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKernelShap};
 use super::notes::{NOTES, all_datasets};
-use super::sweep::{Setting, experiment, is_of_paper};
-use crate::comparison::{Compete, Noise, covers_all, squared_distance, squared_norm};
+use super::sweep::{experiment, is_of_paper};
+use crate::comparison::{Compete, covers_all, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table};
@@ -30,12 +30,11 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = MULTIPLE * known.players;
-        let settings =
-            Contender::MAIN.map(|contender| Setting { dataset, contender, budget, noise: Noise::NONE });
         let drawn_runs = (POINTS / known.players).max(1);
         let (mut marks, mut deviations) = (vec![Mark::Identity], Vec::new());
         let mut by_run: Vec<Vec<f64>> = Vec::new();
-        for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
+        let estimates = experiment.estimates_on(dataset, &Contender::MAIN, budget)?;
+        for (contender, estimates) in Contender::MAIN.into_iter().zip(estimates) {
             let (mut points, mut norm) = (Vec::new(), 0.0);
             let mut distances = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
@@ -48,7 +47,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
                     points.push((truth, value));
                     data.push(vec![
                         known.name.into(),
-                        setting.contender.title().into(),
+                        contender.title().into(),
                         instance.run.into(),
                         player.into(),
                         truth.into(),
@@ -56,7 +55,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
                     ]);
                 }
             }
-            marks.push(Mark::Points { style: setting.contender.style(), points });
+            marks.push(Mark::Points { style: contender.style(), points });
             deviations.push(distances.iter().sum::<f64>() / norm);
             by_run.push(distances);
         }

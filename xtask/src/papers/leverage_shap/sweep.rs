@@ -14,7 +14,6 @@ use crate::reproduce::verdict::Claim;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
-pub(crate) type Setting = comparison::Setting<Contender>;
 
 /// The multiple of n at which noise, γ and tables 1 and 4 are measured.
 pub(crate) const TABLE_MULTIPLE: usize = 10;

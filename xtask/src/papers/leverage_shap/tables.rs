@@ -5,10 +5,8 @@ use anyhow::Result;
 use super::contender::Contender::{self, LeverageShap, OptimizedKernelShap, PermutationShap};
 use super::notes::{NOTES, all_datasets};
 use super::printed;
-use super::sweep::{
-    Curves, Metric, Setting, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper,
-};
-use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
+use super::sweep::{Curves, Metric, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper};
+use crate::comparison::{Centre, Compete, MULTIPLES, covers_all, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -41,33 +39,30 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = TABLE_MULTIPLE * known.players;
-        let settings: Vec<Setting> = contenders
-            .iter()
-            .map(|&contender| Setting { dataset, contender, budget, noise: Noise::NONE })
-            .collect();
         let mut errors = Vec::new();
-        for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
+        let estimates = experiment.estimates_on(dataset, contenders, budget)?;
+        for (&contender, estimates) in contenders.iter().zip(estimates) {
             let mut sample = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
                 let error = instance.relative_error(&estimate.values);
                 sample.push(error);
                 data.push(vec![
                     known.name.into(),
-                    setting.contender.title().into(),
+                    contender.title().into(),
                     instance.run.into(),
                     estimate.evaluations.into(),
                     error.into(),
                 ]);
             }
             let summary = Summary::of(&sample);
-            let paper = printed::errors(setting.contender, known.name);
-            let mut row = vec![Entry::from(known.heading()), Entry::from(setting.contender.title())];
+            let paper = printed::errors(contender, known.name);
+            let mut row = vec![Entry::from(known.heading()), Entry::from(contender.title())];
             for (statistic, (_, ours)) in summary.named().into_iter().enumerate() {
                 row.push(Entry::from(ours));
                 row.push(Entry::from(paper.map(|paper| paper[statistic])));
             }
             table.push(row);
-            errors.push((setting.contender, sample));
+            errors.push((contender, sample));
         }
         datasets.push(DatasetErrors {
             title: known.title,

@@ -277,40 +277,39 @@ fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
 }
 
 fn errors(measured: &[Measured]) -> Table {
-    let passes = &measured[0].curves[0].passes;
-    let columns = ["task", "method"].map(str::to_owned).into_iter();
-    let mut table = Table::new(
-        "Mean squared error ‖φ̂ − φ‖² by budget 2 + T(d − 1)",
-        columns.chain(passes.iter().map(|passes| format!("T = {passes}"))),
-    );
-    for one in measured {
-        for curve in &one.curves {
-            let mut row = vec![Entry::from(one.setting.task.title()), curve.method.title().into()];
-            row.extend((0..passes.len()).map(|level| curve.mean(level).map(|mean| mean.value).into()));
-            table.push(row);
-        }
-    }
-    table
+    let caption = "Mean squared error ‖φ̂ − φ‖² by budget 2 + T(d − 1)";
+    by_budget(caption, measured, |_| true, |_, curve, level| curve.mean(level).map(|mean| mean.value))
 }
 
 /// Pair by pair, which says more than means that a few pairs decide.
 fn wins(measured: &[Measured]) -> Table {
+    let caption = "Share of pairs on which the error is below that of classical Monte Carlo, by budget";
+    by_budget(
+        caption,
+        measured,
+        |method| method != Method::Classical,
+        |one, curve, level| {
+            let (errors, others) = (&curve.errors[level], &one.curve(Method::Classical)?.errors[level]);
+            let won = errors.iter().zip(others).filter(|(error, other)| error < other).count();
+            (!errors.is_empty()).then(|| won as f64 / errors.len() as f64)
+        },
+    )
+}
+
+/// A row for each task and each method that is wanted, a column for each budget.
+fn by_budget(
+    caption: &str,
+    measured: &[Measured],
+    is_wanted: impl Fn(Method) -> bool,
+    of: impl Fn(&Measured, &Curve, usize) -> Option<f64>,
+) -> Table {
     let passes = &measured[0].curves[0].passes;
     let columns = ["task", "method"].map(str::to_owned).into_iter();
-    let mut table = Table::new(
-        "Share of pairs on which the error is below that of classical Monte Carlo, by budget",
-        columns.chain(passes.iter().map(|passes| format!("T = {passes}"))),
-    );
+    let mut table = Table::new(caption, columns.chain(passes.iter().map(|passes| format!("T = {passes}"))));
     for one in measured {
-        let Some(classical) = one.curve(Method::Classical) else { continue };
-        for curve in one.curves.iter().filter(|curve| curve.method != Method::Classical) {
-            let share = |level: usize| -> Option<f64> {
-                let (errors, others) = (&curve.errors[level], &classical.errors[level]);
-                let won = errors.iter().zip(others).filter(|(error, other)| error < other).count();
-                (!errors.is_empty()).then(|| won as f64 / errors.len() as f64)
-            };
+        for curve in one.curves.iter().filter(|curve| is_wanted(curve.method)) {
             let mut row = vec![Entry::from(one.setting.task.title()), curve.method.title().into()];
-            row.extend((0..passes.len()).map(|level| share(level).into()));
+            row.extend((0..passes.len()).map(|level| of(one, curve, level).into()));
             table.push(row);
         }
     }

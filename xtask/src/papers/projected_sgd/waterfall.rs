@@ -82,7 +82,23 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
          reference drawn for each"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
-    let mut claims = vec![adds_up(&waterfalls), single_games(&waterfalls), algorithm_1(&waterfalls)];
+    let adds_up = [
+        "importances add up to the difference between the prediction and the mean of the reference group",
+        "figure 1, section 2.2",
+        "a dataset; it agrees if the two are the same to rounding",
+    ];
+    let single_games = [
+        "averaging the Shapley values against single references gives those against the group",
+        "section 2.2",
+        "a dataset; it agrees if all values are the same to rounding",
+    ];
+    let mut claims = vec![
+        to_rounding(adds_up, &waterfalls, |one| {
+            (one.prediction - one.base - one.bars.iter().map(|bar| bar.value).sum::<f64>()).abs()
+        }),
+        to_rounding(single_games, &waterfalls, |one| one.single_games),
+        algorithm_1(&waterfalls),
+    ];
     claims.extend(of_the_caption(recidivist.map(|at| &waterfalls[at])));
     Ok(Made {
         data: table("data", &waterfalls),
@@ -201,32 +217,18 @@ fn explained<M: Model>(
     })
 }
 
-fn adds_up(waterfalls: &[Waterfall]) -> Claim {
+/// The claim that a gap is rounding.
+fn to_rounding(
+    [claim, source, case]: [&str; 3],
+    waterfalls: &[Waterfall],
+    gap: impl Fn(&Waterfall) -> f64,
+) -> Claim {
     let cases = waterfalls.iter().map(|one| {
-        let sum: f64 = one.bars.iter().map(|bar| bar.value).sum();
-        let gap = (one.prediction - one.base - sum).abs();
-        let adds_up = gap <= ROUNDING * one.prediction.abs().max(1.0);
-        Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(adds_up))
+        let gap = gap(one);
+        let is_rounding = gap <= ROUNDING * one.prediction.abs().max(1.0);
+        Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(is_rounding))
     });
-    By::Nothing.in_all(
-        "importances add up to the difference between the prediction and the mean of the reference group",
-        "figure 1, section 2.2",
-        "a dataset; it agrees if the two are the same to rounding",
-        cases,
-    )
-}
-
-fn single_games(waterfalls: &[Waterfall]) -> Claim {
-    let cases = waterfalls.iter().map(|one| {
-        let are_same = one.single_games <= ROUNDING * one.prediction.abs().max(1.0);
-        Case::new(format!("{} ({:.1e})", one.title, one.single_games), Test::certain(are_same))
-    });
-    By::Nothing.in_all(
-        "averaging the Shapley values against single references gives those against the group",
-        "section 2.2",
-        "a dataset; it agrees if all values are the same to rounding",
-        cases,
-    )
+    By::Nothing.in_all(claim, source, case, cases)
 }
 
 fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
