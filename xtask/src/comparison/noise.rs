@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use apportion::Game;
-use apportion::games::{Coalitions, GameError};
+use apportion::games::Coalitions;
 use serde::Serialize;
 
 use super::noisy::Noisy;
@@ -57,21 +57,16 @@ impl Noise {
         if self.sigma == 0.0 {
             return Ok(game);
         }
-        Ok(match self.scale {
-            Scale::Absolute => Box::new(Noisy::new(game, self.sigma, seed)?),
-            Scale::Prediction => {
-                let [_, full] = ends(&*game)?;
-                Box::new(Noisy::new(game, self.sigma * full.abs(), seed)?)
-            }
+        let (sigma, is_relative) = match self.scale {
+            Scale::Absolute => (self.sigma, false),
+            Scale::Relative => (self.sigma, true),
+            Scale::Prediction => (self.sigma * ends(&*game)?[1].abs(), false),
             Scale::Gain => {
                 let [empty, full] = ends(&*game)?;
-                Box::new(Noisy::new(game, self.sigma * (full - empty).abs(), seed)?)
+                (self.sigma * (full - empty).abs(), false)
             }
-            Scale::Relative => {
-                let shape = Silent { players: game.players(), outputs: game.outputs() };
-                Box::new(Proportional { game, noise: Noisy::new(shape, self.sigma, seed)? })
-            }
-        })
+        };
+        Ok(Box::new(Noisy::new(game, sigma, is_relative, seed)?))
     }
 }
 
@@ -83,59 +78,6 @@ fn ends(game: &dyn Game) -> Result<[f64; 2]> {
     let mut values = [0.0; 2];
     game.values(&coalitions, &mut values)?;
     Ok(values)
-}
-
-/// The game that is zero everywhere.
-struct Silent {
-    players: usize,
-    outputs: usize,
-}
-
-impl Game for Silent {
-    fn players(&self) -> usize {
-        self.players
-    }
-
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    fn values(&self, _: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        out.fill(0.0);
-        Ok(())
-    }
-}
-
-/// A game whose noise grows with its values.
-struct Proportional<G> {
-    game: G,
-    noise: Noisy<Silent>,
-}
-
-impl<G: Game> Game for Proportional<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition()
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
-
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.game.values(batch, out)?;
-        let mut noise = vec![0.0; out.len()];
-        self.noise.values(batch, &mut noise)?;
-        out.iter_mut().zip(noise).for_each(|(value, noise)| *value += *value * noise);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
