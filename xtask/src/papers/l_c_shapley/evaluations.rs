@@ -250,24 +250,17 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     let of = |kind: Kind, is_grid: bool| {
         all.iter().filter(move |series| series.kind == kind && series.is_grid == is_grid)
     };
+    let words = |number: Option<f64>| number.map_or("not linear".to_owned(), significant);
     let against = |series: &Series, wanted: Option<f64>| {
         let found = series.per_player();
-        let words = |number: Option<f64>| number.map_or("not linear".to_owned(), significant);
         let name = format!("k = {}: {} per player, {} said", series.order, words(found), words(wanted));
         (name, found.is_some() && found == wanted)
     };
-    let quadratic = of(Kind::Printed, false)
-        .map(|series| {
-            let found = series.per_player();
-            let bound = (series.order + 1).pow(2) as f64;
-            let name = format!(
-                "k = {}: {} per player",
-                series.order,
-                found.map_or("not linear".to_owned(), significant)
-            );
-            (name, found.is_some_and(|found| found <= bound))
-        })
-        .collect();
+    let quadratic = |series: &Series| {
+        let found = series.per_player();
+        let name = format!("k = {}: {} per player", series.order, words(found));
+        (name, found.is_some_and(|found| found <= (series.order + 1).pow(2) as f64))
+    };
     let linear =
         all.iter().map(|series| Case::new(series.name(), Test::certain(series.per_player().is_some())));
     vec![
@@ -281,7 +274,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "C-Shapley on a line takes O(k² d) evaluations",
             "section 3.2",
             "each further player adds at most (k + 1)², k = 1 to 4",
-            quadratic,
+            of(Kind::Printed, false).map(quadratic).collect(),
         ),
         judge(
             "L-Shapley on a grid takes 2^(4k²) d evaluations",

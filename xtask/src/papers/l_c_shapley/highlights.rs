@@ -14,7 +14,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
 use crate::reproduce::report::{Entry, Table, significant, table};
 use crate::reproduce::session::Session;
-use crate::reproduce::statistics::Measurement;
+use crate::reproduce::statistics::{Measurement, mean};
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
@@ -154,6 +154,11 @@ impl Explained<'_> {
         [(EXACT, &self.exact)].into_iter().chain(methods).collect()
     }
 
+    /// Where the word "not" is.
+    fn not(&self) -> Option<usize> {
+        self.words.iter().position(|word| word == "not")
+    }
+
     fn row(&self, method: Method) -> Option<&Row> {
         self.methods.iter().find(|row| row.method == method)
     }
@@ -184,37 +189,20 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
         };
         all.iter().flat_map(of_subject).collect()
     };
-    let weight: Vec<Case> = all
-        .iter()
-        .map(|explained| {
-            let size = |player: usize| explained.exact.values[player].abs();
-            let players = explained.words.len();
-            let mean = (0..players).map(size).sum::<f64>() / players as f64;
-            let not = explained.words.iter().position(|word| word == "not").map_or(0.0, size);
-            let name = format!(
-                "{}: φ(not) is {} in size, the mean {}",
-                explained.subject.name,
-                significant(not),
-                significant(mean)
-            );
-            Case::new(name, Test::certain(not > mean))
-        })
-        .collect();
-    let isolated: Vec<Case> = all
-        .iter()
-        .map(|explained| {
-            let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-            let not =
-                explained.words.iter().position(|word| word == "not").map_or(0.0, |at| explained.alone[at]);
-            let name = format!(
-                "{}: v(not) − v(∅) = {}, the largest of a word {}",
-                explained.subject.name,
-                significant(not),
-                significant(largest)
-            );
-            Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
-        })
-        .collect();
+    let weight = all.iter().map(|explained| {
+        let sizes: Vec<f64> = explained.exact.values.iter().map(|value| value.abs()).collect();
+        let (not, mean) = (explained.not().map_or(0.0, |at| sizes[at]), mean(&sizes));
+        let [is, beside] = [not, mean].map(significant);
+        let name = format!("{}: φ(not) is {is} in size, the mean {beside}", explained.subject.name);
+        Case::new(name, Test::certain(not > mean))
+    });
+    let isolated = all.iter().map(|explained| {
+        let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let not = explained.not().map_or(0.0, |at| explained.alone[at]);
+        let [is, most] = [not, largest].map(significant);
+        let name = format!("{}: v(not) − v(∅) = {is}, the largest of a word {most}", explained.subject.name);
+        Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
+    });
     let mut weight = By::Nothing.in_all(
         "the word \"not\" is attributed a significant weight",
         "section 2.2",
@@ -227,21 +215,10 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
         "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
         isolated,
     );
-    for explained in all {
-        let at = explained.words.iter().position(|word| word == "not");
-        if let Some(at) = at {
-            let (alone, within) = (explained.alone[at], explained.exact.values[at]);
-            isolated.evidence.push_str(&format!(
-                "; {}: alone {}",
-                explained.subject.name,
-                significant(alone)
-            ));
-            weight.evidence.push_str(&format!(
-                "; {}: φ(not) = {}",
-                explained.subject.name,
-                significant(within)
-            ));
-        }
+    for (explained, at) in all.iter().filter_map(|explained| Some((explained, explained.not()?))) {
+        let name = explained.subject.name;
+        isolated = isolated.and(&format!("{name}: alone {}", significant(explained.alone[at])));
+        weight = weight.and(&format!("{name}: φ(not) = {}", significant(explained.exact.values[at])));
     }
     vec![
         weight,
