@@ -37,10 +37,18 @@ impl Kind {
     const ALL: [Self; 3] = [Self::Local, Self::Printed, Self::Connected];
 
     fn title(self) -> &'static str {
+        self.title_and_colour().0
+    }
+
+    fn colour(self) -> Colour {
+        self.title_and_colour().1
+    }
+
+    fn title_and_colour(self) -> (&'static str, Colour) {
         match self {
-            Self::Local => "L-Shapley",
-            Self::Printed => "C-Shapley as printed",
-            Self::Connected => "C-Shapley, true boundaries*",
+            Self::Local => ("L-Shapley", looks::L_SHAPLEY.colour),
+            Self::Printed => ("C-Shapley as printed", looks::C_SHAPLEY.colour),
+            Self::Connected => ("C-Shapley, true boundaries*", looks::C_SHAPLEY_EXACT.colour),
         }
     }
 
@@ -49,14 +57,6 @@ impl Kind {
             Self::Local => GraphValue::l_shapley(order),
             Self::Printed => GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed),
             Self::Connected => GraphValue::c_shapley(order),
-        }
-    }
-
-    fn colour(self) -> Colour {
-        match self {
-            Self::Local => looks::L_SHAPLEY.colour,
-            Self::Printed => looks::C_SHAPLEY.colour,
-            Self::Connected => looks::C_SHAPLEY_EXACT.colour,
         }
     }
 }
