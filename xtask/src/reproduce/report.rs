@@ -153,10 +153,18 @@ macro_rules! table {
 }
 pub(crate) use table;
 
+/// A row of a table.
+macro_rules! row {
+    ($($cell:expr),+ $(,)?) => {
+        vec![$($crate::reproduce::report::Entry::from($cell)),+]
+    };
+}
+pub(crate) use row;
+
 /// The rows of a [`table`](table!).
 macro_rules! rows {
     ($table:ident, [] $($cell:expr),+) => {
-        $table.push(vec![$($crate::reproduce::report::Entry::from($cell)),+]);
+        $table.push($crate::reproduce::report::row![$($cell),+]);
     };
     ($table:ident, [for $one:pat in $all:expr; $($rounds:tt)*] $($cell:expr),+) => {
         for $one in $all {

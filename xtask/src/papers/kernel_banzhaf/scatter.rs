@@ -8,7 +8,7 @@ use super::notes::notes;
 use crate::comparison::{Compete, covers_all, relative_error};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Test};
@@ -54,13 +54,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
             let points: Vec<(f64, f64)> =
                 truth.iter().zip(&estimate.values).map(|(t, v)| (t / largest, v / largest)).collect();
             for (player, &(exact, estimated)) in points.iter().enumerate() {
-                data.push(vec![
-                    known.name.into(),
-                    CONTENDERS[at].title().into(),
-                    player.into(),
-                    exact.into(),
-                    estimated.into(),
-                ]);
+                data.push(row![known.name, CONTENDERS[at].title(), player, exact, estimated]);
             }
             marks[at].push(Mark::Points { style: STYLES[dataset], points });
             drawn_errors[at].push(errors[0]);

@@ -9,7 +9,7 @@ use super::subject::{DIGITS, Found, Shown, Subject, images};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
-use crate::reproduce::report::{Table, notes};
+use crate::reproduce::report::{Table, notes, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -127,16 +127,16 @@ fn gallery(
                     picture.enlarged(FACTOR)?.to_png()?,
                 );
                 for (rank, pixel) in masked.iter().enumerate() {
-                    data.push(vec![
-                        subject.name.into(),
-                        index.into(),
-                        subject.classes[subject.target(index)].into(),
-                        method.title().into(),
-                        percent.into(),
-                        rank.into(),
-                        (pixel / image.width()).into(),
-                        (pixel % image.width()).into(),
-                        scores[row][column][*pixel].into(),
+                    data.push(row![
+                        subject.name,
+                        index,
+                        subject.classes[subject.target(index)],
+                        method.title(),
+                        percent,
+                        rank,
+                        pixel / image.width(),
+                        pixel % image.width(),
+                        scores[row][column][*pixel]
                     ]);
                 }
             }
@@ -212,13 +212,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
         for method in METHODS {
             let shares = near(measured, method, at);
             let mean = Measurement::mean(&shares);
-            table.push(vec![
-                method.title().into(),
-                percent.into(),
-                shares.len().into(),
-                mean.value.into(),
-                mean.known_error().into(),
-            ]);
+            table.push(row![method.title(), percent, shares.len(), mean.value, mean.known_error()]);
         }
     }
     let mut shares = Vec::new();
@@ -229,13 +223,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
         }
     }
     let mean = Measurement::mean(&shares);
-    table.push(vec![
-        "of all pixels".into(),
-        100.into(),
-        shares.len().into(),
-        mean.value.into(),
-        mean.known_error().into(),
-    ]);
+    table.push(row!["of all pixels", 100, shares.len(), mean.value, mean.known_error()]);
     Ok(table)
 }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::subject::{Subject, images, texts};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, notes};
+use crate::reproduce::report::{Entry, Table, notes, row};
 use crate::reproduce::session::Session;
 
 /// A row that the paper prints.
@@ -72,15 +72,15 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
     }
     let mut printed = Table::new("Printed", COLUMNS);
     for row in PRINTED {
-        printed.push(vec![
-            row.data.into(),
-            row.classes.into(),
-            row.samples[0].into(),
-            row.samples[1].into(),
-            row.words.into(),
-            row.model.into(),
-            row.parameters.into(),
-            row.accuracy.into(),
+        printed.push(row![
+            row.data,
+            row.classes,
+            row.samples[0],
+            row.samples[1],
+            row.words,
+            row.model,
+            row.parameters,
+            row.accuracy
         ]);
     }
     let mut notes = notes![

@@ -9,7 +9,7 @@ use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper};
 use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, notes, significant};
+use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -146,27 +146,27 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             let small = instance.small()?;
             gammas.push(small.residual / small.span);
             others.push(small.residual / (small.residual + small.span));
-            data.push(vec![
-                known.name.into(),
-                instance.run.into(),
-                (small.residual / small.span).into(),
-                (small.residual / (small.residual + small.span)).into(),
+            data.push(row![
+                known.name,
+                instance.run,
+                small.residual / small.span,
+                small.residual / (small.residual + small.span),
             ]);
         }
         let (ours, other) = (Summary::of(&gammas), Summary::of(&others));
         let paper = printed::column(known.name).map(|column| printed::GAMMA[column]);
         let printed = |quartile: usize| Entry::from(paper.map(|quartiles| quartiles[quartile]));
-        table.push(vec![
-            known.title.into(),
-            ours.first.into(),
+        table.push(row![
+            known.title,
+            ours.first,
             printed(0),
-            ours.median.into(),
+            ours.median,
             printed(1),
-            ours.third.into(),
+            ours.third,
             printed(2),
-            other.first.into(),
-            other.median.into(),
-            other.third.into(),
+            other.first,
+            other.median,
+            other.third
         ]);
         if is_of_paper(known) {
             let below = gammas.iter().filter(|&&gamma| gamma < 2.0).count();

@@ -8,7 +8,7 @@ use super::sweep::{experiment, is_of_paper};
 use crate::comparison::{Compete, covers_all, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Test};
 
@@ -45,14 +45,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
                 }
                 for (player, (&truth, &value)) in instance.truth.iter().zip(&estimate.values).enumerate() {
                     points.push((truth, value));
-                    data.push(vec![
-                        known.name.into(),
-                        contender.title().into(),
-                        instance.run.into(),
-                        player.into(),
-                        truth.into(),
-                        value.into(),
-                    ]);
+                    data.push(row![known.name, contender.title(), instance.run, player, truth, value]);
                 }
             }
             marks.push(Mark::Points { style: contender.style(), points });

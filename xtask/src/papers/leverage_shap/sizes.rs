@@ -9,7 +9,7 @@ use super::contender::Contender;
 use crate::comparison::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Table, notes, significant};
+use crate::reproduce::report::{Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -42,14 +42,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             sample.coalitions().sizes().iter().for_each(|&size| counts[size as usize] += 1);
             let sizes = 1..players;
             for size in sizes.clone() {
-                data.push(vec![
-                    players.into(),
-                    name.into(),
-                    size.into(),
-                    law.probability(size).into(),
-                    counts[size].into(),
-                    draws.into(),
-                ]);
+                data.push(row![players, name, size, law.probability(size), counts[size], draws]);
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
             // Where there are 999 sizes, every eighth point is enough to see.
@@ -61,13 +54,13 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             });
             let fit = chi_squared(&counts, &law, draws);
             let ratio = law.probability(1) / law.probability(players / 2);
-            table.push(vec![
-                players.into(),
-                name.into(),
-                law.probability(1).into(),
-                law.probability(players / 2).into(),
-                ratio.into(),
-                fit.deviation().into(),
+            table.push(row![
+                players,
+                name,
+                law.probability(1),
+                law.probability(players / 2),
+                ratio,
+                fit.deviation()
             ]);
             let other =
                 if name == "kernel" { SizeLaw::leverage(players)? } else { SizeLaw::kernel(players)? };

@@ -8,7 +8,7 @@ use super::printed;
 use super::sweep::{Curves, Metric, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper};
 use crate::comparison::{Centre, Compete, MULTIPLES, covers_all, picked};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, notes, significant, table};
+use crate::reproduce::report::{Entry, Table, notes, row, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
@@ -46,13 +46,7 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
                 let error = instance.relative_error(&estimate.values);
                 sample.push(error);
-                data.push(vec![
-                    known.name.into(),
-                    contender.title().into(),
-                    instance.run.into(),
-                    estimate.evaluations.into(),
-                    error.into(),
-                ]);
+                data.push(row![known.name, contender.title(), instance.run, estimate.evaluations, error]);
             }
             let summary = Summary::of(&sample);
             let paper = printed::errors(contender, known.name);

@@ -8,7 +8,7 @@ use super::task::{Pairs, Setting, Task, budget};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table, significant, table};
+use crate::reproduce::report::{Entry, Table, row, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -102,9 +102,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
         "What the truth is off: the mean over the pairs of the sum of its squared standard errors",
         ["truth", "squared error"],
     );
-    noise.push(vec!["ours".into(), one.noise().into()]);
-    noise.push(vec![format!("the paper's: {TRUTH_OF_PAPER} iterations").into(), of_paper.into()]);
-    noise.push(vec!["for comparison: ‖φ‖²".into(), one.square().into()]);
+    noise.push(row!["ours", one.noise()]);
+    noise.push(row![format!("the paper's: {TRUTH_OF_PAPER} iterations"), of_paper]);
+    noise.push(row!["for comparison: ‖φ‖²", one.square()]);
     Ok(Made {
         data: data(&measured),
         figure: Some(Figure {

@@ -10,7 +10,7 @@ use super::recidivism::{AGE, ATTRIBUTES, PRIORS, Quality, Recidivism, is_held_ou
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::known;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
@@ -305,8 +305,8 @@ fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
 fn quality_table(quality: &Quality) -> Table {
     let mut table =
         Table::new("The model of COMPAS on the rows held out", ["", "model", "the classes' shares alone"]);
-    table.push(vec!["accuracy".into(), quality.accuracy.into(), quality.accuracy_of_majority.into()]);
-    table.push(vec!["logarithmic loss".into(), quality.log_loss.into(), quality.log_loss_of_share.into()]);
+    table.push(row!["accuracy", quality.accuracy, quality.accuracy_of_majority]);
+    table.push(row!["logarithmic loss", quality.log_loss, quality.log_loss_of_share]);
     table
 }
 
@@ -319,13 +319,7 @@ fn table(caption: &str, waterfalls: &[Waterfall]) -> Table {
         };
         table.push(end("mean of the references", one.base));
         for bar in one.sorted() {
-            table.push(vec![
-                one.title.clone().into(),
-                bar.label.clone().into(),
-                bar.value.into(),
-                bar.estimate.into(),
-                bar.error.into(),
-            ]);
+            table.push(row![one.title.clone(), bar.label.clone(), bar.value, bar.estimate, bar.error]);
         }
         table.push(end("prediction", one.prediction));
     }
