@@ -197,32 +197,6 @@ mod tests {
 
     const OF_PAPER: [Who; 2] = [Who::Subject, Who::Rival];
 
-    impl Compete for Who {
-        fn all() -> &'static [Self] {
-            &[Self::Subject, Self::Rival, Self::Added]
-        }
-
-        fn title(self) -> &'static str {
-            match self {
-                Self::Subject => "subject",
-                Self::Rival => "rival",
-                Self::Added => "added",
-            }
-        }
-
-        fn style(self) -> Style {
-            Style { colour: palette::BLACK, shape: Shape::Circle }
-        }
-
-        fn is_subject(self) -> bool {
-            self == Self::Subject
-        }
-
-        fn estimator(self) -> Box<dyn Estimator> {
-            Box::new(LeverageShap::default())
-        }
-    }
-
     /// Errors in 20 runs, which differ more from run to run than contenders do.
     fn errors(scale: f64) -> Vec<f64> {
         (0..20).map(|run| scale * (f64::from(run * 7 % 20) / 3.0).exp()).collect()

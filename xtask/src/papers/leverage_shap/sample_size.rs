@@ -136,19 +136,17 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
         centre: Centre::Mean,
     };
     sweep.made(session, |experiment, _, judged| {
-        Ok(vec![
-        judged.best(
+        let lowest = judged.best(
             "Leverage SHAP quickly achieves the lowest error in all settings",
             "caption of figure 10",
             &[LeverageShap],
-        ),
-        judged.best(
+        );
+        let ablated = judged.best(
             "Leverage SHAP, or its ablated version without Bernoulli sampling, gives the best performance",
             "appendix H",
             &[LeverageShap, LeverageShapWithReplacement],
-        ),
-        theorem_1_1(experiment)?,
-    ])
+        );
+        Ok(vec![lowest, ablated, theorem_1_1(experiment)?])
     })
 }
 
