@@ -623,8 +623,7 @@ mod tests {
         let zero = [0.0; 4];
         let doubled =
             Known { game: TabulatedGame::new(values.iter().map(|v| 2.0 * v).collect(), 1).unwrap(), ..known };
-        let ratio =
-            doubled.gradient_square(&zero) / Known::draw(4, 0, 3).unwrap().gradient_squared_norm(&zero);
+        let ratio = doubled.gradient_square(&zero) / Known::draw(4, 0, 3).unwrap().gradient_square(&zero);
         assert!((ratio - 4.0).abs() < 1e-12, "{ratio}");
     }
 
