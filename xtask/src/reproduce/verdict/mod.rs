@@ -14,8 +14,8 @@ mod test;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use claim::are_contradicted;
-pub(crate) use test::{Resamples, Test};
+pub(crate) use claim::{Case, Claim, Needed, are_contradicted};
+pub(crate) use test::{By, Resamples, Test};
 
 /// The version of the rules: raised, with a line in the change log, when a rule changes.
 pub(crate) const RULES: u32 = 3;
