@@ -7,10 +7,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::estimates::{Asked, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, grouped, trees};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Rows of each dataset, and of the simulated data, that are explained in every run.
 const EXPLICANDS: usize = 5;
@@ -175,20 +175,18 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
             format!("{:.2} % of {intervals} intervals", 100.0 * share),
             Test::mean_within(&shares, judged.covers),
         );
-        claims.push(Claim::over_cases(
+        claims.push(By::StandardError.in_all(
             &format!("95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases", 100.0 * least, 100.0 * most),
             "target of this project",
             "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its mean over the runs, is between the \
              limits; intervals without width are not counted",
-            By::StandardError,
-            Needed::All,
             (intervals > 0).then_some(case),
         ));
     }
     // Budgets of a setting follow each other, and the last is the largest.
     let is_largest = |at: usize| measured.get(at + 1).is_none_or(|next| next.budget <= measured[at].budget);
     let unbiased = measured.iter().enumerate().filter(|(at, one)| one.judged.is_unbiased && is_largest(*at));
-    claims.push(Claim::over_cases(
+    claims.push(By::StandardError.in_all(
         "methods that are to be unbiased are: means of many estimates are the truth",
         "target of this project",
         &format!(
@@ -196,8 +194,6 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
              proportion; against it speaks, too, a mean further off than the furthest of so many would be",
             100.0 * BIAS
         ),
-        By::StandardError,
-        Needed::All,
         unbiased.filter_map(|(_, one)| one.is_unbiased()),
     ));
     claims.extend(NESTED.map(|method| fewer_rows(&measured, method)));
@@ -206,18 +202,16 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         figure: None,
         tables: vec![numbers("Errors, coverage and bias", &measured)],
         claims,
-        notes: vec![
+        notes: notes![
             format!(
                 "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and Banzhaf values; logistic: the marginal \
                  game of 12 dependent predictors in four groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 \
                  rows"
             ),
             "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one background row takes one; bias: means over \
-             the runs less the truth, in proportion to it; z: over their standard errors"
-                .to_owned(),
+             the runs less the truth, in proportion to it; z: over their standard errors",
             "a zero standard error says that a value is exact: such intervals are not counted; pooling weighs every player of every run \
-             alike, so wide datasets weigh more"
-                .to_owned(),
+             alike, so wide datasets weigh more",
         ],
         datasets: DATASETS.to_vec(),
     })
@@ -273,7 +267,7 @@ fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
         let name = format!("{} (ratio {ratio:.3})", one.title());
         Some(Case::new(name, Test::ratio_below(&rows, &others, FEWER)))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         &format!(
             "{} reaches the error of {} with at most 1/4 of the model rows",
             method.name(),
@@ -283,27 +277,19 @@ fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
         &format!(
             "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that of independent draws"
         ),
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
 
 /// One row for each method, problem, value and budget.
 fn numbers(caption: &str, measured: &[Measured]) -> Table {
-    let columns = ["method", "what", "model rows", "error", "coverage", "bias", "largest |z|"];
-    let mut table = Table::new(caption, columns);
-    for one in measured {
-        let (covered, intervals, _) = coverage(&[one]);
-        table.push(vec![
-            one.judged.method.name().into(),
-            one.title().into(),
-            Measurement::mean(&one.by_run(|one| one.rows as f64)).value.into(),
-            one.mean_error().into(),
-            (covered as f64 / intervals as f64).into(),
-            one.relative_bias().value.into(),
-            one.largest_z().into(),
-        ]);
-    }
-    table
+    table!(caption, [for one in measured; let (covered, intervals, _) = coverage(&[one]);]
+        "method" => one.judged.method.name(),
+        "what" => one.title(),
+        "model rows" => Measurement::mean(&one.by_run(|one| one.rows as f64)).value,
+        "error" => one.mean_error(),
+        "coverage" => covered as f64 / intervals as f64,
+        "bias" => one.relative_bias().value,
+        "largest |z|" => one.largest_z(),
+    )
 }

@@ -70,36 +70,14 @@ impl<'a> Setting<'a> {
     }
 }
 
+/// What tells answers from others.
 #[derive(Serialize)]
-struct EstimateCell<'a> {
+struct EstimateKey<'a> {
     problem: &'a str,
     value: String,
     method: &'static str,
     asked: Asked,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    setting: &'a Setting<'a>,
-    #[serde(skip)]
-    games: Digest,
-    #[serde(skip)]
-    digest: Digest,
-    #[serde(skip)]
-    truth: Digest,
-}
-
-impl Cell for EstimateCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "benchmark",
-            protocol: PROTOCOL,
-            games: &self.games,
-            method: &self.digest,
-            truth: Some(&self.truth),
-            seed: self.seed,
-        }
-    }
 }
 
 /// What a method answered on one game.
@@ -149,38 +127,40 @@ pub(super) fn estimates(
         let digest = digest(setting)?;
         for run in 0..runs(setting) {
             let games = setting.problem.of_run(run);
-            cells.push(EstimateCell {
-                problem: &setting.problem.name,
-                value: setting.value(),
-                method: setting.method.name(),
-                asked,
-                run,
-                seed: session.seed,
-                setting,
-                games: Digest::joined(games.iter().map(|game| &game.played)),
-                digest: digest.clone(),
-                truth: Digest::of(games.iter().flat_map(|game| game.truths[setting.value].iter().copied())),
+            let played = Digest::joined(games.iter().map(|game| &game.played));
+            let truth = Digest::of(games.iter().flat_map(|game| game.truths[setting.value].iter().copied()));
+            cells.push(Cell {
+                key: EstimateKey {
+                    problem: &setting.problem.name,
+                    value: setting.value(),
+                    method: setting.method.name(),
+                    asked,
+                    run,
+                },
+                made_of: Ingredients::new("benchmark", PROTOCOL, session.seed, &played, &digest)
+                    .against(&truth),
+                with: setting,
             });
         }
     }
     let mut rest = session
         .results(&cells, |cell| {
-            answers(cell)
-                .with_context(|| format!("{}, run {}, {:?}", cell.setting.title(), cell.run, cell.asked))
+            let EstimateKey { run, asked, .. } = cell.key;
+            answers(cell).with_context(|| format!("{}, run {run}, {asked:?}", cell.with.title()))
         })?
         .into_iter();
     Ok(asked.iter().map(|&(setting, _)| rest.by_ref().take(runs(setting)).collect()).collect())
 }
 
-fn answers(cell: &EstimateCell<'_>) -> Result<Vec<Estimate>> {
+fn answers(cell: &Cell<EstimateKey<'_>, &Setting<'_>>) -> Result<Vec<Estimate>> {
+    let (EstimateKey { problem, value, method, asked, run }, setting) = (&cell.key, cell.with);
     let answer = |(at, game): (usize, &super::problems::Instance)| {
         // What is asked is in the seed: pooling tolerances is then pooling independent runs.
-        let seed =
-            derive_seed(&(cell.problem, &cell.value, cell.method, cell.asked, cell.run, at, cell.seed))?;
-        let explanation = game.play(|game| cell.asked.of(&*cell.setting.estimator, game, seed))?;
-        Ok(Estimate::new(&explanation, &game.truths[cell.setting.value]))
+        let seed = derive_seed(&(problem, value, method, asked, run, at, cell.made_of.seed))?;
+        let explanation = game.play(|game| asked.of(&*setting.estimator, game, seed))?;
+        Ok(Estimate::new(&explanation, &game.truths[setting.value]))
     };
-    cell.setting.problem.of_run(cell.run).iter().enumerate().map(answer).collect()
+    setting.problem.of_run(*run).iter().enumerate().map(answer).collect()
 }
 
 /// What the method is, by what it answers to a small budget, and to a run until a loose accuracy.

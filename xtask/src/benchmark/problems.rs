@@ -223,9 +223,7 @@ mod tests {
     use crate::reproduce::datasets::{Library, known};
 
     fn embedded(name: &str) -> Instance {
-        let empty = tempfile::tempdir().unwrap();
-        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
-        of_trees(&library.get(known(name)).unwrap().unwrap(), 1, 0).unwrap()
+        of_trees(&Library::embedded().get(known(name)).unwrap().unwrap(), 1, 0).unwrap()
     }
 
     #[test]

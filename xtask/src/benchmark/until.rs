@@ -7,7 +7,7 @@ use apportion::estimators::{Guarantee, MethodSpec, StopRule, methods};
 use super::estimates::{Asked, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, textbook, trees};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Table, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
@@ -169,22 +169,19 @@ pub(super) fn until(session: &Session) -> Result<Made> {
                 METHODS.iter().map(|(method, ..)| ratio_case(method, &of(method))).collect(),
             ),
         ],
-        notes: vec![
+        notes: notes![
             "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree ensembles with the column means as \
-             baseline; every run of a dataset explains another row, every run of unanimity games plays another game"
-                .to_owned(),
+             baseline; every run of a dataset explains another row, every run of unanimity games plays another game",
             format!(
                 "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; confidence {CONFIDENCE}; {} runs \
                  on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),
-            "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values".to_owned(),
+            "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values",
             "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted once; least budgets are found \
-             between two of a grid, 1/m linear in the squared mean error"
-                .to_owned(),
+             between two of a grid, 1/m linear in the squared mean error",
             "an error in one direction takes 6.03 times the least budget to be within the tolerance with confidence 0.95, whatever the \
-             method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · 1.96² = 6.03. Ratios above 3 are there the price of confidence"
-                .to_owned(),
+             method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · 1.96² = 6.03. Ratios above 3 are there the price of confidence",
         ],
         datasets: DATASETS.to_vec(),
     })
@@ -284,32 +281,20 @@ fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measur
 
 /// One row for each of some groups of games.
 fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Measured>)>) -> Table {
-    let columns = [
-        "what",
-        "runs",
-        "stopped for it",
-        "within",
-        "not exact",
-        "of these within",
-        "spent / least",
-        "largest",
-    ];
-    let mut table = Table::new(caption, columns);
-    for (title, here) in groups.filter(|group| !group.1.is_empty()) {
-        let counts = Counts::of(&here);
-        let ratios: Vec<f64> = here.iter().filter_map(|one| one.ratio()).collect();
-        table.push(vec![
-            title.into(),
-            here.iter().map(|one| one.outcomes.len()).sum::<usize>().into(),
-            counts.reached.into(),
-            counts.within.into(),
-            counts.uncertain.into(),
-            counts.uncertain_within.into(),
-            Measurement::mean(&ratios).value.into(),
-            ratios.iter().copied().reduce(f64::max).into(),
-        ]);
-    }
-    table
+    let ratios = |here: &[&Measured]| here.iter().filter_map(|one| one.ratio()).collect::<Vec<f64>>();
+    table!(caption, [
+        for (title, here) in groups.filter(|group| !group.1.is_empty());
+        let (counts, ratios) = (Counts::of(&here), ratios(&here));
+    ]
+        "what" => title,
+        "runs" => here.iter().map(|one| one.outcomes.len()).sum::<usize>(),
+        "stopped for it" => counts.reached,
+        "within" => counts.within,
+        "not exact" => counts.uncertain,
+        "of these within" => counts.uncertain_within,
+        "spent / least" => Measurement::mean(&ratios).value,
+        "largest" => ratios.iter().copied().reduce(f64::max),
+    )
 }
 
 #[cfg(test)]

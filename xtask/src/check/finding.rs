@@ -22,6 +22,16 @@ impl fmt::Display for Finding {
     }
 }
 
+/// That there are these findings, in their order, each by a part of its line.
+#[cfg(test)]
+pub(crate) fn assert_found(findings: &[Finding], parts: &[&str]) {
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(lines.len(), parts.len(), "{lines:?}");
+    for (line, part) in lines.iter().zip(parts) {
+        assert!(line.contains(part), "{line:?} has no {part:?}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

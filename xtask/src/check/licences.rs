@@ -70,6 +70,7 @@ fn parts(expression: &str, operator: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::assert_found;
     use super::*;
 
     #[test]
@@ -103,9 +104,8 @@ mod tests {
             Package::made_up("viral", "2.0.0", Some("GPL-3.0")),
             Package::made_up("unknown", "3.0.0", None),
         ];
-        let found: Vec<String> = findings(&packages).iter().map(ToString::to_string).collect();
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("Cargo.lock: the licence of `viral` 2.0.0 is GPL-3.0; "), "{found:?}");
-        assert!(found[1].contains("`unknown` 3.0.0 is not stated"), "{found:?}");
+        let wanted =
+            ["Cargo.lock: the licence of `viral` 2.0.0 is GPL-3.0; ", "`unknown` 3.0.0 is not stated"];
+        assert_found(&findings(&packages), &wanted);
     }
 }

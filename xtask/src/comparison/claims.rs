@@ -1,7 +1,7 @@
 //! Claims about curves: one contender against another, run by run, at every place (a panel and a level).
 
 use super::contender::Compete;
-use super::curves::{Centre, Curves};
+use super::curves::Curves;
 use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
@@ -10,7 +10,12 @@ impl<C: Compete> Curves<C> {
     pub(crate) fn only(&self, panel: impl Fn(usize) -> bool, contenders: &[C]) -> Self {
         let points =
             self.points.iter().filter(|point| panel(point.panel) && contenders.contains(&point.contender));
-        Self { panels: self.panels.clone(), levels: self.levels.clone(), points: points.cloned().collect() }
+        Self {
+            panels: self.panels.clone(),
+            levels: self.levels.clone(),
+            points: points.cloned().collect(),
+            centre: self.centre,
+        }
     }
 
     /// All places, whether m covers all coalitions or not.
@@ -42,11 +47,10 @@ impl<C: Compete> Curves<C> {
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
         pair: (C, C),
-        centre: Centre,
         test: impl Fn((usize, usize)) -> Test,
     ) -> Vec<Case> {
         let cases = places.into_iter().filter_map(|place| {
-            let ratio = self.ratio(place, pair, centre)?;
+            let ratio = self.ratio(place, pair)?;
             Some(Case::new(format!("{} (ratio {ratio:.2})", self.place(place.0, place.1)), test(place)))
         });
         cases.collect()
@@ -57,10 +61,9 @@ impl<C: Compete> Curves<C> {
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
         pair: (C, C),
-        centre: Centre,
         factor: f64,
     ) -> Vec<Case> {
-        self.cases(places, pair, centre, |place| self.is_below(place, pair, factor))
+        self.cases(places, pair, |place| self.is_below(place, pair, factor))
     }
 
     /// The cases that the two are within `factor` of each other, at `places`.
@@ -68,30 +71,27 @@ impl<C: Compete> Curves<C> {
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
         pair: (C, C),
-        centre: Centre,
         factor: f64,
     ) -> Vec<Case> {
-        self.cases(places, pair, centre, |place| {
+        self.cases(places, pair, |place| {
             let below = |factor| self.is_below(place, pair, factor);
             Test::all([below(factor), below(1.0 / factor).opposite()])
         })
     }
 
     /// The claim that `one` is below `other` everywhere but where both are exact.
-    pub(crate) fn below(
-        &self,
-        claim: &str,
-        source: &str,
-        needed: Needed,
-        (one, other): (C, C),
-        centre: Centre,
-    ) -> Claim {
+    pub(crate) fn below(&self, claim: &str, source: &str, pair: (C, C)) -> Claim {
+        self.below_in(Needed::All, claim, source, pair)
+    }
+
+    /// The same in so many of the cases.
+    pub(crate) fn below_in(&self, needed: Needed, claim: &str, source: &str, pair: (C, C)) -> Claim {
         let case = format!(
             "a dataset and level with m < 2^n; it agrees if {} is below {} in the same run",
-            one.title(),
-            other.title()
+            pair.0.title(),
+            pair.1.title()
         );
-        let cases = self.below_cases(self.open_places(), (one, other), centre, 1.0);
+        let cases = self.below_cases(self.open_places(), pair, 1.0);
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
@@ -108,14 +108,13 @@ impl<C: Compete> Curves<C> {
     }
 
     /// The claim that one of `best` has the least error everywhere but where the exact methods tie.
-    pub(crate) fn best(
-        &self,
-        claim: &str,
-        source: &str,
-        needed: Needed,
-        best: &[C],
-        centre: Centre,
-    ) -> Claim {
+    pub(crate) fn best(&self, claim: &str, source: &str, best: &[C]) -> Claim {
+        self.best_in(Needed::All, claim, source, best)
+    }
+
+    /// The same in so many of the cases.
+    pub(crate) fn best_in(&self, needed: Needed, claim: &str, source: &str, best: &[C]) -> Claim {
+        let centre = self.centre;
         let cases = self.open_places().filter_map(|(panel, level)| {
             let here = self.points.iter().filter(|point| point.panel == panel && point.level == level);
             let winner =
@@ -144,13 +143,12 @@ impl<C: Compete> Curves<C> {
             if ones.is_empty() {
                 return None;
             }
-            let ratio = |ones: &[f64], others: &[f64]| {
-                quantity[0](&Summary::of(ones)) / quantity[1](&Summary::of(others))
-            };
-            let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio(&ones, &others));
-            let resamples =
-                Resamples::of(ones.len(), |runs| ratio(&picked(&ones, runs), &picked(&others, runs)));
-            Some(Case::new(name, resamples.below(factor)))
+            let ratio = Resamples::of(ones.len(), |runs| {
+                let of = |which: usize, sample| quantity[which](&Summary::of(&picked(sample, runs)));
+                of(0, &ones) / of(1, &others)
+            });
+            let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio.value);
+            Some(Case::new(name, ratio.below(factor)))
         });
         cases.collect()
     }
@@ -182,47 +180,22 @@ pub(crate) fn paired(one: &[f64], other: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::curves::{Level, Point};
+    use super::super::curves::{Centre, Level, Point};
     use super::*;
-    use crate::reproduce::figure::{Shape, Style, palette};
+    use crate::comparison::contenders;
     use crate::reproduce::verdict::Verdict;
-    use apportion::Estimator;
     use apportion::estimators::LeverageShap;
 
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Who {
-        Subject,
-        Rival,
-        Added,
+    contenders! {
+        /// Those of a paper, and one that is added.
+        subject Subject;
+        Subject: "subject", LEVERAGE_SHAP, LeverageShap::default();
+        Rival: "rival", KERNEL_SHAP, LeverageShap::default();
+        Added: "added", LIME, LeverageShap::default();
     }
+    use Contender as Who;
 
     const OF_PAPER: [Who; 2] = [Who::Subject, Who::Rival];
-
-    impl Compete for Who {
-        fn all() -> &'static [Self] {
-            &[Self::Subject, Self::Rival, Self::Added]
-        }
-
-        fn title(self) -> &'static str {
-            match self {
-                Self::Subject => "subject",
-                Self::Rival => "rival",
-                Self::Added => "added",
-            }
-        }
-
-        fn style(self) -> Style {
-            Style { colour: palette::BLACK, shape: Shape::Circle }
-        }
-
-        fn is_subject(self) -> bool {
-            self == Self::Subject
-        }
-
-        fn estimator(self) -> Box<dyn Estimator> {
-            Box::new(LeverageShap::default())
-        }
-    }
 
     /// Errors in 20 runs, which differ more from run to run than contenders do.
     fn errors(scale: f64) -> Vec<f64> {
@@ -239,15 +212,16 @@ mod tests {
             panels: (0..panels.len()).map(|panel| format!("panel {panel}")).collect(),
             levels: vec![level],
             points: points.collect(),
+            centre: Centre::Median,
         }
     }
 
     fn below(curves: &Curves<Who>) -> Verdict {
-        curves.below("", "", Needed::All, (Who::Subject, Who::Rival), Centre::Median).verdict
+        curves.below("", "", (Who::Subject, Who::Rival)).verdict
     }
 
     fn best(curves: &Curves<Who>) -> Verdict {
-        curves.best("", "", Needed::All, &[Who::Subject], Centre::Median).verdict
+        curves.best("", "", &[Who::Subject]).verdict
     }
 
     #[test]
@@ -273,12 +247,11 @@ mod tests {
 
     #[test]
     fn alike_is_shown_by_runs_that_are_near_and_not_by_too_few_to_tell() {
-        let places = || [(0, 0)];
         let pair = (Who::Subject, Who::Rival);
         let verdict = |scale: f64| {
             let curves = curves(&[&[(Who::Subject, scale), (Who::Rival, 1.0)]]);
-            let cases = curves.alike_cases(places(), pair, Centre::Median, 1.5);
-            Claim::over_cases("", "", "", By::SignedRanks, Needed::All, cases).verdict
+            let cases = curves.alike_cases([(0, 0)], pair, 1.5);
+            By::SignedRanks.in_all("", "", "", cases).verdict
         };
         assert_eq!((verdict(1.4), verdict(0.7)), (Verdict::Holds, Verdict::Holds));
         assert_eq!((verdict(1.6), verdict(0.6)), (Verdict::DoesNotHold, Verdict::DoesNotHold));
@@ -298,7 +271,7 @@ mod tests {
         let curves = curves(&[&[(Who::Subject, 0.001), (Who::Rival, 1.0)]]);
         let third_to_median = [|s: &Summary| s.third, |s: &Summary| s.median];
         let cases = curves.summary_cases([(0, 0)], (Who::Subject, Who::Rival), third_to_median, 1.5);
-        let claim = Claim::over_cases("", "", "", By::Resampling, Needed::All, cases);
+        let claim = By::Resampling.in_all("", "", "", cases);
         assert_eq!(claim.verdict, Verdict::Holds);
     }
 }

@@ -3,7 +3,7 @@
 use super::contender::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, table};
 use crate::reproduce::statistics::Summary;
 
 /// A level of the quantity on the x axis.
@@ -58,6 +58,8 @@ pub(crate) struct Curves<C> {
     pub(crate) panels: Vec<String>,
     pub(crate) levels: Vec<Level>,
     pub(crate) points: Vec<Point<C>>,
+    /// What is drawn and compared.
+    pub(crate) centre: Centre,
 }
 
 /// What of a summary is drawn.
@@ -91,7 +93,6 @@ pub(crate) struct Look<'a> {
     pub(crate) y: &'a str,
     /// Values up to here are numerical zeros, which are drawn as such.
     pub(crate) floor: f64,
-    pub(crate) centre: Centre,
     pub(crate) columns: usize,
 }
 
@@ -124,7 +125,7 @@ impl<C: Compete> Curves<C> {
         let panels = self.panels.iter().enumerate().map(|(index, title)| {
             let x = |point: &Point<C>| self.levels[point.level].x;
             let mut marks = Vec::new();
-            if look.centre == Centre::Median {
+            if self.centre == Centre::Median {
                 marks.extend(contenders.iter().map(|&contender| {
                     Mark::Band {
                         colour: contender.style().colour,
@@ -143,7 +144,7 @@ impl<C: Compete> Curves<C> {
                     style: contender.style(),
                     points: self
                         .line(index, contender)
-                        .map(|point| (x(point), look.centre.of(&point.summary)))
+                        .map(|point| (x(point), self.centre.of(&point.summary)))
                         .collect(),
                 }
             }));
@@ -168,11 +169,11 @@ impl<C: Compete> Curves<C> {
 
     /// What the lines are, and what counts as zero where something does.
     fn note(&self, look: &Look<'_>) -> String {
-        let lines = match look.centre {
+        let lines = match self.centre {
             Centre::Median => "Lines: median over the runs; bands: first to third quartile.",
             Centre::Mean => "Lines: mean over the runs.",
         };
-        if self.points.iter().any(|point| look.centre.of(&point.summary) <= look.floor) {
+        if self.points.iter().any(|point| self.centre.of(&point.summary) <= look.floor) {
             format!("{lines} Values up to {:e} are drawn as 0.", look.floor)
         } else {
             lines.to_owned()
@@ -185,7 +186,7 @@ impl<C: Compete> Curves<C> {
         Made {
             data: self.data(panel, level),
             figure: Some(self.figure(look)),
-            tables: vec![self.table(caption, panel, look.centre)],
+            tables: vec![self.table(caption, panel)],
             claims: Vec::new(),
             notes: Vec::new(),
             datasets: Vec::new(),
@@ -194,26 +195,20 @@ impl<C: Compete> Curves<C> {
 
     /// Every number of the figure.
     fn data(&self, panel: &str, level: &str) -> Table {
-        let columns =
-            [panel, "estimator", level, "runs", "mean", "first_quartile", "median", "third_quartile"];
-        let mut table = Table::new("data", columns);
-        for point in &self.points {
-            table.push(vec![
-                Entry::from(self.panels[point.panel].as_str()),
-                Entry::from(point.contender.title()),
-                Entry::from(self.levels[point.level].label.as_str()),
-                Entry::from(point.runs),
-                Entry::from(point.summary.mean),
-                Entry::from(point.summary.first),
-                Entry::from(point.summary.median),
-                Entry::from(point.summary.third),
-            ]);
-        }
-        table
+        table!("data", [for point in &self.points;]
+            panel => self.panels[point.panel].as_str(),
+            "estimator" => point.contender.title(),
+            level => self.levels[point.level].label.as_str(),
+            "runs" => point.runs,
+            "mean" => point.summary.mean,
+            "first_quartile" => point.summary.first,
+            "median" => point.summary.median,
+            "third_quartile" => point.summary.third,
+        )
     }
 
     /// One row per panel and contender, one column per level.
-    fn table(&self, caption: &str, panel: &str, centre: Centre) -> Table {
+    fn table(&self, caption: &str, panel: &str) -> Table {
         let columns = [panel, "estimator"].map(str::to_owned);
         let levels = self.levels.iter().map(|level| level.label.clone());
         let mut table = Table::new(caption, columns.into_iter().chain(levels));
@@ -221,7 +216,9 @@ impl<C: Compete> Curves<C> {
             for contender in self.contenders() {
                 let mut row = vec![Entry::from(title.as_str()), Entry::from(contender.title())];
                 row.extend((0..self.levels.len()).map(|level| {
-                    Entry::from(self.point(index, contender, level).map(|point| centre.of(&point.summary)))
+                    Entry::from(
+                        self.point(index, contender, level).map(|point| self.centre.of(&point.summary)),
+                    )
                 }));
                 table.push(row);
             }
@@ -238,7 +235,12 @@ impl<C: Compete> Curves<C> {
     }
 
     /// The centre of `one` over that of `other`, where both are.
-    pub(crate) fn ratio(
+    pub(crate) fn ratio(&self, place: (usize, usize), pair: (C, C)) -> Option<f64> {
+        self.ratio_of(place, pair, self.centre)
+    }
+
+    /// The same of any centre.
+    pub(crate) fn ratio_of(
         &self,
         (panel, level): (usize, usize),
         (one, other): (C, C),

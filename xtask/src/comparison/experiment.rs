@@ -72,9 +72,9 @@ pub(crate) struct Setting<C> {
     pub(crate) noise: Noise,
 }
 
-/// One estimate, and all that determines it.
+/// What tells an estimate from others.
 #[derive(Serialize)]
-struct EstimateCell<'a, R: Run> {
+struct EstimateKey {
     dataset: &'static str,
     data_sha256: &'static str,
     model_sha256: &'static str,
@@ -83,30 +83,10 @@ struct EstimateCell<'a, R: Run> {
     budget: usize,
     noise: Noise,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    digest: &'a Digest,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    contender: R::Contender,
-    #[serde(skip)]
-    instance: &'a R,
 }
 
-impl<R: Run> Cell for EstimateCell<'_, R> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "estimate",
-            protocol: R::PROTOCOL,
-            games: self.played,
-            method: self.digest,
-            truth: None,
-            seed: self.seed,
-        }
-    }
-}
+/// An estimate of a contender on a run.
+type EstimateCell<'a, R> = Cell<EstimateKey, (<R as Run>::Contender, &'a R)>;
 
 /// The games of one name on one dataset with one noise, by what came of probing them in each run.
 struct Played {
@@ -150,15 +130,25 @@ impl<'a, R: Run> Experiment<'a, R> {
             cells.extend(self.cells(setting, &played[place].digests));
         }
         let estimates = self.session.results(&cells, |cell| {
-            estimate(cell).with_context(|| {
-                format!("{} on {}, run {}, m = {}", cell.estimator, cell.dataset, cell.run, cell.budget)
-            })
+            let EstimateKey { estimator, dataset, run, budget, .. } = cell.key;
+            estimate(cell).with_context(|| format!("{estimator} on {dataset}, run {run}, m = {budget}"))
         })?;
         let mut rest = estimates.into_iter();
         Ok(settings
             .iter()
             .map(|setting| rest.by_ref().take(self.datasets[setting.dataset].instances.len()).collect())
             .collect())
+    }
+
+    /// The estimates of some contenders on a dataset with so many evaluations, without noise.
+    pub(crate) fn estimates_on(
+        &self,
+        dataset: usize,
+        contenders: &[R::Contender],
+        budget: usize,
+    ) -> Result<Vec<Vec<Estimate>>> {
+        let setting = |&contender| Setting { dataset, contender, budget, noise: Noise::NONE };
+        self.estimates(&contenders.iter().map(setting).collect::<Vec<_>>())
     }
 
     /// Probes the games of `settings`, each once for all its contenders and budgets, and says which is whose.
@@ -195,20 +185,20 @@ impl<'a, R: Run> Experiment<'a, R> {
         played: &'c [Digest],
     ) -> impl Iterator<Item = EstimateCell<'c, R>> {
         let series = &self.datasets[setting.dataset];
-        series.instances.iter().zip(played).map(move |(instance, played)| EstimateCell {
-            dataset: series.known.name,
-            data_sha256: series.known.data_sha256(),
-            model_sha256: series.known.model_sha256(),
-            game: R::game_name(setting.contender),
-            estimator: setting.contender.title(),
-            budget: setting.budget,
-            noise: setting.noise,
-            run: instance.number(),
-            seed: self.session.seed,
-            digest: &self.digests[&setting.contender],
-            played,
-            contender: setting.contender,
-            instance,
+        let (contender, method) = (setting.contender, &self.digests[&setting.contender]);
+        series.instances.iter().zip(played).map(move |(instance, played)| Cell {
+            key: EstimateKey {
+                dataset: series.known.name,
+                data_sha256: series.known.data_sha256(),
+                model_sha256: series.known.model_sha256(),
+                game: R::game_name(contender),
+                estimator: contender.title(),
+                budget: setting.budget,
+                noise: setting.noise,
+                run: instance.number(),
+            },
+            made_of: Ingredients::new("estimate", R::PROTOCOL, self.session.seed, played, method),
+            with: (contender, instance),
         })
     }
 }
@@ -231,11 +221,11 @@ fn played<'a, R: Run>(
 }
 
 fn estimate<R: Run>(cell: &EstimateCell<'_, R>) -> Result<Estimate> {
-    let game = played(cell.instance, cell.contender, cell.noise, cell.dataset, cell.seed)?;
-    let sigma = cell.noise.sigma;
-    let seed =
-        derive_seed(&("estimate", cell.dataset, cell.estimator, cell.budget, sigma, cell.run, cell.seed))?;
-    let explanation = cell.contender.estimator().estimate(&game, cell.budget, seed)?;
+    let EstimateKey { dataset, estimator, budget, noise, run, .. } = cell.key;
+    let ((contender, instance), master) = (cell.with, cell.made_of.seed);
+    let game = played(instance, contender, noise, dataset, master)?;
+    let seed = derive_seed(&("estimate", dataset, estimator, budget, noise.sigma, run, master))?;
+    let explanation = contender.estimator().estimate(&game, budget, seed)?;
     Ok(Estimate {
         values: explanation.values,
         evaluations: explanation.evaluations,
@@ -248,43 +238,18 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::reproduce::figure::{Shape, Style, palette};
-    use apportion::Estimator;
+    use crate::comparison::contenders;
     use apportion::estimators::{LeverageShap, Pairing};
     use apportion::games::SumOfUnanimity;
 
-    /// An estimator before and after a change that its name does not tell.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Changing {
-        Before,
-        After,
+    contenders! {
+        /// An estimator before and after a change that its name does not tell.
+        subject Before;
+        Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
+        After: "changing", LEVERAGE_SHAP,
+            LeverageShap { pairing: Pairing::Unpaired, ..LeverageShap::default() };
     }
-
-    impl Compete for Changing {
-        fn all() -> &'static [Self] {
-            &[Self::Before, Self::After]
-        }
-
-        fn title(self) -> &'static str {
-            "changing"
-        }
-
-        fn style(self) -> Style {
-            Style { colour: palette::BLACK, shape: Shape::Circle }
-        }
-
-        fn is_subject(self) -> bool {
-            false
-        }
-
-        fn estimator(self) -> Box<dyn Estimator> {
-            let leverage = LeverageShap::default();
-            match self {
-                Self::Before => Box::new(leverage),
-                Self::After => Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
-            }
-        }
-    }
+    use Contender as Changing;
 
     struct Toy<const PROTOCOL: u32> {
         explicand: Vec<f64>,

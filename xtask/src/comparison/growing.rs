@@ -128,35 +128,14 @@ fn size_of_union(one: CoalitionView<'_>, other: CoalitionView<'_>) -> usize {
     words.map(|(one, other)| (one | other).count_ones() as usize).sum()
 }
 
-/// One estimate on one game.
+/// What tells an estimate on one game from others.
 #[derive(Serialize)]
-struct GrowingCell<'a, C> {
+struct GrowingKey {
     players: usize,
     additive: usize,
     estimator: &'static str,
     budget: usize,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    contender: C,
-    #[serde(skip)]
-    digest: &'a Digest,
-    #[serde(skip)]
-    growing: &'a Growing,
-}
-
-impl<C: Compete> Cell for GrowingCell<'_, C> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "growing",
-            protocol: PROTOCOL,
-            games: &self.growing.played,
-            method: self.digest,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// The games of the family at one step, by run.
@@ -188,30 +167,26 @@ impl Step {
         let (players, additive) = self.shape;
         let mut cells = Vec::new();
         for (run, growing) in self.games.iter().enumerate() {
-            cells.extend(MULTIPLES.map(|multiple| GrowingCell {
-                players,
-                additive,
-                estimator: contender.title(),
-                budget: multiple * players,
-                run,
-                seed: session.seed,
-                contender,
-                digest: &digest,
-                growing,
+            cells.extend(MULTIPLES.map(|multiple| Cell {
+                key: GrowingKey {
+                    players,
+                    additive,
+                    estimator: contender.title(),
+                    budget: multiple * players,
+                    run,
+                },
+                made_of: Ingredients::new("growing", PROTOCOL, session.seed, &growing.played, &digest),
+                with: growing,
             }));
         }
         let estimates: Vec<Vec<f64>> = session.results(&cells, |cell| {
-            estimate(cell)
-                .with_context(|| format!("{} on a game of {} players", cell.estimator, cell.players))
+            let GrowingKey { estimator, budget, run, .. } = cell.key;
+            let seed = ("growing estimate", estimator, players, budget, run, session.seed);
+            let estimate = contender.estimator().estimate(&cell.with.game, budget, derive_seed(&seed)?);
+            Ok(estimate.with_context(|| format!("{estimator} on a game of {players} players"))?.values)
         })?;
         Ok(estimates.chunks(MULTIPLES.len()).map(<[_]>::to_vec).collect())
     }
-}
-
-fn estimate<C: Compete>(cell: &GrowingCell<'_, C>) -> Result<Vec<f64>> {
-    let seed =
-        derive_seed(&("growing estimate", cell.estimator, cell.players, cell.budget, cell.run, cell.seed))?;
-    Ok(cell.contender.estimator().estimate(&cell.growing.game, cell.budget, seed)?.values)
 }
 
 #[cfg(test)]

@@ -122,31 +122,28 @@ fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
     if all.is_empty() {
         return (cases, "no dataset".to_owned());
     }
-    let mut add = |name: String, value: f64, test| {
-        words.push(format!("{name} {value:.2}"));
+    let mut add = |name: String, statistic: &Resamples, test| {
+        words.push(format!("{name} {:.2}", statistic.value));
         cases.push(Case::new(name, test));
     };
     for one in all {
-        let each: Vec<usize> = (0..one.runs()).collect();
-        let resamples = |statistic: &dyn Fn(&[usize]) -> f64| Resamples::of(each.len(), statistic);
         if one.levels.len() > 1 {
-            let in_m = resamples(&|runs| one.slope_in_m(runs));
-            add(format!("{}, slope in m", one.title), one.slope_in_m(&each), in_m.below(SLACK - 1.0));
+            let in_m = Resamples::of(one.runs(), |runs| one.slope_in_m(runs));
+            add(format!("{}, slope in m", one.title), &in_m, in_m.below(SLACK - 1.0));
         }
-        let constant = resamples(&|runs| one.constant(runs));
-        add(format!("{}, constant", one.title), one.constant(&each), constant.below(1.0));
+        let constant = Resamples::of(one.runs(), |runs| one.constant(runs));
+        add(format!("{}, constant", one.title), &constant, constant.below(1.0));
     }
     for (grows, growth) in growths {
-        let each: Vec<usize> = (0..growth.runs()).collect();
-        let in_steps = Resamples::of(each.len(), |runs| growth.slope(runs));
+        let in_steps = Resamples::of(growth.runs(), |runs| growth.slope(runs));
         let name = match grows {
             Grows::Players => "growing games, slope in n",
             Grows::AdditivePart => "growing games, slope in the additive part",
         };
-        add(name.to_owned(), growth.slope(&each), in_steps.below(GROWTH_SLACK));
+        add(name.to_owned(), &in_steps, in_steps.below(GROWTH_SLACK));
         if *grows == Grows::Players {
-            let in_delta = Resamples::of(each.len(), |runs| growth.slope_in_delta(runs));
-            add("growing games, slope in δ".to_owned(), growth.slope_in_delta(&each), in_delta.above(-1.0));
+            let in_delta = Resamples::of(growth.runs(), |runs| growth.slope_in_delta(runs));
+            add("growing games, slope in δ".to_owned(), &in_delta, in_delta.above(-1.0));
         }
     }
     (cases, words.join(", "))

@@ -27,7 +27,7 @@ mod vectors;
 pub(crate) use claims::{paired, picked};
 pub(crate) use contender::{Compete, contenders};
 pub(crate) use curves::{Centre, Curves, Level, Look, Point};
-pub(crate) use experiment::{Estimate, Experiment, Run, Series, Setting, digests};
+pub(crate) use experiment::{Estimate, Experiment, Run, Series, digests};
 pub(crate) use growing::Growing;
 pub(crate) use guarantee::{Excess, Guarantee};
 pub(crate) use noise::Noise;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use apportion::Game;
-use apportion::games::{Coalitions, GameError};
+use apportion::games::Coalitions;
 use serde::Serialize;
 
 use super::noisy::Noisy;
@@ -57,21 +57,16 @@ impl Noise {
         if self.sigma == 0.0 {
             return Ok(game);
         }
-        Ok(match self.scale {
-            Scale::Absolute => Box::new(Noisy::new(game, self.sigma, seed)?),
-            Scale::Prediction => {
-                let [_, full] = ends(&*game)?;
-                Box::new(Noisy::new(game, self.sigma * full.abs(), seed)?)
-            }
+        let (sigma, is_relative) = match self.scale {
+            Scale::Absolute => (self.sigma, false),
+            Scale::Relative => (self.sigma, true),
+            Scale::Prediction => (self.sigma * ends(&*game)?[1].abs(), false),
             Scale::Gain => {
                 let [empty, full] = ends(&*game)?;
-                Box::new(Noisy::new(game, self.sigma * (full - empty).abs(), seed)?)
+                (self.sigma * (full - empty).abs(), false)
             }
-            Scale::Relative => {
-                let shape = Silent { players: game.players(), outputs: game.outputs() };
-                Box::new(Proportional { game, noise: Noisy::new(shape, self.sigma, seed)? })
-            }
-        })
+        };
+        Ok(Box::new(Noisy::new(game, sigma, is_relative, seed)?))
     }
 }
 
@@ -85,59 +80,6 @@ fn ends(game: &dyn Game) -> Result<[f64; 2]> {
     Ok(values)
 }
 
-/// The game that is zero everywhere.
-struct Silent {
-    players: usize,
-    outputs: usize,
-}
-
-impl Game for Silent {
-    fn players(&self) -> usize {
-        self.players
-    }
-
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    fn values(&self, _: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        out.fill(0.0);
-        Ok(())
-    }
-}
-
-/// A game whose noise grows with its values.
-struct Proportional<G> {
-    game: G,
-    noise: Noisy<Silent>,
-}
-
-impl<G: Game> Game for Proportional<G> {
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition()
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
-
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.game.values(batch, out)?;
-        let mut noise = vec![0.0; out.len()];
-        self.noise.values(batch, &mut noise)?;
-        out.iter_mut().zip(noise).for_each(|(value, noise)| *value += *value * noise);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,30 +91,24 @@ mod tests {
         values
     }
 
+    /// v(∅) = −3, v(N) = 12.
     #[test]
-    fn relative_noise_is_absolute_noise_times_the_value() {
+    fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
         let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
         let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
-        let relative = values(&Noise::relative(0.5).on(game(), 7).unwrap());
-        for ((value, absolute), relative) in table.iter().zip(absolute).zip(relative) {
-            assert_ne!(absolute, *value, "there is noise");
-            assert!((relative - value - value * (absolute - value)).abs() < 1e-12);
-        }
-        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
-    }
-
-    #[test]
-    fn noise_in_proportion_to_the_ends_is_the_same_for_all_coalitions() {
-        // v(∅) = −3, v(N) = 12.
-        let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
-        let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
-        let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
-        for (noise, times) in [(Noise::of_prediction(0.5), 12.0), (Noise::of_gain(0.5), 15.0)] {
+        let cases: [(Noise, fn(f64) -> f64); 3] = [
+            (Noise::relative(0.5), |value| value),
+            (Noise::of_prediction(0.5), |_| 12.0),
+            (Noise::of_gain(0.5), |_| 15.0),
+        ];
+        for (noise, times) in cases {
             let got = values(&noise.on(game(), 7).unwrap());
             for ((value, absolute), got) in table.iter().zip(&absolute).zip(got) {
-                assert!((got - value - times * (absolute - value)).abs() < 1e-12);
+                assert_ne!(absolute, value, "there is noise");
+                assert!((got - value - times(*value) * (absolute - value)).abs() < 1e-12, "{noise:?}");
             }
         }
+        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
     }
 }

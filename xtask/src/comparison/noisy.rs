@@ -5,7 +5,7 @@ use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
-/// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D).
+/// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D); or `v(S) + v(S) ζ(S)`.
 ///
 /// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is a game: asked twice, it says the
 /// same. The empty and the full coalition are noisy like any other. The streams are told apart by 48 bits of a hash: of a million
@@ -14,22 +14,24 @@ use rand_distr::StandardNormal;
 pub(super) struct Noisy<G> {
     game: G,
     sigma: f64,
+    /// Whether the noise is times the value that it is added to.
+    is_relative: bool,
     seed: u64,
 }
 
 impl<G: Game> Noisy<G> {
-    /// Adds noise of standard deviation `sigma`, in the units of the game.
+    /// Adds noise of standard deviation `sigma`, in the units of the game, or of each of its values.
     ///
     /// # Errors
     ///
     /// [`GameError::Parameter`] if `sigma` is negative or not finite.
-    pub(super) fn new(game: G, sigma: f64, seed: u64) -> Result<Self, GameError> {
+    pub(super) fn new(game: G, sigma: f64, is_relative: bool, seed: u64) -> Result<Self, GameError> {
         if !(sigma.is_finite() && sigma >= 0.0) {
             return Err(GameError::Parameter {
                 what: format!("the standard deviation of noise is finite and at least 0, not {sigma}"),
             });
         }
-        Ok(Self { game, sigma, seed })
+        Ok(Self { game, sigma, is_relative, seed })
     }
 }
 
@@ -86,7 +88,8 @@ impl<G: Game> Noisy<G> {
             let mut rng = stream(self.seed, Purpose::Noise, coalition_unit(row));
             for value in out {
                 let standard: f64 = StandardNormal.sample(&mut rng);
-                *value += self.sigma * standard;
+                let noise = self.sigma * standard;
+                *value += if self.is_relative { *value * noise } else { noise };
             }
         }
     }
@@ -98,7 +101,7 @@ mod tests {
     use apportion::games::TabulatedGame;
 
     fn noise(seed: u64, players: usize, masks: impl IntoIterator<Item = u64>) -> Vec<f64> {
-        let game = Noisy::new(TabulatedGame::from_fn(players, |_| 0.0).unwrap(), 2.0, seed).unwrap();
+        let game = Noisy::new(TabulatedGame::from_fn(players, |_| 0.0).unwrap(), 2.0, false, seed).unwrap();
         let batch = Coalitions::from_masks(players, masks);
         let mut values = vec![0.0; batch.len()];
         game.values(&batch, &mut values).unwrap();
@@ -133,7 +136,7 @@ mod tests {
 
     #[test]
     fn outputs_have_noise_of_their_own() {
-        let game = Noisy::new(TabulatedGame::new(vec![0.0; 8], 2).unwrap(), 1.0, 3).unwrap();
+        let game = Noisy::new(TabulatedGame::new(vec![0.0; 8], 2).unwrap(), 1.0, false, 3).unwrap();
         let mut values = [0.0; 2];
         game.values(&Coalitions::from_masks(2, [1]), &mut values).unwrap();
         assert_ne!(values[0], values[1]);
@@ -143,7 +146,7 @@ mod tests {
     fn a_standard_deviation_that_is_none_is_refused() {
         for sigma in [-1.0, f64::NAN, f64::INFINITY] {
             let game = TabulatedGame::from_fn(1, |_| 0.0).unwrap();
-            assert!(matches!(Noisy::new(game, sigma, 0), Err(GameError::Parameter { .. })), "{sigma}");
+            assert!(matches!(Noisy::new(game, sigma, false, 0), Err(GameError::Parameter { .. })), "{sigma}");
         }
     }
 }

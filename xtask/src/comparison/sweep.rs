@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::curves::{Curves, Level, Point};
+use super::curves::{Centre, Curves, Level, Point};
 use super::experiment::{Estimate, Experiment, Run, Setting};
 use super::noise::Noise;
 
@@ -75,6 +75,7 @@ pub(crate) fn sweep<R: Run>(
     experiment: &Experiment<'_, R>,
     contenders: &[R::Contender],
     steps: &[Step],
+    centre: Centre,
     metric: impl Fn(&R, R::Contender, &Estimate) -> Result<Option<f64>>,
 ) -> Result<Curves<R::Contender>> {
     let (mut settings, mut levels) = (Vec::new(), Vec::new());
@@ -102,6 +103,7 @@ pub(crate) fn sweep<R: Run>(
         panels: experiment.datasets.iter().map(|series| series.known.heading()).collect(),
         levels: steps.iter().map(|step| step.level.clone()).collect(),
         points,
+        centre,
     })
 }
 

@@ -13,25 +13,38 @@ use sha2::{Digest as _, Sha256};
 
 use super::store::hex;
 
-/// A result that is computed once and kept. Its serialized fields tell it from others of its kind.
-pub(crate) trait Cell: Serialize + Sync {
-    /// All that made it beside them.
-    fn ingredients(&self) -> Ingredients<'_>;
+/// A result that is computed once and kept.
+pub(crate) struct Cell<K, W> {
+    /// What tells it from others of its kind.
+    pub(crate) key: K,
+    /// All that makes it beside that.
+    pub(crate) made_of: Ingredients,
+    /// What it is computed with.
+    pub(crate) with: W,
 }
 
 /// What every result is made of.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Ingredients<'a> {
-    pub(crate) kind: &'static str,
-    /// Raised when the meaning of a result changes, so that old ones are not taken up.
-    pub(crate) protocol: u32,
-    /// The games as they are played, of the very rows that are explained.
-    pub(crate) games: &'a Digest,
-    /// What computes the result, by what it answers.
-    pub(crate) method: &'a Digest,
-    /// What the result is measured against; none where nothing is.
-    pub(crate) truth: Option<&'a Digest>,
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Ingredients {
+    kind: &'static str,
+    protocol: u32,
+    games: Digest,
+    method: Digest,
+    truth: Option<Digest>,
     pub(crate) seed: u64,
+}
+
+impl Ingredients {
+    /// A kind of result, of the games as they are played, of the very rows that are explained; and of what computes it, by what that answers.
+    /// `protocol` is raised when the meaning of a result changes, so that old ones are not taken up.
+    pub(crate) fn new(kind: &'static str, protocol: u32, seed: u64, games: &Digest, method: &Digest) -> Self {
+        Self { kind, protocol, games: games.clone(), method: method.clone(), truth: None, seed }
+    }
+
+    /// With what the result is measured against.
+    pub(crate) fn against(self, truth: &Digest) -> Self {
+        Self { truth: Some(truth.clone()), ..self }
+    }
 }
 
 /// A hash of numbers, to the last bit.

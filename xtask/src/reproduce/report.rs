@@ -136,6 +136,56 @@ impl Table {
     }
 }
 
+/// A table: its caption, the loops over what it holds, and for each column its name and what each round has there.
+///
+/// ```text
+/// table!("data", [for one in series; for &draws in &one.draws; let mean = one.mean(draws);]
+///     "p" => one.predictors,
+///     "mise" => mean.value,
+/// )
+/// ```
+macro_rules! table {
+    ($caption:expr, [$($rounds:tt)+] $($column:expr => $cell:expr),+ $(,)?) => {{
+        let mut table = $crate::reproduce::report::Table::new($caption, [$($column),+]);
+        $crate::reproduce::report::rows!(table, [$($rounds)+] $($cell),+);
+        table
+    }};
+}
+pub(crate) use table;
+
+/// A row of a table.
+macro_rules! row {
+    ($($cell:expr),+ $(,)?) => {
+        vec![$($crate::reproduce::report::Entry::from($cell)),+]
+    };
+}
+pub(crate) use row;
+
+/// The rows of a [`table`](table!).
+macro_rules! rows {
+    ($table:ident, [] $($cell:expr),+) => {
+        $table.push($crate::reproduce::report::row![$($cell),+]);
+    };
+    ($table:ident, [for $one:pat in $all:expr; $($rounds:tt)*] $($cell:expr),+) => {
+        for $one in $all {
+            $crate::reproduce::report::rows!($table, [$($rounds)*] $($cell),+);
+        }
+    };
+    ($table:ident, [let $name:pat = $value:expr; $($rounds:tt)*] $($cell:expr),+) => {
+        let $name = $value;
+        $crate::reproduce::report::rows!($table, [$($rounds)*] $($cell),+);
+    };
+}
+pub(crate) use rows;
+
+/// Notes of a report, from texts of any kind.
+macro_rules! notes {
+    ($($note:expr),+ $(,)?) => {
+        vec![$(String::from($note)),+]
+    };
+}
+pub(crate) use notes;
+
 /// A line of a table in Markdown; bars within cells are escaped, so that they part no cells.
 fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();

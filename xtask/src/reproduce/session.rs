@@ -74,19 +74,19 @@ impl Session {
     /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.
     ///
     /// The key is made of the cell and its ingredients. Equal cells are computed once.
-    pub(crate) fn results<C, R>(
+    pub(crate) fn results<K, W, R>(
         &self,
-        cells: &[C],
-        compute: impl Fn(&C) -> Result<R> + Sync,
+        cells: &[Cell<K, W>],
+        compute: impl Fn(&Cell<K, W>) -> Result<R> + Sync,
     ) -> Result<Vec<R>>
     where
-        C: Cell,
+        K: Serialize + Sync,
+        W: Sync,
         R: Serialize + DeserializeOwned + Send,
     {
-        let keyed = |cell| Keyed { made_of: Cell::ingredients(cell), cell };
-        let keys = cells.iter().map(|cell| key(&keyed(cell))).collect::<Result<Vec<String>>>()?;
+        let keys = cells.iter().map(|cell| key(&Keyed::of(cell))).collect::<Result<Vec<String>>>()?;
         let mut seen = BTreeSet::new();
-        let missing: Vec<(&C, &String)> = cells
+        let missing: Vec<(&Cell<K, W>, &String)> = cells
             .iter()
             .zip(&keys)
             .filter(|(_, key)| !self.store.contains(key) && seen.insert(key.as_str()))
@@ -94,7 +94,7 @@ impl Session {
         let progress = progress(missing.len());
         missing.par_iter().with_max_len(1).try_for_each(|&(cell, key)| {
             let result = compute(cell)?;
-            self.store.put(key.clone(), &keyed(cell), &result)?;
+            self.store.put(key.clone(), &Keyed::of(cell), &result)?;
             progress.inc(1);
             anyhow::Ok(())
         })?;
@@ -119,9 +119,15 @@ impl Session {
 
 /// What a line of the store says of its cell.
 #[derive(Serialize)]
-struct Keyed<'a, C> {
-    made_of: Ingredients<'a>,
-    cell: &'a C,
+struct Keyed<'a, K> {
+    made_of: &'a Ingredients,
+    cell: &'a K,
+}
+
+impl<'a, K> Keyed<'a, K> {
+    fn of<W>(cell: &'a Cell<K, W>) -> Self {
+        Self { made_of: &cell.made_of, cell: &cell.key }
+    }
 }
 
 /// A bar over `cells` cells, on standard error, if that is a terminal.
@@ -168,67 +174,38 @@ mod tests {
     use super::super::ingredients::Digest;
     use super::*;
 
-    #[derive(Clone, Serialize)]
-    struct TestCell {
-        budget: usize,
-        #[serde(skip)]
-        kind: &'static str,
-        #[serde(skip)]
-        protocol: u32,
-        #[serde(skip)]
-        games: Digest,
-        #[serde(skip)]
-        method: Digest,
-        #[serde(skip)]
-        truth: Option<Digest>,
-        #[serde(skip)]
-        seed: u64,
-    }
-
-    impl Cell for TestCell {
-        fn ingredients(&self) -> Ingredients<'_> {
-            Ingredients {
-                kind: self.kind,
-                protocol: self.protocol,
-                games: &self.games,
-                method: &self.method,
-                truth: self.truth.as_ref(),
-                seed: self.seed,
-            }
-        }
-    }
-
     #[test]
     fn a_cell_is_found_if_all_that_made_it_is_the_same_and_computed_if_anything_is_not() {
         let digest = |number: f64| Digest::of([number]);
-        let cell = TestCell {
-            budget: 5,
-            kind: "a",
-            protocol: 1,
-            games: digest(1.0),
-            method: digest(2.0),
-            truth: None,
-            seed: 3,
+        let cell = |budget: usize, kind, protocol, games, method, truth: Option<f64>, seed| {
+            let made_of = Ingredients::new(kind, protocol, seed, &digest(games), &digest(method));
+            let made_of = match truth {
+                Some(truth) => made_of.against(&digest(truth)),
+                None => made_of,
+            };
+            Cell { key: budget, made_of, with: () }
         };
-        let others = [
-            TestCell { budget: 6, ..cell.clone() },
-            TestCell { kind: "b", ..cell.clone() },
-            TestCell { protocol: 2, ..cell.clone() },
-            TestCell { games: digest(1.5), ..cell.clone() },
-            TestCell { method: digest(2.5), ..cell.clone() },
-            TestCell { truth: Some(digest(1.0)), ..cell.clone() },
-            TestCell { truth: Some(digest(1.5)), ..cell.clone() },
-            TestCell { seed: 4, ..cell.clone() },
+        let cells = [
+            cell(5, "a", 1, 1.0, 2.0, None, 3),
+            cell(6, "a", 1, 1.0, 2.0, None, 3),
+            cell(5, "b", 1, 1.0, 2.0, None, 3),
+            cell(5, "a", 2, 1.0, 2.0, None, 3),
+            cell(5, "a", 1, 1.5, 2.0, None, 3),
+            cell(5, "a", 1, 1.0, 2.5, None, 3),
+            cell(5, "a", 1, 1.0, 2.0, Some(1.0), 3),
+            cell(5, "a", 1, 1.0, 2.0, Some(1.5), 3),
+            cell(5, "a", 1, 1.0, 2.0, None, 4),
         ];
         let out = tempfile::tempdir().unwrap();
+        let result = |cell, computed: usize| {
+            Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(computed)).unwrap()
+        };
         // Each result is the place of its cell in this list.
-        for (place, cell) in std::iter::once(&cell).chain(&others).enumerate() {
-            let results = Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(place));
-            assert_eq!(results.unwrap(), [place]);
+        for (place, cell) in cells.iter().enumerate() {
+            assert_eq!(result(cell, place), [place]);
         }
-        for (place, cell) in std::iter::once(&cell).chain(&others).enumerate() {
-            let results = Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(99));
-            assert_eq!(results.unwrap(), [place]);
+        for (place, cell) in cells.iter().enumerate() {
+            assert_eq!(result(cell, 99), [place]);
         }
     }
 }

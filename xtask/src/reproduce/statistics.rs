@@ -19,7 +19,7 @@ impl Summary {
         let mut sorted = sample.to_vec();
         sorted.sort_by(f64::total_cmp);
         Self {
-            mean: sorted.iter().sum::<f64>() / sorted.len() as f64,
+            mean: mean(&sorted),
             first: quantile(&sorted, 0.25),
             median: quantile(&sorted, 0.5),
             third: quantile(&sorted, 0.75),
@@ -35,6 +35,11 @@ impl Summary {
             ("3rd quartile", self.third),
         ]
     }
+}
+
+/// The mean of some numbers; of none it is none.
+pub(crate) fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 /// The quantile at `level` of an ascending sample, linear between its points (the default of numpy and R).
@@ -72,6 +77,11 @@ impl Measurement {
         let value = sample.iter().sum::<f64>() / count;
         let squares: f64 = sample.iter().map(|x| (x - value).powi(2)).sum();
         Self { value, error: (squares / (count - 1.0) / count).sqrt() }
+    }
+
+    /// The standard error, if there is one: a single number has none.
+    pub(crate) fn known_error(self) -> Option<f64> {
+        Some(self.error).filter(|error| error.is_finite())
     }
 
     /// The same in another unit.

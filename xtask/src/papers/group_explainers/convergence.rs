@@ -6,10 +6,10 @@ use super::experiment::{ALL, Experiment};
 use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// What counts as a slope of −1, and what the project asks for.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
@@ -104,12 +104,11 @@ fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
          with draws of its own, each run too",
         experiment.name, experiment.quantity
     ));
-    notes.push(
+    notes.extend(notes![
         "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation 4.2); means over the runs with \
          their standard errors; exact rate: σ²/K, σ² the variance of one draw, by enumeration; estimated variance: mean of s²/K, s² each \
-         estimate's own sample variance"
-            .to_owned(),
-    );
+         estimate's own sample variance",
+    ]);
     if experiment.sizes.len() > 1 {
         notes.push("models of more predictors have the same explicands and background in the predictors that they share".to_owned());
     }
@@ -131,24 +130,21 @@ fn slope_cases(series: &[Series], limits: (f64, f64)) -> impl Iterator<Item = Ca
 }
 
 fn decays(series: &[Series]) -> Claim {
-    Claim::over_cases(
-        "the error decays as the theory dictates: MISE as 1/K",
-        "section 4.2, conclusion; Theorems 3.1 to 3.3",
-        "a number of predictors; it agrees if the slope of log MISE against log K is within 0.1 of −1",
-        By::StandardError,
-        Needed::All,
-        slope_cases(series, SLOPES_OF_THEORY),
-    )
-    .prints("a slope of −1")
+    By::StandardError
+        .in_all(
+            "the error decays as the theory dictates: MISE as 1/K",
+            "section 4.2, conclusion; Theorems 3.1 to 3.3",
+            "a number of predictors; it agrees if the slope of log MISE against log K is within 0.1 of −1",
+            slope_cases(series, SLOPES_OF_THEORY),
+        )
+        .prints("a slope of −1")
 }
 
 fn project_slope(series: &[Series]) -> Claim {
-    Claim::over_cases(
+    By::StandardError.in_all(
         "the slope of log MISE against log K is between −1.05 and −0.95",
         "target of this project",
         "a number of predictors",
-        By::StandardError,
-        Needed::All,
         slope_cases(series, SLOPES),
     )
 }
@@ -159,12 +155,10 @@ fn theorem(series: &[Series]) -> Claim {
         let name = format!("{} ({:.3} ± {:.3})", one.title(), ratio.value, ratio.error);
         Case::new(name, Test::measured_within(ratio, one.runs, RATIOS))
     });
-    Claim::over_cases(
+    By::StandardError.in_all(
         "MISE is the variance of a draw over K",
         "Theorems 3.1 to 3.3; theoretical rate in the figure",
         "a number of predictors; it agrees if MISE · K / σ², σ² exact, its mean over K, is within 10 % of 1",
-        By::StandardError,
-        Needed::All,
         cases,
     )
 }
@@ -178,13 +172,11 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
             cases.push(Case::new(name, Test::measured_within(log, one.runs, (-limit, limit))));
         }
     }
-    Claim::over_cases(
+    By::StandardError.in_all(
         "the increase in number of predictors has minimal impact on the absolute error",
         "section 4.2, conclusion",
         "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most 2: what one doubling of K makes \
          up for",
-        By::StandardError,
-        Needed::All,
         cases,
     )
 }
@@ -203,12 +195,10 @@ fn relative_error_grows(series: &[Series]) -> Claim {
             format!("p from {} to {} (×{:.2})", pair[0].predictors, pair[1].predictors, log.value.exp());
         Case::new(name, Test::measured_within(log, pair[0].runs, (0.0, 2f64.ln())))
     });
-    Claim::over_cases(
+    By::StandardError.in_all(
         "the relative error increases slightly for more predictors",
         "section 4.2, conclusion",
         "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, by a factor of at most 2",
-        By::StandardError,
-        Needed::All,
         cases,
     )
 }
@@ -277,21 +267,18 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
 }
 
 fn slopes(series: &[Series]) -> Table {
-    let columns = ["p", "slope", "standard error", "σ²", "estimated σ²", "mean of g²"];
-    let mut table = Table::new("Slope of log MISE against log K; variance of a draw", columns);
-    for one in series {
-        let estimated: f64 =
-            one.estimated.iter().zip(DRAWS).map(|(estimated, draws)| estimated.value * draws as f64).sum();
-        table.push(vec![
-            one.predictors.into(),
-            one.slope.value.into(),
-            one.slope.error.into(),
-            one.variance.into(),
-            (estimated / DRAWS.len() as f64).into(),
-            (1.0 / one.relative).into(),
-        ]);
-    }
-    table
+    let estimated = |one: &Series| {
+        let of_draws = one.estimated.iter().zip(DRAWS).map(|(one, draws)| one.value * draws as f64);
+        of_draws.sum::<f64>() / DRAWS.len() as f64
+    };
+    table!("Slope of log MISE against log K; variance of a draw", [for one in series;]
+        "p" => one.predictors,
+        "slope" => one.slope.value,
+        "standard error" => one.slope.error,
+        "σ²" => one.variance,
+        "estimated σ²" => estimated(one),
+        "mean of g²" => 1.0 / one.relative,
+    )
 }
 
 fn errors(series: &[Series]) -> Table {
@@ -310,31 +297,18 @@ fn errors(series: &[Series]) -> Table {
 
 /// Every number of the figure.
 fn data(series: &[Series]) -> Table {
-    let columns = [
-        "p",
-        "K",
-        "mise",
-        "mise_standard_error",
-        "rmise",
-        "rmise_standard_error",
-        "exact_rate",
-        "estimated_variance",
-    ];
-    let mut table = Table::new("data", columns);
-    for one in series {
-        for ((mise, estimated), draws) in one.mise.iter().zip(&one.estimated).zip(DRAWS) {
-            let rmise = mise.times(one.relative);
-            table.push(vec![
-                one.predictors.into(),
-                draws.into(),
-                mise.value.into(),
-                mise.error.into(),
-                rmise.value.into(),
-                rmise.error.into(),
-                (one.variance / draws as f64).into(),
-                estimated.value.into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [
+        for one in series;
+        for ((mise, estimated), draws) in one.mise.iter().zip(&one.estimated).zip(DRAWS);
+        let rmise = mise.times(one.relative);
+    ]
+        "p" => one.predictors,
+        "K" => draws,
+        "mise" => mise.value,
+        "mise_standard_error" => mise.error,
+        "rmise" => rmise.value,
+        "rmise_standard_error" => rmise.error,
+        "exact_rate" => one.variance / draws as f64,
+        "estimated_variance" => estimated.value,
+    )
 }

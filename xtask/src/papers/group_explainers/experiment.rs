@@ -57,63 +57,43 @@ impl Kind {
 const PAIR: &[&[usize]] = &[&[0, 1], &[2], &[3]];
 const TRIPLE: &[&[usize]] = &[&[0, 1], &[2], &[3, 4, 5]];
 
-/// Figures 1 to 6, in order.
+/// Figures 1 to 6, in order: names, laws, numbers of predictors, groups, kinds, subjects, and what is estimated.
 pub(super) static ALL: [Experiment; 6] = [
-    Experiment {
-        name: "1a",
-        law: Law::Independent,
-        sizes: &[4],
-        groups: PAIR,
-        kind: Kind::QuotientShapley,
-        subject: 0,
-        quantity: "the quotient Shapley value of S1",
-    },
-    Experiment {
-        name: "1b",
-        law: Law::Independent,
-        sizes: &[4, 5, 10, 16],
-        groups: PAIR,
-        kind: Kind::Shapley,
-        subject: 0,
-        quantity: "the Shapley value of X1",
-    },
-    Experiment {
-        name: "2a",
-        law: Law::FunctionsOfX4,
-        sizes: &[6],
-        groups: TRIPLE,
-        kind: Kind::Owen,
-        subject: 3,
-        quantity: "the Owen value of X4",
-    },
-    Experiment {
-        name: "2b",
-        law: Law::Equicorrelated,
-        sizes: &[6, 10, 14, 18],
-        groups: PAIR,
-        kind: Kind::Owen,
-        subject: 4,
-        quantity: "the Owen value of X5",
-    },
-    Experiment {
-        name: "3a",
-        law: Law::FunctionsOfX4,
-        sizes: &[6],
-        groups: TRIPLE,
-        kind: Kind::TwoStep,
-        subject: 3,
-        quantity: "the two-step Shapley value of X4",
-    },
-    Experiment {
-        name: "3b",
-        law: Law::Equicorrelated,
-        sizes: &[6, 10, 14, 18],
-        groups: PAIR,
-        kind: Kind::TwoStep,
-        subject: 4,
-        quantity: "the two-step Shapley value of X5",
-    },
+    experiment(
+        "1a",
+        Law::Independent,
+        &[4],
+        PAIR,
+        Kind::QuotientShapley,
+        0,
+        "the quotient Shapley value of S1",
+    ),
+    experiment("1b", Law::Independent, &[4, 5, 10, 16], PAIR, Kind::Shapley, 0, "the Shapley value of X1"),
+    experiment("2a", Law::FunctionsOfX4, &[6], TRIPLE, Kind::Owen, 3, "the Owen value of X4"),
+    experiment("2b", Law::Equicorrelated, &[6, 10, 14, 18], PAIR, Kind::Owen, 4, "the Owen value of X5"),
+    experiment("3a", Law::FunctionsOfX4, &[6], TRIPLE, Kind::TwoStep, 3, "the two-step Shapley value of X4"),
+    experiment(
+        "3b",
+        Law::Equicorrelated,
+        &[6, 10, 14, 18],
+        PAIR,
+        Kind::TwoStep,
+        4,
+        "the two-step Shapley value of X5",
+    ),
 ];
+
+const fn experiment(
+    name: &'static str,
+    law: Law,
+    sizes: &'static [usize],
+    groups: &'static [&'static [usize]],
+    kind: Kind,
+    subject: usize,
+    quantity: &'static str,
+) -> Experiment {
+    Experiment { name, law, sizes, groups, kind, subject, quantity }
+}
 
 /// Experiment 2a.
 pub(super) fn two_a() -> &'static Experiment {

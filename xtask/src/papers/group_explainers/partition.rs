@@ -9,10 +9,10 @@ use super::experiment::{Setting, two_a};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Rows of the samples: as many as D has, and more.
 const ROWS: [usize; 3] = [100, 300, 1000];
@@ -34,33 +34,14 @@ const MEASURES: [(Dependence, &str); 4] = [
 /// Raised when the meaning of a cell changes.
 const PROTOCOL: u32 = 1;
 
-/// One clustering.
+/// What tells a clustering from others.
 #[derive(Serialize)]
-struct ClusteringCell<'a> {
+struct ClusteringKey {
     measure: &'static str,
     rows: usize,
     sample: usize,
     /// Where it is cut; none where that is what is looked for.
     cut: Option<f64>,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    drawn: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for ClusteringCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "clustering",
-            protocol: PROTOCOL,
-            games: &self.drawn,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// What was found in one sample.
@@ -125,10 +106,13 @@ fn found(
     let cell = |sample, cut| {
         let drawn = setting.fresh(rows, seed_of(sample)?)?;
         let drawn = Digest::of(drawn.as_rows().values().iter().copied());
-        anyhow::Ok(ClusteringCell { measure, rows, sample, cut, seed: session.seed, drawn, method })
+        let key = ClusteringKey { measure, rows, sample, cut };
+        let made_of = Ingredients::new("clustering", PROTOCOL, session.seed, &drawn, method);
+        anyhow::Ok(Cell { key, made_of, with: () })
     };
-    let of_cell =
-        |cell: &ClusteringCell<'_>, cut| clustered(setting, dependence, cut, rows, seed_of(cell.sample)?);
+    let of_cell = |cell: &Cell<ClusteringKey, ()>, cut| {
+        clustered(setting, dependence, cut, rows, seed_of(cell.key.sample)?)
+    };
     // Where dependence is no longer significant depends on the number of rows alone: it is found once.
     let height = session.results(&[cell(0, None)?], |cell| height(&of_cell(cell, None)?))?[0];
     let cells = (0..session.runs).map(|sample| cell(sample, Some(height))).collect::<Result<Vec<_>>>()?;
@@ -193,7 +177,7 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
     if !others.is_empty() {
         name.push_str(&format!(": {}", others.join(", ")));
     }
-    Claim::over_cases(
+    By::Counts.in_all(
         &format!(
             "automatic grouping finds {} on {} rows, by {}",
             in_words(wanted),
@@ -202,43 +186,29 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
         ),
         "target of this project; experiment 2a",
         "all samples; it agrees if the groups are those of the paper in more than four of five",
-        By::Counts,
-        Needed::All,
         [Case::new(name, Test::share_above(right, found.samples.len(), 0.8))],
     )
 }
 
 fn table(all: &[Found], wanted: &[Vec<usize>]) -> Table {
-    let columns = ["measure", "rows", "automatic", "cut into three", "first sample, automatic"];
-    let mut table = Table::new("Share of the samples in which the groups are those of the paper", columns);
-    for found in all {
-        table.push(vec![
-            found.measure.into(),
-            found.rows.into(),
-            found.share(wanted, |sample| &sample.automatic).into(),
-            found.share(wanted, |sample| &sample.into_groups).into(),
-            in_words(&found.samples[0].automatic).into(),
-        ]);
-    }
-    table
+    table!("Share of the samples in which the groups are those of the paper", [for found in all;]
+        "measure" => found.measure,
+        "rows" => found.rows,
+        "automatic" => found.share(wanted, |sample| &sample.automatic),
+        "cut into three" => found.share(wanted, |sample| &sample.into_groups),
+        "first sample, automatic" => in_words(&found.samples[0].automatic),
+    )
 }
 
 fn data(all: &[Found], wanted: &[Vec<usize>]) -> Table {
-    let columns = ["measure", "rows", "sample", "automatic", "automatic_right", "cut_into_three"];
-    let mut table = Table::new("data", columns);
-    for found in all {
-        for (at, sample) in found.samples.iter().enumerate() {
-            table.push(vec![
-                found.measure.into(),
-                found.rows.into(),
-                at.into(),
-                in_words(&sample.automatic).into(),
-                usize::from(sample.automatic == wanted).into(),
-                in_words(&sample.into_groups).into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [for found in all; for (at, sample) in found.samples.iter().enumerate();]
+        "measure" => found.measure,
+        "rows" => found.rows,
+        "sample" => at,
+        "automatic" => in_words(&sample.automatic),
+        "automatic_right" => usize::from(sample.automatic == wanted),
+        "cut_into_three" => in_words(&sample.into_groups),
+    )
 }
 
 const COLOURS: [Colour; 6] =

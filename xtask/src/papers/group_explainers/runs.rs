@@ -31,31 +31,12 @@ const MODE: &str = "empirical";
 /// The first rows of a fresh background, on which the exact values are probed.
 const PROBED_ROWS: usize = 4;
 
-/// The exact values for one explicand.
+/// What tells the exact values for one explicand from others.
 #[derive(Serialize)]
-struct TruthCell<'a> {
+struct TruthKey {
     experiment: &'static str,
     predictors: usize,
     explicand: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for TruthCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "truth",
-            protocol: PROTOCOL,
-            games: &self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// The exact values of the experiment's subject for each of the first `explicands` rows of D.
@@ -67,52 +48,26 @@ fn truths(session: &Session, setting: &Setting, explicands: usize) -> Result<Vec
     };
     let method = Digest::of_data(&over(0, &setting.fresh(PROBED_ROWS, 1)?))?;
     let cell = |explicand| {
-        Ok(TruthCell {
-            experiment: experiment.name,
-            predictors: setting.predictors(),
-            explicand,
-            seed: session.seed,
-            played: setting.played(explicand)?,
-            method: &method,
+        let key = TruthKey { experiment: experiment.name, predictors: setting.predictors(), explicand };
+        let played = setting.played(explicand)?;
+        Ok(Cell {
+            key,
+            made_of: Ingredients::new("truth", PROTOCOL, session.seed, &played, &method),
+            with: (),
         })
     };
-    let cells: Vec<TruthCell<'_>> = (0..explicands).map(cell).collect::<Result<_>>()?;
-    session.results(&cells, |cell| Ok(over(cell.explicand, &setting.background)))
+    let cells: Vec<_> = (0..explicands).map(cell).collect::<Result<_>>()?;
+    session.results(&cells, |cell| Ok(over(cell.key.explicand, &setting.background)))
 }
 
-/// One run: an estimate for each explicand.
+/// What tells a run, with an estimate for each explicand, from others.
 #[derive(Serialize)]
-struct RunCell<'a> {
+struct RunKey {
     experiment: &'static str,
     predictors: usize,
     draws: usize,
     explicands: usize,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    setting: &'a Setting,
-    #[serde(skip)]
-    truths: &'a [Truth],
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-    #[serde(skip)]
-    truth: &'a Digest,
-}
-
-impl Cell for RunCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "run",
-            protocol: PROTOCOL,
-            games: self.played,
-            method: self.method,
-            truth: Some(self.truth),
-            seed: self.seed,
-        }
-    }
 }
 
 /// The seed of the estimate for one explicand in a run.
@@ -166,27 +121,17 @@ pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result
         let rows = (0..explicands).into_par_iter();
         let played = rows.map(|row| setting.played(row)).collect::<Result<Vec<Digest>>>()?;
         let played = Digest::joined(&played);
-        let cell = |(draws, run)| RunCell {
-            experiment: experiment.name,
-            predictors,
-            draws,
-            explicands,
-            run,
-            seed: session.seed,
-            setting: &setting,
-            truths: &truths,
-            played: &played,
-            method: &method,
-            truth: &truth,
+        let cell = |(draws, run)| Cell {
+            key: RunKey { experiment: experiment.name, predictors, draws, explicands, run },
+            made_of: Ingredients::new("run", PROTOCOL, session.seed, &played, &method).against(&truth),
+            with: (),
         };
         let places = DRAWS.iter().flat_map(|&draws| (0..session.runs).map(move |run| (draws, run)));
-        let cells: Vec<RunCell<'_>> = places.map(cell).collect();
+        let cells: Vec<_> = places.map(cell).collect();
         let results = session.results(&cells, |cell| {
-            measure(cell).with_context(|| {
-                format!(
-                    "experiment {}, p = {predictors}, K = {}, run {}",
-                    experiment.name, cell.draws, cell.run
-                )
+            let RunKey { draws, run, .. } = cell.key;
+            measure(&setting, &truths, draws, run, session.seed).with_context(|| {
+                format!("experiment {}, p = {predictors}, K = {draws}, run {run}", experiment.name)
             })
         })?;
         let measured = results.chunks(session.runs).map(<[Measured]>::to_vec).collect();
@@ -195,15 +140,15 @@ pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result
     Ok(all)
 }
 
-fn measure(cell: &RunCell<'_>) -> Result<Measured> {
+fn measure(setting: &Setting, truths: &[Truth], draws: usize, run: usize, seed: u64) -> Result<Measured> {
     let (mut error, mut variance) = (0.0, 0.0);
-    for (explicand, truth) in cell.truths.iter().enumerate() {
-        let seed = run_seed(cell.setting, cell.draws, explicand, cell.run, cell.seed)?;
-        let (estimate, std_error) = estimate(cell.setting, explicand, cell.draws, seed)?;
+    for (explicand, truth) in truths.iter().enumerate() {
+        let seed = run_seed(setting, draws, explicand, run, seed)?;
+        let (estimate, std_error) = estimate(setting, explicand, draws, seed)?;
         error += (estimate - truth.value).powi(2);
         variance += std_error.powi(2);
     }
-    let explicands = cell.truths.len() as f64;
+    let explicands = truths.len() as f64;
     Ok(Measured { error: error / explicands, variance: variance / explicands })
 }
 

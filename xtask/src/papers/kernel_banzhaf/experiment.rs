@@ -5,14 +5,13 @@ use anyhow::Result;
 use super::contender::Contender;
 use super::instance::{Instance, SMALL, least_objectives};
 use super::linear::relative_objective_error;
-use crate::comparison::{self, Estimate, Series, Step, relative_error, squared_distance};
+use crate::comparison::{self, Centre, Estimate, Look, Series, Step, relative_error, squared_distance};
 use crate::reproduce::datasets::{Known, known};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
-pub(crate) type Setting = comparison::Setting<Contender>;
 
 impl Experiment<'_> {
     /// Features of the dataset of a panel.
@@ -109,6 +108,11 @@ pub(crate) fn judged(
     claims
 }
 
+/// How the figures look: medians against sample size, four panels in a row.
+pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
+    Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
+}
+
 /// Whether the paper has the dataset of this name.
 pub(crate) fn is_of_paper(name: &str) -> bool {
     DATASETS.contains(&name)
@@ -134,7 +138,7 @@ pub(crate) fn curves(
     steps: &[Step],
     metric: Metric,
 ) -> Result<Curves> {
-    comparison::sweep(experiment, contenders, steps, |instance, contender, estimate| {
+    comparison::sweep(experiment, contenders, steps, Centre::Median, |instance, contender, estimate| {
         metric.of(instance, contender, estimate)
     })
 }

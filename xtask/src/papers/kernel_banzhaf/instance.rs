@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::contender::Contender;
 use super::linear;
 use crate::comparison::{Run, Series};
-use crate::reproduce::datasets::Dataset;
+use crate::reproduce::datasets::{Dataset, Known};
 use crate::reproduce::explicand;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
@@ -109,35 +109,20 @@ impl Run for Instance {
     }
 }
 
-/// One enumeration.
+/// What tells an enumeration of the coalitions of one game from others.
 #[derive(Serialize)]
-struct EnumerationCell<'a> {
+pub(super) struct EnumerationKey {
     dataset: &'static str,
     data_sha256: &'static str,
     model_sha256: &'static str,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    instance: &'a Instance,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-    #[serde(skip)]
-    truth: Digest,
 }
 
-impl Cell for EnumerationCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "least objective",
-            protocol: Instance::PROTOCOL,
-            games: &self.played,
-            method: self.method,
-            truth: Some(&self.truth),
-            seed: self.seed,
-        }
+impl EnumerationKey {
+    /// Of a run on a dataset.
+    pub(super) fn new(known: &Known, run: usize) -> Self {
+        let (data_sha256, model_sha256) = (known.data_sha256(), known.model_sha256());
+        Self { dataset: known.name, data_sha256, model_sha256, run }
     }
 }
 
@@ -152,23 +137,20 @@ pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>])
     let mut cells = Vec::new();
     for series in datasets.iter().filter(|series| series.known.players <= SMALL) {
         for instance in &series.instances {
-            cells.push(EnumerationCell {
-                dataset: series.known.name,
-                data_sha256: series.known.data_sha256(),
-                model_sha256: series.known.model_sha256(),
-                run: instance.run,
-                seed: session.seed,
-                instance,
-                played: Digest::of_game(&instance.path_dependent()?)?,
-                method: &method,
-                truth: Digest::of(instance.banzhaf.iter().copied()),
+            let played = Digest::of_game(&instance.path_dependent()?)?;
+            let made_of =
+                Ingredients::new("least objective", Instance::PROTOCOL, session.seed, &played, &method);
+            cells.push(Cell {
+                key: EnumerationKey::new(series.known, instance.run),
+                made_of: made_of.against(&Digest::of(instance.banzhaf.iter().copied())),
+                with: instance,
             });
         }
     }
     let least: Vec<f64> =
-        session.results(&cells, |cell| least(&cell.instance.path_dependent()?, &cell.instance.banzhaf))?;
+        session.results(&cells, |cell| least(&cell.with.path_dependent()?, &cell.with.banzhaf))?;
     for (cell, least) in cells.iter().zip(least) {
-        cell.instance.least_objective.get_or_init(|| least);
+        cell.with.least_objective.get_or_init(|| least);
     }
     Ok(())
 }
@@ -182,10 +164,8 @@ mod tests {
 
     #[test]
     fn the_truths_are_the_values_of_the_games_by_enumeration() {
-        let empty = tempfile::tempdir().unwrap();
-        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
         for name in ["iris", "diabetes"] {
-            let dataset = library.get(known(name)).unwrap().unwrap();
+            let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
             for run in 0..3 {
                 let instance = Instance::new(&dataset, run, 0).unwrap();
                 for contender in [Contender::KernelBanzhaf, Contender::LeverageShap] {

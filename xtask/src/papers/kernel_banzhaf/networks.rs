@@ -10,9 +10,10 @@ use apportion::games::{Purpose, SumOfUnanimity, TabulatedGame, stream};
 use apportion::{Background, Game, MarginalGame, Semivalue};
 use apportion_onnx::Network;
 use rand::seq::index;
-use serde::Serialize;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
+use super::experiment::look;
+use super::instance::EnumerationKey;
 use super::sample_size::pairs_help;
 use crate::comparison::{
     Centre, Compete, Curves, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
@@ -20,10 +21,11 @@ use crate::comparison::{
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::{Dataset, Known, known};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::trained::{self, Entry, how_to_train};
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::Claim;
 
 /// The paper's datasets, each with the network that `cargo xtask train` makes for it. Its Census Income is adult.
 const TRAINED: [(&str, &str); 4] =
@@ -68,36 +70,6 @@ impl Run for NetworkRun {
     }
 }
 
-/// One enumeration of 2^n coalitions.
-#[derive(Serialize)]
-struct TableCell<'a> {
-    dataset: &'static str,
-    data_sha256: &'static str,
-    model_sha256: &'static str,
-    run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    explained: &'a Explained<'a>,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for TableCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "network game",
-            protocol: NetworkRun::PROTOCOL,
-            games: &self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
-}
-
 /// A random row of a dataset, and 50 other random rows that stand for absent features.
 struct Explained<'a> {
     data: &'a Dataset<Network>,
@@ -136,18 +108,15 @@ fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkR
     let mut cells = Vec::new();
     for (run, explained) in explained.iter().enumerate() {
         let explicand = Digest::of(explained.explicand.iter().copied());
-        cells.push(TableCell {
-            dataset: known.name,
-            data_sha256: known.data_sha256(),
-            model_sha256: known.model_sha256(),
-            run,
-            seed: session.seed,
-            explained,
-            played: Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]),
-            method: &method,
+        let played = Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]);
+        let protocol = NetworkRun::PROTOCOL;
+        cells.push(Cell {
+            key: EnumerationKey::new(known, run),
+            made_of: Ingredients::new("network game", protocol, session.seed, &played, &method),
+            with: explained,
         });
     }
-    let tables = session.results(&cells, |cell| tabulate(&cell.explained.game()?))?;
+    let tables = session.results(&cells, |cell| tabulate(&cell.with.game()?))?;
     let instances = tables.into_iter().zip(&explained).enumerate().map(|(run, (values, explained))| {
         let game = TabulatedGame::new(values, 1)?;
         let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;
@@ -222,16 +191,13 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         runs(session, dataset).with_context(|| format!("the games of {}", dataset.known.name))
     });
     let experiment = Experiment::new(session, series.collect::<Result<Vec<_>>>()?)?;
-    let curves = sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), |run, _, estimate| {
-        Ok(Some(squared_distance(&estimate.values, &run.truth)))
-    })?;
+    let curves =
+        sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), Centre::Median, |run, _, estimate| {
+            Ok(Some(squared_distance(&estimate.values, &run.truth)))
+        })?;
     let look = Look {
-        title: "Figure 6: error against sample size (neural networks, interventional game)",
-        x: "evaluations m",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
         columns: 2,
+        ..look("Figure 6: error against sample size (neural networks, interventional game)", "squared error")
     };
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.extend(trained::table(
@@ -253,15 +219,14 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         }
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
-    let mut notes = vec![
+    let mut notes = notes![
         "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank and German Credit; \
-         where one is missing, a small network that stands in: adult-mlp of the data directory, diabetes-mlp embedded"
-            .to_owned(),
+         where one is missing, a small network that stands in: adult-mlp of the data directory, diabetes-mlp embedded",
         format!(
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"
         ),
-        super::notes::ESTIMATORS.to_owned(),
+        super::notes::ESTIMATORS,
     ];
     notes.extend(found.skipped);
     Ok(Made { claims, notes, datasets: found.others, ..made })
@@ -276,9 +241,7 @@ fn claims(curves: &Curves<Contender>) -> Vec<Claim> {
             curves.below(
                 &format!("{} consistently outperforms {} on networks", kernel.title(), rival.title()),
                 "appendix D; figure 6",
-                Needed::All,
                 (kernel, rival),
-                Centre::Median,
             )
         })
         .collect();

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, notes};
 use crate::reproduce::session::Session;
 
 /// Figure 6, skipped.
@@ -15,7 +15,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         figure: None,
         tables: Vec::new(),
         claims: Vec::new(),
-        notes: vec![format!("skipped; {how}")],
+        notes: notes![format!("skipped; {how}")],
         datasets: Vec::new(),
     })
 }

@@ -5,13 +5,14 @@ use anyhow::{Context, Result};
 use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, Msr, OptimizedKernelShap,
 };
-use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged};
+use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged, look};
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, Look, Noise, by_noise};
+use crate::comparison::{Compete, Look, Noise, by_noise};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Levels of noise up to this are called low; the paper says which ones it means nowhere.
 const LOW: f64 = 0.1;
@@ -22,12 +23,8 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     let steps = by_noise(MULTIPLE, Noise::absolute);
     let curves = curves(&experiment, &Contender::BANZHAF, &steps, Metric::SquaredError)?;
     let look = Look {
-        title: "Figure 3: error against noise on v, m = 20n (trees, path-dependent game)",
         x: "standard deviation σ",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
+        ..look("Figure 3: error against noise on v, m = 20n (trees, path-dependent game)", "squared error")
     };
     let made = curves.made(["dataset", "sigma"], &look, "Median of ‖φ̃ − φ‖² by noise");
     let sigmas: Vec<f64> = steps.iter().map(|step| step.noise.sigma).collect();
@@ -40,11 +37,10 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
         ]
     });
     let mut notes = notes(&experiment);
-    notes.push(
+    notes.extend(notes![
         "σ is a standard deviation in the units of the prediction, so it matters less where predictions are large (communities: \
-         hundreds); the noise of a coalition is the same whenever it is asked for"
-            .to_owned(),
-    );
+         hundreds); the noise of a coalition is the same whenever it is asked for",
+    ]);
     notes.push(format!("σ ≤ {LOW} is called low: the paper does not say which levels it means"));
     Ok(Made { claims, notes, datasets: datasets(&experiment, |_| true), ..made })
 }
@@ -71,24 +67,20 @@ fn all_below(curves: &Curves, place: (usize, usize), ones: &[Contender], others:
 
 fn best_when_low(curves: &Curves, sigmas: &[f64]) -> Claim {
     let others = [KernelBanzhafUnpaired, MonteCarlo, Msr];
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "Kernel Banzhaf outperforms for lower noise levels",
         "caption of figure 3",
         "a dataset and a low σ; it agrees if Kernel Banzhaf is below each of the three others in the same run",
-        By::SignedRanks,
-        Needed::All,
         low(curves, sigmas).map(|place| all_below(curves, place, &[KernelBanzhaf], &others)),
     )
 }
 
 fn more_robust(curves: &Curves, sigmas: &[f64]) -> Claim {
     let (ones, others) = ([KernelBanzhaf, KernelBanzhafUnpaired], [MonteCarlo, Msr]);
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "Kernel Banzhaf and its variant without pairs are more robust to noise than the other algorithms, especially when it is low",
         "section 4.1",
         "a dataset and a low σ; it agrees if both are below MC and MSR in the same run",
-        By::SignedRanks,
-        Needed::All,
         low(curves, sigmas).map(|place| all_below(curves, place, &ones, &others)),
     )
 }
@@ -97,27 +89,23 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
     let last = sigmas.len() - 1;
     let cases = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
         let places = curves.open_places().filter(|place| place.1 == last);
-        let cases = curves.alike_cases(places, (other, KernelBanzhaf), Centre::Median, 1.5);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", other.title(), case.name), ..case })
+        let cases = curves.alike_cases(places, (other, KernelBanzhaf), 1.5);
+        cases.into_iter().map(move |case| case.of(other.title()))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "for larger noise Kernel Banzhaf eventually matches its variant without pairs and MSR",
         "caption of figure 3",
         "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within a factor of 1.5",
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
 
 fn mc_is_worst(curves: &Curves) -> Claim {
     let others = [KernelBanzhaf, KernelBanzhafUnpaired, Msr];
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "MC is worse for all noise settings",
         "caption of figure 3",
         "a dataset and σ; it agrees if each of the three others is below MC in the same run",
-        By::SignedRanks,
-        Needed::All,
         curves.open_places().map(|place| all_below(curves, place, &others, &[MonteCarlo])),
     )
 }
@@ -147,12 +135,12 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         steps.iter_mut().for_each(|step| step.level.label = format!("{title}, {}", step.level.label));
         let curves = curves(&experiment, &Contender::REGRESSIONS, &steps, Metric::NormalizedError)?;
         let look = Look {
-            title: "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
             x: &format!("σ, noise {axis}"),
-            y: "relative squared error",
-            floor: 1e-14,
-            centre: Centre::Median,
             columns: experiment.datasets.len().clamp(1, 4),
+            ..look(
+                "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
+                "relative squared error",
+            )
         };
         let caption = format!("Median of ‖φ̃ − φ‖² / ‖φ‖² by noise {title}");
         all.push(curves.made(["dataset", "noise"], &look, &caption));
@@ -160,20 +148,17 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
             let best = curves.best(
                 "Kernel Banzhaf maintains lower error rates amid increasing noise",
                 "caption of figure 4",
-                Needed::All,
                 &[KernelBanzhaf],
-                Centre::Median,
             );
             let claims = vec![flat(curves), competitors_rise(curves), rises_less(curves), best];
             claims.into_iter().map(|claim| claim.read_as(&format!("noise {title}"))).collect()
         }));
     }
     let mut notes = shapley_notes(&experiment);
-    notes.push(
+    notes.extend(notes![
         "the paper says of the noise: \"normalized based on the raw output of the set function\". Each reading of it has its own panels and \
-         verdicts: noise in proportion to the value of each coalition, to that of all players, and to what these add to that of none"
-            .to_owned(),
-    );
+         verdicts: noise in proportion to the value of each coalition, to that of all players, and to what these add to that of none",
+    ]);
     let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
     Ok(Made { claims, notes, datasets: datasets(&experiment, |_| true), ..made })
 }
@@ -199,12 +184,10 @@ fn flat(curves: &Curves) -> Claim {
         let name = format!("{} (×{:.2})", curves.place(panel, level), typical(&growth));
         Case::new(name, Test::below(&growth, 1.5))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "the error of Kernel Banzhaf remains unchanged as the noise increases (a horizontal line)",
         "section 4.2",
         "a dataset with m < 2^n and σ > 0; it agrees if the error is at most 1.5 times that without noise in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -218,13 +201,11 @@ fn competitors_rise(curves: &Curves) -> Claim {
             Case::new(name, Test::above(&growth, 2.0))
         })
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "the error rates of the competitors rise",
         "caption of figure 4",
         "a dataset with m < 2^n and an estimator of Shapley values; it agrees if its error at the largest σ is at least twice that without noise in \
          the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -244,13 +225,11 @@ fn rises_less(curves: &Curves) -> Claim {
             ));
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "Kernel Banzhaf is more robust to noise than the estimators of Shapley values: minimal loss of precision",
         "section 4.2; caption of figure 4",
         "a dataset with m < 2^n and an estimator of Shapley values; it agrees if, from no noise to the largest σ, the error of Kernel Banzhaf grows \
          by a smaller factor in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }

@@ -1,6 +1,7 @@
 //! What reports on this paper say.
 
 use super::experiment::{Experiment, stands_in};
+use crate::reproduce::report::notes;
 
 /// What a report says of numbers that the paper leaves out.
 const NOT_PRINTED: &str = "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those \
@@ -15,14 +16,13 @@ pub(super) const ESTIMATORS: &str = "every estimator takes at most m evaluations
 
 /// What a report on Banzhaf values of trees says.
 pub(super) fn notes(experiment: &Experiment<'_>) -> Vec<String> {
-    let mut notes = vec![
-        TREES.to_owned(),
+    let mut notes = notes![
+        TREES,
         "game: path-dependent (a split on an absent feature is followed both ways, weighted by cover), as in the paper's code and its \
-         appendix B; truth: its exact Banzhaf values"
-            .to_owned(),
-        ESTIMATORS.to_owned(),
-        "Kernel Banzhaf without pairs has an intercept, as in the paper's code; with pairs an intercept makes no difference".to_owned(),
-        NOT_PRINTED.to_owned(),
+         appendix B; truth: its exact Banzhaf values",
+        ESTIMATORS,
+        "Kernel Banzhaf without pairs has an intercept, as in the paper's code; with pairs an intercept makes no difference",
+        NOT_PRINTED,
     ];
     notes.extend(stand_in_note(experiment));
     notes
@@ -30,13 +30,12 @@ pub(super) fn notes(experiment: &Experiment<'_>) -> Vec<String> {
 
 /// What a report on Banzhaf and Shapley values of trees says.
 pub(super) fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
-    let mut notes = vec![
-        TREES.to_owned(),
+    let mut notes = notes![
+        TREES,
         "games: path-dependent for Kernel Banzhaf; interventional, with the column means as baseline, for the estimators of Shapley \
-         values; truths: the exact values of these games. The two are different games of the same explicand"
-            .to_owned(),
-        "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n".to_owned(),
-        NOT_PRINTED.to_owned(),
+         values; truths: the exact values of these games. The two are different games of the same explicand",
+        "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n",
+        NOT_PRINTED,
     ];
     notes.extend(stand_in_note(experiment));
     notes

@@ -5,7 +5,7 @@ use apportion::games::ClosedForm;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
 use super::experiment::{
-    Experiment, MULTIPLE, Metric, curves, datasets, is_of_paper, is_small, judged, small_experiment,
+    Experiment, MULTIPLE, Metric, curves, datasets, is_of_paper, is_small, judged, look, small_experiment,
     stands_in,
 };
 use super::instance::Instance;
@@ -13,12 +13,13 @@ use super::linear::{mean_least, objective, squared_excess};
 use super::notes::notes;
 use super::sample_size::beats_the_others;
 use crate::comparison::{
-    Centre, Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,
+    Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,
     squared_norm,
 };
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{Claim, Needed};
+use crate::reproduce::verdict::Claim;
 
 /// Figure 7: median and quartiles of `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, by sample size and by noise.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
@@ -27,12 +28,11 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let by_size = of(&by_sample_size())?;
     let by_noise = of(&by_noise(MULTIPLE, Noise::absolute))?;
     let look = Look {
-        title: "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "objective / least − 1",
-        floor: 1e-14,
-        centre: Centre::Median,
         columns: experiment.datasets.len().max(1),
+        ..look(
+            "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, path-dependent game)",
+            "objective / least − 1",
+        )
     };
     let noisy = Look { x: "standard deviation σ", ..look };
     let columns = ["dataset", "level"];
@@ -45,9 +45,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         vec![curves.best(
             "Kernel Banzhaf consistently outperforms other estimators as the noise varies",
             "caption of figure 7, bottom row",
-            Needed::All,
             &[KernelBanzhaf],
-            Centre::Median,
         )]
     }));
     for guarantee in [theorem_3_3, corollary_3_4] {
@@ -57,12 +55,11 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         }
     }
     made.notes = notes(&experiment);
-    made.notes.push(
+    made.notes.extend(notes![
         "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as the squared error does; it \
          is computed from this identity, which does not cancel; ‖Aφ − b‖² from all 2^n coalitions. A has no intercept, so the least \
-         objective holds the mean of v as well"
-            .to_owned(),
-    );
+         objective holds the mean of v as well",
+    ]);
     made.datasets = datasets(&experiment, is_small);
     Ok(made)
 }

@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
-use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged};
+use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged, look};
 use super::notes::notes;
-use crate::comparison::{Budget, Centre, Level, Look, Noise, Step, by_sample_size};
+use crate::comparison::{Budget, Level, Look, Noise, Step, by_sample_size};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::significant;
+use crate::reproduce::report::{notes, significant};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Claim, Needed};
+use crate::reproduce::verdict::{By, Claim};
 
 /// The most players for which the sample sizes go up to 2^n.
 const ENUMERABLE: usize = 16;
@@ -40,12 +40,8 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let up_to_all = curves(&narrow, &contenders, &by_share(), Metric::SquaredError)?;
     let sparse = curves(&wide, &contenders, &by_sample_size(), Metric::SquaredError)?;
     let look = Look {
-        title: "Figure 10: error with and without replacement (trees, path-dependent game)",
         x: "evaluations m over 2^n",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
+        ..look("Figure 10: error with and without replacement (trees, path-dependent game)", "squared error")
     };
     let multiples = Look { x: "evaluations m", ..look };
     let columns = ["dataset", "m"];
@@ -57,11 +53,10 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     });
     made.claims.extend(judged(&wide, &sparse, |curves| vec![alike_where_sparse(curves)]));
     made.notes = notes(&narrow);
-    made.notes.push(
+    made.notes.extend(notes![
         "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
-         replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n"
-            .to_owned(),
-    );
+         replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
+    ]);
     made.datasets = datasets(&narrow, |known| known.players <= ENUMERABLE);
     made.datasets.extend(datasets(&wide, |known| known.players > ENUMERABLE));
     Ok(made)
@@ -77,34 +72,29 @@ fn by_share() -> Vec<Step> {
 }
 
 fn nothing_until_all(curves: &Curves) -> Claim {
-    let cases = curves.cases(curves.open_places(), PAIR, Centre::Median, |place| {
-        curves.is_below(place, PAIR, 0.8).opposite()
-    });
-    Claim::over_cases(
+    let cases =
+        curves.cases(curves.open_places(), PAIR, |place| curves.is_below(place, PAIR, 0.8).opposite());
+    By::SignedRanks.in_all(
         "sampling without replacement does not improve the error while m < 2^n",
         "section 3.2; appendix G; figure 10",
         "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at least 0.8 of that with in the \
          same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
 
 fn alike_where_sparse(curves: &Curves) -> Claim {
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
         "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a factor of 1.5",
-        By::SignedRanks,
-        Needed::Most,
-        curves.alike_cases(curves.open_places(), PAIR, Centre::Median, 1.5),
+        curves.alike_cases(curves.open_places(), PAIR, 1.5),
     )
 }
 
 fn exact_at_all(curves: &Curves) -> Claim {
     let exact = curves.points.iter().filter(|point| point.exact && point.contender == PAIR.0);
-    let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR, Centre::Median));
+    let ratios = exact.filter_map(|point| curves.ratio((point.panel, point.level), PAIR));
     let largest = ratios.reduce(f64::max);
     Claim::fact(
         "without replacement the error falls sharply where m reaches 2^n, as all coalitions are sampled",
@@ -119,12 +109,10 @@ fn exact_at_all(curves: &Curves) -> Claim {
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "without replacement the error is at most half of that with, at m = 0.6 · 2^n",
         "target of this project",
         "a dataset with n ≤ 16; it agrees if the ratio in the same run is at most 0.5",
-        By::SignedRanks,
-        Needed::All,
-        curves.below_cases(places, PAIR, Centre::Median, 0.5),
+        curves.below_cases(places, PAIR, 0.5),
     )
 }

@@ -6,14 +6,16 @@ use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, MonteCarloTwice, Msr,
     OptimizedKernelShap,
 };
-use super::experiment::{Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged};
+use super::experiment::{
+    Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged, look,
+};
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Centre, Compete, Look, MULTIPLES, by_sample_size, picked};
+use crate::comparison::{Compete, MULTIPLES, by_sample_size, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 
 /// Sample sizes, as multiples of n, from which on they have "increased".
 const GROWN: usize = 40;
@@ -23,14 +25,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let curves =
         curves(&experiment, &Contender::BANZHAF_AND_MC_TWICE, &by_sample_size(), Metric::SquaredError)?;
-    let look = Look {
-        title: "Figure 2: error against sample size (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
-    };
+    let title = "Figure 2: error against sample size (trees, path-dependent game)";
+    let look = look(title, "squared error");
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.push(ratios(&curves));
     let claims = judged(&experiment, &curves, |curves| claims(&experiment, curves));
@@ -42,9 +38,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims.push(curves.below(
         "Kernel Banzhaf outperforms MC even where MC is given twice the evaluations, as in the paper's code",
         "section 4.1, as plotted",
-        Needed::All,
         (KernelBanzhaf, MonteCarloTwice),
-        Centre::Median,
     ));
     claims.push(pairs_help(curves));
     claims.push(errors_decrease(curves));
@@ -60,9 +54,7 @@ pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
         (Msr, "Kernel Banzhaf outperforms MSR for all datasets and sample sizes"),
     ];
-    let claims = rivals.map(|(rival, claim)| {
-        curves.below(claim, source, Needed::All, (KernelBanzhaf, rival), Centre::Median)
-    });
+    let claims = rivals.map(|(rival, claim)| curves.below(claim, source, (KernelBanzhaf, rival)));
     claims.to_vec()
 }
 
@@ -70,9 +62,7 @@ pub(super) fn pairs_help(curves: &Curves) -> Claim {
     curves.below(
         "Kernel Banzhaf is better with pairs than without",
         "section 4.1; figure 2",
-        Needed::All,
         (KernelBanzhaf, KernelBanzhafUnpaired),
-        Centre::Median,
     )
 }
 
@@ -89,12 +79,10 @@ fn errors_decrease(curves: &Curves) -> Claim {
             }
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
         "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same run",
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -105,7 +93,7 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
         .filter(|&(panel, level)| experiment.players(panel) >= MANY && MULTIPLES[level] >= GROWN);
     let how =
         if mc == MonteCarlo { "at equal evaluations" } else { "MC given twice the evaluations, as plotted" };
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         &format!(
             "MSR performs worse than MC on datasets with a large number of features as the samples increase ({how})"
         ),
@@ -114,9 +102,7 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
             "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
             mc.title()
         ),
-        By::SignedRanks,
-        Needed::All,
-        curves.below_cases(places, (mc, Msr), Centre::Median, 1.0),
+        curves.below_cases(places, (mc, Msr), 1.0),
     )
 }
 
@@ -128,7 +114,7 @@ fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
 /// The target that Kernel Banzhaf's error is at most that of `rival` over `factor`, at m = 20n.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         &format!(
             "Kernel Banzhaf's error at m = {MULTIPLE}n is at most 1/{factor} of that of {}",
             rival.title()
@@ -137,9 +123,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
         &format!(
             "a dataset with {MULTIPLE}n < 2^n; it agrees if the ratio in the same run is at most 1/{factor}"
         ),
-        By::SignedRanks,
-        Needed::All,
-        curves.below_cases(at_multiple(curves), pair, Centre::Median, 1.0 / factor),
+        curves.below_cases(at_multiple(curves), pair, 1.0 / factor),
     )
 }
 
@@ -152,7 +136,7 @@ fn ratios(curves: &Curves) -> Table {
     );
     for place in at_multiple(curves) {
         let mut row = vec![Entry::from(curves.panels[place.0].as_str())];
-        row.extend(rivals.map(|rival| curves.ratio(place, (KernelBanzhaf, rival), Centre::Median).into()));
+        row.extend(rivals.map(|rival| curves.ratio(place, (KernelBanzhaf, rival)).into()));
         table.push(row);
     }
     table
@@ -162,14 +146,10 @@ fn ratios(curves: &Curves) -> Table {
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let curves = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)?;
-    let look = Look {
-        title: "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
-        x: "evaluations m",
-        y: "relative squared error",
-        floor: 1e-14,
-        centre: Centre::Median,
-        columns: 4,
-    };
+    let look = look(
+        "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
+        "relative squared error",
+    );
     let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
     let claims = judged(&experiment, &curves, |curves| {
         vec![
@@ -186,7 +166,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
     let cases = places.map(|place| {
-        let ratio = |pair| curves.ratio(place, pair, Centre::Median).unwrap_or(f64::NAN);
+        let ratio = |pair| curves.ratio(place, pair).unwrap_or(f64::NAN);
         let name = format!(
             "{} ({:.2} : 1 : {:.2})",
             curves.place(place.0, place.1),
@@ -197,14 +177,12 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
             Contender::REGRESSIONS.windows(2).map(|pair| curves.is_below(place, (pair[0], pair[1]), 1.0));
         Case::new(name, Test::all(ascending))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized Kernel SHAP",
         "section 4.2; appendix F",
         &format!(
             "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in the same run"
         ),
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -227,28 +205,21 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
                 continue;
             }
             let [one, other] = [narrow, wide].map(|place| differences(curves, place));
-            let medians =
-                |runs: &[usize]| [&one, &other].map(|ratios| Summary::of(&picked(ratios, runs)).median);
+            let median = |ratios: &[f64], runs: &[usize]| Summary::of(&picked(ratios, runs)).median;
             let runs = one.len().min(other.len());
-            let each: Vec<usize> = (0..runs).collect();
-            let [first, second] = medians(&each);
-            let resamples = Resamples::of(runs, |runs| {
-                let [first, second] = medians(runs);
-                first / second
-            });
+            let ratio = Resamples::of(runs, |runs| median(&one, runs) / median(&other, runs));
+            let [first, second] = [&one, &other].map(|ratios| Summary::of(&ratios[..runs]).median);
             let name = format!("n = {n} ({first:.2}) and {more} ({second:.2})");
-            cases.push(Case::new(name, resamples.below(1.0)));
+            cases.push(Case::new(name, ratio.below(1.0)));
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_most(
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
             "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error over Kernel Banzhaf's in the \
              same run is larger on the wider one"
         ),
-        By::Resampling,
-        Needed::Most,
         cases,
     )
 }
@@ -257,16 +228,14 @@ fn without_replacement_wins_small(curves: &Curves) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.open_places().filter(|place| Some(place.0) == narrowest);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
-        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), Centre::Median, 1.0);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
+        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), 1.0);
+        cases.into_iter().map(move |case| case.of(shap.title()))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
         "section 4.2",
         "a sample size with m < 2^n on the narrowest dataset, and an estimator of Shapley values; it agrees if it is below Kernel Banzhaf in \
          the same run",
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -276,17 +245,15 @@ fn narrower_bands(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     let places = || curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY);
     let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
         let cases = curves.summary_cases(places(), (KernelBanzhaf, shap), [width; 2], 1.0);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", shap.title(), case.name), ..case })
+        cases.into_iter().map(move |case| case.of(shap.title()))
     });
-    Claim::over_cases(
+    By::Resampling.in_most(
         "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the estimators of Shapley values",
         "appendix F",
         &format!(
             "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it agrees if the third quartile \
              over the first is smaller for Kernel Banzhaf"
         ),
-        By::Resampling,
-        Needed::Most,
         cases,
     )
 }

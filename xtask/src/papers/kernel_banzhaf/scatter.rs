@@ -3,15 +3,15 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, KernelBanzhaf, MonteCarlo, Msr};
-use super::experiment::{MULTIPLE, Setting, datasets, experiment, is_of_paper, stands_in};
+use super::experiment::{MULTIPLE, datasets, experiment, is_of_paper, stands_in};
 use super::notes::notes;
-use crate::comparison::{Compete, Noise, covers_all, relative_error};
+use crate::comparison::{Compete, covers_all, relative_error};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Test};
 
 const CONTENDERS: [Contender; 3] = [MonteCarlo, Msr, KernelBanzhaf];
 
@@ -41,10 +41,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = MULTIPLE * known.players;
-        let settings = CONTENDERS.map(|contender| Setting { dataset, contender, budget, noise: Noise::NONE });
         let mut row = vec![Entry::from(known.heading())];
         let (mut medians, mut by_run) = (Vec::new(), Vec::new());
-        for (at, estimates) in experiment.estimates(&settings)?.into_iter().enumerate() {
+        let estimates = experiment.estimates_on(dataset, &CONTENDERS, budget)?;
+        for (at, estimates) in estimates.into_iter().enumerate() {
             let mut errors = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
                 errors.push(relative_error(&estimate.values, instance.truth(CONTENDERS[at])?));
@@ -54,13 +54,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
             let points: Vec<(f64, f64)> =
                 truth.iter().zip(&estimate.values).map(|(t, v)| (t / largest, v / largest)).collect();
             for (player, &(exact, estimated)) in points.iter().enumerate() {
-                data.push(vec![
-                    known.name.into(),
-                    CONTENDERS[at].title().into(),
-                    player.into(),
-                    exact.into(),
-                    estimated.into(),
-                ]);
+                data.push(row![known.name, CONTENDERS[at].title(), player, exact, estimated]);
             }
             marks[at].push(Mark::Points { style: STYLES[dataset], points });
             drawn_errors[at].push(errors[0]);
@@ -77,12 +71,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         }
     }
     let more_accurate = |cases: Vec<Case>| {
-        Claim::over_cases(
+        By::SignedRanks.in_all(
             "Kernel Banzhaf is more accurate than the MC and MSR estimators",
             "caption of figure 1",
             "a dataset with 20n < 2^n; it agrees if the error of Kernel Banzhaf is below both others in the same run",
-            By::SignedRanks,
-            Needed::All,
             cases,
         )
     };
@@ -102,11 +94,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     });
     let legend = experiment.datasets.iter().zip(STYLES);
     let mut notes = notes(&experiment);
-    notes.push(
+    notes.extend(notes![
         "drawn is one explicand of each dataset (the first run), its values divided by the largest exact one; the error in a title is \
-         the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn"
-            .to_owned(),
-    );
+         the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn",
+    ]);
     Ok(Made {
         data,
         figure: Some(Figure {

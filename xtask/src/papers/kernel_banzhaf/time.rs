@@ -6,14 +6,15 @@ use cpu_time::ThreadTime;
 use super::contender::Contender::{
     self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr,
 };
-use super::experiment::{Curves, Experiment, datasets, experiment, judged};
+use super::experiment::{Curves, Experiment, datasets, experiment, judged, look};
 use super::instance::Instance;
 use super::notes::notes;
 use crate::comparison::{Centre, Compete, Look, Point, Run, Step, by_sample_size, covers_all};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Claim, Test};
 
 /// Explicands that are timed.
 const EXPLICANDS: usize = 12;
@@ -35,12 +36,11 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let [times, evaluations] = costs(&experiment, &by_sample_size())?;
     let look = Look {
-        title: "Figure 8: CPU time of an estimate against sample size, one thread (trees, path-dependent game)",
-        x: "evaluations m",
-        y: "seconds",
         floor: 1e-7,
-        centre: Centre::Median,
-        columns: 4,
+        ..look(
+            "Figure 8: CPU time of an estimate against sample size, one thread (trees, path-dependent game)",
+            "seconds",
+        )
     };
     let columns = ["dataset", "m"];
     let mut made = times.made(columns, &look, "Median CPU time in seconds by sample size");
@@ -60,11 +60,10 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         "times depend on the machine, and are measured anew each time: CPU time of one thread, whatever --threads says, evaluations of \
          the game included, standard errors left out; the least of {REPETITIONS} repetitions for each of {EXPLICANDS} explicands"
     ));
-    made.notes.push(
+    made.notes.extend(notes![
         "a value of these trees takes well below a microsecond, so that drawing and solving show; where a value is slow, times are in \
-         the ratio of the evaluations"
-            .to_owned(),
-    );
+         the ratio of the evaluations",
+    ]);
     made.datasets = datasets(&experiment, |_| true);
     Ok(made)
 }
@@ -77,6 +76,7 @@ fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
         panels: experiment.datasets.iter().map(|series| series.known.heading()).collect(),
         levels: steps.iter().map(|step| step.level.clone()).collect(),
         points: Vec::new(),
+        centre: Centre::Median,
     };
     let (mut times, mut evaluations) = (curves(), curves());
     for (panel, series) in experiment.datasets.iter().enumerate() {
@@ -116,17 +116,15 @@ fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost
 
 fn claims_of_times(times: &Curves) -> Vec<Claim> {
     let comparable = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
-        let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), Centre::Median, 1.5);
-        cases.into_iter().map(move |case| Case { name: format!("{}, {}", other.title(), case.name), ..case })
+        let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), 1.5);
+        cases.into_iter().map(move |case| case.of(other.title()))
     });
     vec![
-        Claim::over_cases(
+        By::SignedRanks.in_most(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
             "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is within a factor of 1.5 of that \
              of Kernel Banzhaf for the same explicand",
-            By::SignedRanks,
-            Needed::Most,
             comparable,
         ),
         twice(times, MonteCarloTwice, "time", "2m evaluations, as in the paper's code"),
@@ -137,23 +135,20 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
 /// The claim that MC takes twice of what `costs` counts.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
-    let cases = costs.cases(costs.places(), pair, Centre::Median, |place| {
+    let cases = costs.cases(costs.places(), pair, |place| {
         let below = |factor| costs.is_below(place, pair, factor);
         Test::all([below(2.5), below(1.6).opposite()])
     });
-    let claim = Claim::over_cases(
+    let claim = By::SignedRanks.in_most(
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(
             "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel Banzhaf for the same explicand",
             mc.title()
         ),
-        By::SignedRanks,
-        Needed::Most,
         cases,
     );
-    let ratios: Vec<f64> =
-        costs.places().into_iter().filter_map(|place| costs.ratio(place, pair, Centre::Median)).collect();
+    let ratios: Vec<f64> = costs.places().into_iter().filter_map(|place| costs.ratio(place, pair)).collect();
     if ratios.is_empty() {
         return claim;
     }

@@ -1,12 +1,15 @@
 //! Curves of log-odds by the share of players masked: figures, tables and data of what was measured.
 
 use super::masking::Measured;
-use crate::reproduce::figure::{Axis, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table};
+use super::subject::Found;
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
+use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
+use crate::reproduce::verdict::Claim;
 
 /// The small print of figures of curves: short, as a figure may have one panel.
-pub(super) const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
+const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
 
 /// The panel of a data set: means over the samples, with a band of a standard error on either side.
 pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
@@ -39,8 +42,32 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
     }
 }
 
+/// A figure of curves, with its data and tables; columns of a figure of four panels are two.
+pub(super) fn made(
+    found: &Found,
+    all: &[Measured<'_>],
+    (title, panels, most): (&str, Vec<Panel>, usize),
+    claims: Vec<Claim>,
+    notes: Vec<String>,
+) -> Made {
+    Made {
+        data: data(all),
+        figure: Some(Figure {
+            title: title.to_owned(),
+            columns: if panels.len() == 4 { 2 } else { panels.len().min(most) },
+            panels,
+            legend: legend(all),
+            note: NOTE.to_owned(),
+        }),
+        tables: [Some(summary(all)), found.trained()].into_iter().flatten().collect(),
+        claims,
+        notes,
+        datasets: Vec::new(),
+    }
+}
+
 /// The methods measured, with their looks.
-pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
+fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     let mut legend: Vec<(String, Style)> = Vec::new();
     for curve in all.iter().flat_map(|measured| &measured.curves) {
         let title = curve.method.title();
@@ -52,60 +79,36 @@ pub(super) fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
 }
 
 /// Every point.
-pub(super) fn data(all: &[Measured<'_>]) -> Table {
-    let columns = ["dataset", "method", "percent masked", "samples", "change of log-odds", "standard error"];
-    let mut table = Table::new("data", columns);
-    for measured in all {
-        for curve in &measured.curves {
-            for (level, &percent) in measured.levels.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    measured.subject.name.into(),
-                    curve.method.title().into(),
-                    percent.into(),
-                    curve.outcomes.len().into(),
-                    mean.value.into(),
-                    finite(mean.error),
-                ]);
-            }
-        }
-    }
-    table
+fn data(all: &[Measured<'_>]) -> Table {
+    table!("data", [
+        for measured in all;
+        for curve in &measured.curves;
+        for (level, &percent) in measured.levels.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "dataset" => measured.subject.name,
+        "method" => curve.method.title(),
+        "percent masked" => percent,
+        "samples" => curve.outcomes.len(),
+        "change of log-odds" => mean.value,
+        "standard error" => mean.known_error(),
+    )
 }
 
 /// One row per data set and method: what it took, and what came of it.
-pub(super) fn summary(all: &[Measured<'_>]) -> Table {
-    let columns = [
-        "dataset",
-        "method",
-        "samples",
-        "evaluations per player",
-        "at most",
-        "mean change of log-odds",
-        "standard error",
-        "change at the last share",
-    ];
-    let mut table =
-        Table::new("Evaluations, and the change of log-odds averaged over all shares masked", columns);
-    for measured in all {
-        for curve in &measured.curves {
-            let area = Measurement::mean(&curve.areas());
-            table.push(vec![
-                measured.subject.name.into(),
-                curve.method.title().into(),
-                curve.outcomes.len().into(),
-                curve.evaluations_per_player().into(),
-                curve.most_evaluations_per_player().into(),
-                area.value.into(),
-                finite(area.error),
-                curve.mean(measured.levels.len() - 1).value.into(),
-            ]);
-        }
-    }
-    table
-}
-
-/// Nothing where a single sample has no standard error.
-pub(super) fn finite(error: f64) -> Entry {
-    Some(error).filter(|error| error.is_finite()).into()
+fn summary(all: &[Measured<'_>]) -> Table {
+    table!("Evaluations, and the change of log-odds averaged over all shares masked", [
+        for measured in all;
+        for curve in &measured.curves;
+        let area = Measurement::mean(&curve.areas());
+    ]
+        "dataset" => measured.subject.name,
+        "method" => curve.method.title(),
+        "samples" => curve.outcomes.len(),
+        "evaluations per player" => curve.evaluations_per_player(),
+        "at most" => curve.most_evaluations_per_player(),
+        "mean change of log-odds" => area.value,
+        "standard error" => area.known_error(),
+        "change at the last share" => curve.mean(measured.levels.len() - 1).value,
+    )
 }

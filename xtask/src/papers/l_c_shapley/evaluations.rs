@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Players on lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
@@ -37,10 +37,18 @@ impl Kind {
     const ALL: [Self; 3] = [Self::Local, Self::Printed, Self::Connected];
 
     fn title(self) -> &'static str {
+        self.title_and_colour().0
+    }
+
+    fn colour(self) -> Colour {
+        self.title_and_colour().1
+    }
+
+    fn title_and_colour(self) -> (&'static str, Colour) {
         match self {
-            Self::Local => "L-Shapley",
-            Self::Printed => "C-Shapley as printed",
-            Self::Connected => "C-Shapley, true boundaries*",
+            Self::Local => ("L-Shapley", looks::L_SHAPLEY.colour),
+            Self::Printed => ("C-Shapley as printed", looks::C_SHAPLEY.colour),
+            Self::Connected => ("C-Shapley, true boundaries*", looks::C_SHAPLEY_EXACT.colour),
         }
     }
 
@@ -51,57 +59,27 @@ impl Kind {
             Self::Connected => GraphValue::c_shapley(order),
         }
     }
-
-    fn colour(self) -> Colour {
-        match self {
-            Self::Local => looks::L_SHAPLEY.colour,
-            Self::Printed => looks::C_SHAPLEY.colour,
-            Self::Connected => looks::C_SHAPLEY_EXACT.colour,
-        }
-    }
 }
 
-/// One count.
+/// What tells a count from others.
 #[derive(Serialize)]
-struct CountCell {
+struct CountKey {
     is_grid: bool,
     value: Kind,
     order: usize,
     size: usize,
-    /// Of the graph: there is no game.
-    #[serde(skip)]
-    graph: Digest,
-    /// The counts on small graphs.
-    #[serde(skip)]
-    method: Digest,
 }
 
-impl CountCell {
-    fn new(is_grid: bool, value: Kind, order: usize, size: usize) -> Result<Self> {
+impl CountKey {
+    /// The count as a cell: of the graph, as there is no game, and of the counts on small graphs.
+    fn cell(self) -> Result<Cell<Self, ()>> {
+        let Self { is_grid, value, order, size } = self;
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
         let graph = graph(is_grid, size);
         let neighbours: Vec<&[usize]> = (0..graph.nodes()).map(|node| graph.neighbours(node)).collect();
-        Ok(Self {
-            is_grid,
-            value,
-            order,
-            size,
-            graph: Digest::of_data(&neighbours)?,
-            method: Digest::of([line? as f64, grid? as f64]),
-        })
-    }
-}
-
-impl Cell for CountCell {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "coalitions",
-            protocol: 1,
-            games: &self.graph,
-            method: &self.method,
-            truth: None,
-            seed: 0,
-        }
+        let method = Digest::of([line? as f64, grid? as f64]);
+        let made_of = Ingredients::new("coalitions", 1, 0, &Digest::of_data(&neighbours)?, &method);
+        Ok(Cell { key: self, made_of, with: () })
     }
 }
 
@@ -179,8 +157,12 @@ impl Series {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }
 
+    fn graph(&self) -> &'static str {
+        if self.is_grid { "grid" } else { "line" }
+    }
+
     fn name(&self) -> String {
-        format!("{}, k = {}, {}", self.kind.title(), self.order, if self.is_grid { "grid" } else { "line" })
+        format!("{}, k = {}, {}", self.kind.title(), self.order, self.graph())
     }
 }
 
@@ -220,11 +202,13 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
     let mut cells = Vec::new();
     for series in &all {
         for &size in &series.sizes {
-            cells.push(CountCell::new(series.is_grid, series.kind, series.order, size)?);
+            let Series { is_grid, kind: value, order, .. } = *series;
+            cells.push(CountKey { is_grid, value, order, size }.cell()?);
         }
     }
-    let mut counts =
-        session.results(&cells, |cell| count(cell.is_grid, cell.value, cell.order, cell.size))?.into_iter();
+    let counts =
+        session.results(&cells, |Cell { key, .. }| count(key.is_grid, key.value, key.order, key.size))?;
+    let mut counts = counts.into_iter();
     for series in &mut all {
         series.counts = counts.by_ref().take(series.sizes.len()).collect();
     }
@@ -241,14 +225,12 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         figure: Some(figure),
         tables: vec![table(&all)],
         claims: claims(&all),
-        notes: vec![
-            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it".to_owned(),
+        notes: notes![
+            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
             "per player: what each further player adds, exactly the same from every size to the next; on grids the coefficient of d, beside \
-             terms of the border that grow as √d"
-                .to_owned(),
+             terms of the border that grow as √d",
             "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true boundaries for connected coalitions \
-             alone, 2k + 1 n-grams for each word"
-                .to_owned(),
+             alone, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })
@@ -268,24 +250,17 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     let of = |kind: Kind, is_grid: bool| {
         all.iter().filter(move |series| series.kind == kind && series.is_grid == is_grid)
     };
+    let words = |number: Option<f64>| number.map_or("not linear".to_owned(), significant);
     let against = |series: &Series, wanted: Option<f64>| {
         let found = series.per_player();
-        let words = |number: Option<f64>| number.map_or("not linear".to_owned(), significant);
         let name = format!("k = {}: {} per player, {} said", series.order, words(found), words(wanted));
         (name, found.is_some() && found == wanted)
     };
-    let quadratic = of(Kind::Printed, false)
-        .map(|series| {
-            let found = series.per_player();
-            let bound = (series.order + 1).pow(2) as f64;
-            let name = format!(
-                "k = {}: {} per player",
-                series.order,
-                found.map_or("not linear".to_owned(), significant)
-            );
-            (name, found.is_some_and(|found| found <= bound))
-        })
-        .collect();
+    let quadratic = |series: &Series| {
+        let found = series.per_player();
+        let name = format!("k = {}: {} per player", series.order, words(found));
+        (name, found.is_some_and(|found| found <= (series.order + 1).pow(2) as f64))
+    };
     let linear =
         all.iter().map(|series| Case::new(series.name(), Test::certain(series.per_player().is_some())));
     vec![
@@ -299,7 +274,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "C-Shapley on a line takes O(k² d) evaluations",
             "section 3.2",
             "each further player adds at most (k + 1)², k = 1 to 4",
-            quadratic,
+            of(Kind::Printed, false).map(quadratic).collect(),
         ),
         judge(
             "L-Shapley on a grid takes 2^(4k²) d evaluations",
@@ -317,20 +292,15 @@ fn claims(all: &[Series]) -> Vec<Claim> {
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
                 .map(|series| {
                     let (name, agrees) = against(series, series.shapes());
-                    let most = series.shared_with_one();
-                    (
-                        format!("{}, {name}", if series.is_grid { "grid" } else { "line" }),
-                        agrees && series.per_player() <= most,
-                    )
+                    let is_less = series.per_player() <= series.shared_with_one();
+                    (format!("{}, {name}", series.graph()), agrees && is_less)
                 })
                 .collect(),
         ),
-        Claim::over_cases(
+        By::Nothing.in_all(
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
             "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
-            By::Nothing,
-            Needed::All,
             linear,
         ),
     ]
@@ -369,46 +339,26 @@ fn panel(all: &[Series], is_grid: bool) -> Panel {
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = [
-        "graph",
-        "value",
-        "k",
-        "per player",
-        "the paper says",
-        "in one and not in the one before",
-        "different but for their place",
-        "at the largest d",
-    ];
-    let mut table = Table::new("Evaluations per player", columns);
-    for series in all {
-        table.push(vec![
-            if series.is_grid { "grid" } else { "line" }.into(),
-            series.kind.title().into(),
-            series.order.into(),
-            series.per_player().into(),
-            series.printed().into(),
-            series.shared_with_one().into(),
-            series.shapes().into(),
-            series.counts[series.counts.len() - 1].into(),
-        ]);
-    }
-    table
+    table!("Evaluations per player", [for series in all;]
+        "graph" => series.graph(),
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "per player" => series.per_player(),
+        "the paper says" => series.printed(),
+        "in one and not in the one before" => series.shared_with_one(),
+        "different but for their place" => series.shapes(),
+        "at the largest d" => series.counts[series.counts.len() - 1],
+    )
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["graph", "value", "k", "players", "evaluations"]);
-    for series in all {
-        for (at, &count) in series.counts.iter().enumerate() {
-            table.push(vec![
-                Entry::from(if series.is_grid { "grid" } else { "line" }),
-                series.kind.title().into(),
-                series.order.into(),
-                series.players(at).into(),
-                count.into(),
-            ]);
-        }
-    }
-    table
+    table!("data", [for series in all; for (at, &count) in series.counts.iter().enumerate();]
+        "graph" => series.graph(),
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "players" => series.players(at),
+        "evaluations" => count,
+    )
 }
 
 #[cfg(test)]

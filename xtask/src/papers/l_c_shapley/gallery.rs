@@ -9,7 +9,7 @@ use super::subject::{DIGITS, Found, Shown, Subject, images};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
-use crate::reproduce::report::Table;
+use crate::reproduce::report::{Table, notes, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -56,29 +56,20 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
     let found = images(session)?;
     let claim =
         "C-Shapley and Saliency yield the most interpretable results; C-Shapley masks parts of head and body";
-    let nobody = "what is interpretable people must say: see the figure";
-    let Some(subject) = found.subject("cifar_deer_horse") else {
-        return Ok(Made {
-            data: data_table(),
-            figure: None,
-            tables: Vec::new(),
-            claims: vec![Claim::not_tested(
-                claim,
-                "section 5.2; figure 5",
-                "the photographs or the network are not there",
-            )],
-            notes: notes(&found),
-            datasets: Vec::new(),
-        });
+    let (why, figure, data) = match found.subject("cifar_deer_horse") {
+        None => ("the photographs or the network are not there", None, data_table()),
+        Some(subject) => {
+            let title = format!("Figure 5: {} with the top pixels masked", subject.title);
+            let note = "Masked pixels have the mean of all pixels, a grey.";
+            let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
+            ("what is interpretable people must say: see the figure", Some(figure), data)
+        }
     };
-    let title = format!("Figure 5: {} with the top pixels masked", subject.title);
-    let note = "Masked pixels have the mean of all pixels, a grey.";
-    let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
     Ok(Made {
         data,
-        figure: Some(figure),
+        figure,
         tables: Vec::new(),
-        claims: vec![Claim::not_tested(claim, "section 5.2; figure 5", nobody)],
+        claims: vec![Claim::not_tested(claim, "section 5.2; figure 5", why)],
         notes: notes(&found),
         datasets: Vec::new(),
     })
@@ -136,16 +127,16 @@ fn gallery(
                     picture.enlarged(FACTOR)?.to_png()?,
                 );
                 for (rank, pixel) in masked.iter().enumerate() {
-                    data.push(vec![
-                        subject.name.into(),
-                        index.into(),
-                        subject.classes[subject.target(index)].into(),
-                        method.title().into(),
-                        percent.into(),
-                        rank.into(),
-                        (pixel / image.width()).into(),
-                        (pixel % image.width()).into(),
-                        scores[row][column][*pixel].into(),
+                    data.push(row![
+                        subject.name,
+                        index,
+                        subject.classes[subject.target(index)],
+                        method.title(),
+                        percent,
+                        rank,
+                        pixel / image.width(),
+                        pixel % image.width(),
+                        scores[row][column][*pixel]
                     ]);
                 }
             }
@@ -221,13 +212,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
         for method in METHODS {
             let shares = near(measured, method, at);
             let mean = Measurement::mean(&shares);
-            table.push(vec![
-                method.title().into(),
-                percent.into(),
-                shares.len().into(),
-                mean.value.into(),
-                super::curves::finite(mean.error),
-            ]);
+            table.push(row![method.title(), percent, shares.len(), mean.value, mean.known_error()]);
         }
     }
     let mut shares = Vec::new();
@@ -238,24 +223,17 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
         }
     }
     let mean = Measurement::mean(&shares);
-    table.push(vec![
-        "of all pixels".into(),
-        100.into(),
-        shares.len().into(),
-        mean.value.into(),
-        super::curves::finite(mean.error),
-    ]);
+    table.push(row!["of all pixels", 100, shares.len(), mean.value, mean.known_error()]);
     Ok(table)
 }
 
 fn notes(found: &Found) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
-    notes.push(
+    notes.extend(notes![
         "columns: the first test images of each class that are predicted rightly; single pictures: \
-         DATASET-SAMPLE-METHOD-PERCENT.png beside this report"
-            .to_owned(),
-    );
+         DATASET-SAMPLE-METHOD-PERCENT.png beside this report",
+    ]);
     notes
 }
 

@@ -12,11 +12,11 @@ use super::subject::{Found, Sample, Shown, Subject, texts};
 use super::verdicts::{advantage, ahead_by};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, significant, table};
 use crate::reproduce::session::Session;
-use crate::reproduce::statistics::Measurement;
+use crate::reproduce::statistics::{Measurement, mean};
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// The methods of the table, beside exact Shapley values.
 const METHODS: [Method; 4] = [Method::CShapley, Method::LShapley, Method::KernelShap, Method::SampleShapley];
@@ -154,6 +154,11 @@ impl Explained<'_> {
         [(EXACT, &self.exact)].into_iter().chain(methods).collect()
     }
 
+    /// Where the word "not" is.
+    fn not(&self) -> Option<usize> {
+        self.words.iter().position(|word| word == "not")
+    }
+
     fn row(&self, method: Method) -> Option<&Row> {
         self.methods.iter().find(|row| row.method == method)
     }
@@ -184,68 +189,36 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
         };
         all.iter().flat_map(of_subject).collect()
     };
-    let weight: Vec<Case> = all
-        .iter()
-        .map(|explained| {
-            let size = |player: usize| explained.exact.values[player].abs();
-            let players = explained.words.len();
-            let mean = (0..players).map(size).sum::<f64>() / players as f64;
-            let not = explained.words.iter().position(|word| word == "not").map_or(0.0, size);
-            let name = format!(
-                "{}: φ(not) is {} in size, the mean {}",
-                explained.subject.name,
-                significant(not),
-                significant(mean)
-            );
-            Case::new(name, Test::certain(not > mean))
-        })
-        .collect();
-    let isolated: Vec<Case> = all
-        .iter()
-        .map(|explained| {
-            let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-            let not =
-                explained.words.iter().position(|word| word == "not").map_or(0.0, |at| explained.alone[at]);
-            let name = format!(
-                "{}: v(not) − v(∅) = {}, the largest of a word {}",
-                explained.subject.name,
-                significant(not),
-                significant(largest)
-            );
-            Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
-        })
-        .collect();
-    let mut weight = Claim::over_cases(
+    let weight = all.iter().map(|explained| {
+        let sizes: Vec<f64> = explained.exact.values.iter().map(|value| value.abs()).collect();
+        let (not, mean) = (explained.not().map_or(0.0, |at| sizes[at]), mean(&sizes));
+        let [is, beside] = [not, mean].map(significant);
+        let name = format!("{}: φ(not) is {is} in size, the mean {beside}", explained.subject.name);
+        Case::new(name, Test::certain(not > mean))
+    });
+    let isolated = all.iter().map(|explained| {
+        let largest = explained.alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let not = explained.not().map_or(0.0, |at| explained.alone[at]);
+        let [is, most] = [not, largest].map(significant);
+        let name = format!("{}: v(not) − v(∅) = {is}, the largest of a word {most}", explained.subject.name);
+        Case::new(name, Test::certain(not.abs() <= 0.25 * largest))
+    });
+    let mut weight = By::Nothing.in_all(
         "the word \"not\" is attributed a significant weight",
         "section 2.2",
         "a model under which the exact Shapley value of \"not\" is larger in size than the mean of all words",
-        By::Nothing,
-        Needed::All,
         weight,
     );
-    let mut isolated = Claim::over_cases(
+    let mut isolated = By::Nothing.in_all(
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
         "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
-        By::Nothing,
-        Needed::All,
         isolated,
     );
-    for explained in all {
-        let at = explained.words.iter().position(|word| word == "not");
-        if let Some(at) = at {
-            let (alone, within) = (explained.alone[at], explained.exact.values[at]);
-            isolated.evidence.push_str(&format!(
-                "; {}: alone {}",
-                explained.subject.name,
-                significant(alone)
-            ));
-            weight.evidence.push_str(&format!(
-                "; {}: φ(not) = {}",
-                explained.subject.name,
-                significant(within)
-            ));
-        }
+    for (explained, at) in all.iter().filter_map(|explained| Some((explained, explained.not()?))) {
+        let name = explained.subject.name;
+        isolated = isolated.and(&format!("{name}: alone {}", significant(explained.alone[at])));
+        weight = weight.and(&format!("{name}: φ(not) = {}", significant(explained.exact.values[at])));
     }
     vec![
         weight,
@@ -341,55 +314,34 @@ fn visible(score: f64) -> Entry {
 }
 
 fn errors_table(all: &[Explained<'_>]) -> Table {
-    let columns = [
-        "dataset",
-        "method",
-        "evaluations",
-        "relative ℓ2 error",
-        "standard error",
-        "rank correlation",
-        "standard error",
-    ];
-    let mut table = Table::new(
-        format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"),
-        columns,
-    );
-    for explained in all {
-        for row in &explained.methods {
-            let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));
-            let spread =
-                |measured: Measurement| Entry::from(Some(measured.error).filter(|error| error.is_finite()));
-            table.push(vec![
-                explained.subject.name.into(),
-                row.method.title().into(),
-                row.scores.evaluations.into(),
-                error.value.into(),
-                spread(error),
-                correlation.value.into(),
-                spread(correlation),
-            ]);
-        }
-    }
-    table
+    table!(format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"), [
+        for explained in all;
+        for row in &explained.methods;
+        let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));
+    ]
+        "dataset" => explained.subject.name,
+        "method" => row.method.title(),
+        "evaluations" => row.scores.evaluations,
+        "relative ℓ2 error" => error.value,
+        "standard error" => error.known_error(),
+        "rank correlation" => correlation.value,
+        "standard error" => correlation.known_error(),
+    )
 }
 
 fn data(all: &[Explained<'_>]) -> Table {
-    let mut table = Table::new("data", ["dataset", "method", "evaluations", "place", "word", "score"]);
-    for explained in all {
-        for (name, scores) in explained.rows() {
-            for (place, (word, value)) in explained.words.iter().zip(&scores.values).enumerate() {
-                table.push(vec![
-                    explained.subject.name.into(),
-                    name.into(),
-                    scores.evaluations.into(),
-                    place.into(),
-                    word.as_str().into(),
-                    (*value).into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for explained in all;
+        for (name, scores) in explained.rows();
+        for (place, (word, value)) in explained.words.iter().zip(&scores.values).enumerate();
+    ]
+        "dataset" => explained.subject.name,
+        "method" => name,
+        "evaluations" => scores.evaluations,
+        "place" => place,
+        "word" => word.as_str(),
+        "score" => *value,
+    )
 }
 
 fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {

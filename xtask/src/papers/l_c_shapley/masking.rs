@@ -111,35 +111,14 @@ pub(super) fn around_active(image: &Image) -> Vec<bool> {
         .collect()
 }
 
-/// Outcomes of one method on a block of samples.
+/// What tells the outcomes of one method on a block of samples from others.
 #[derive(Serialize)]
-struct OutcomesCell<'a> {
+struct OutcomesKey<'a> {
     subject: &'static str,
     samples_and_model: &'a str,
     method: Method,
     samples: &'a [usize],
     levels: &'a [usize],
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    of: &'a Subject,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    digest: &'a Digest,
-}
-
-impl Cell for OutcomesCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "masking",
-            protocol: PROTOCOL,
-            games: &self.played,
-            method: self.digest,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// The outcomes of one method on all chosen samples of a data set.
@@ -201,25 +180,26 @@ pub(super) fn measure<'a>(
     let block = if subject.is_dear() { 1 } else { BLOCK };
     let mut cells = Vec::new();
     for (&method, digest) in methods.iter().zip(&digests) {
-        cells.extend(samples.chunks(block).zip(played.chunks(block)).map(|(samples, played)| OutcomesCell {
-            subject: subject.name,
-            samples_and_model: &subject.fingerprint,
-            method,
-            samples,
-            levels: &levels,
-            seed: session.seed,
-            of: subject,
-            played: Digest::joined(played),
-            digest,
+        cells.extend(samples.chunks(block).zip(played.chunks(block)).map(|(samples, played)| Cell {
+            key: OutcomesKey {
+                subject: subject.name,
+                samples_and_model: &subject.fingerprint,
+                method,
+                samples,
+                levels: &levels,
+            },
+            made_of: Ingredients::new("masking", PROTOCOL, session.seed, &Digest::joined(played), digest),
+            with: (),
         }));
     }
     let results: Vec<Vec<Outcome>> = session.results(&cells, |cell| {
+        let method = cell.key.method;
         let of_sample = |&index: &usize| {
-            let seed = seed_of(cell.of, cell.method, index, cell.seed)?;
-            outcome(cell.of.model.as_ref(), &cell.of.sample(index)?, cell.method, cell.levels, seed)
-                .with_context(|| format!("{} on sample {index} of {}", cell.method.title(), cell.subject))
+            let seed = seed_of(subject, method, index, session.seed)?;
+            outcome(subject.model.as_ref(), &subject.sample(index)?, method, &levels, seed)
+                .with_context(|| format!("{} on sample {index} of {}", method.title(), subject.name))
         };
-        cell.samples.iter().map(of_sample).collect()
+        cell.key.samples.iter().map(of_sample).collect()
     })?;
     let blocks = samples.len().div_ceil(block);
     let curves = methods
@@ -235,34 +215,13 @@ fn seed_of(subject: &Subject, method: Method, index: usize, seed: u64) -> Result
     derive_seed(&("masking", subject.name, method, index, seed))
 }
 
-/// The scores of one method on one sample.
+/// What tells the scores of one method on one sample from others.
 #[derive(Serialize)]
-struct ScoresCell<'a> {
+struct ScoresKey<'a> {
     subject: &'static str,
     samples_and_model: &'a str,
     method: Method,
     sample: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    of: &'a Subject,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    digest: &'a Digest,
-}
-
-impl Cell for ScoresCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "scores",
-            protocol: PROTOCOL,
-            games: self.played,
-            method: self.digest,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// The scores themselves, for each method and then each sample: the same that masking was by.
@@ -276,24 +235,18 @@ pub(super) fn scores(
     let played = samples.par_iter().map(|&sample| subject.played(sample)).collect::<Result<Vec<Digest>>>()?;
     let mut cells = Vec::new();
     for (&method, digest) in methods.iter().zip(&digests) {
-        cells.extend(samples.iter().zip(&played).map(|(&sample, played)| ScoresCell {
-            subject: subject.name,
-            samples_and_model: &subject.fingerprint,
-            method,
-            sample,
-            seed: session.seed,
-            of: subject,
-            played,
-            digest,
+        cells.extend(samples.iter().zip(&played).map(|(&sample, played)| Cell {
+            key: ScoresKey { subject: subject.name, samples_and_model: &subject.fingerprint, method, sample },
+            made_of: Ingredients::new("scores", PROTOCOL, session.seed, played, digest),
+            with: (),
         }));
     }
     let results: Vec<Vec<f64>> = session.results(&cells, |cell| {
-        let seed = seed_of(cell.of, cell.method, cell.sample, cell.seed)?;
-        let scores = cell.method.scores(cell.of.model.as_ref(), &cell.of.sample(cell.sample)?, seed);
-        let scores = scores.with_context(|| {
-            format!("{} on sample {} of {}", cell.method.title(), cell.sample, cell.subject)
-        })?;
-        Ok(scores.values)
+        let ScoresKey { method, sample, .. } = cell.key;
+        let seed = seed_of(subject, method, sample, session.seed)?;
+        let scores = method.scores(subject.model.as_ref(), &subject.sample(sample)?, seed);
+        let of = || format!("{} on sample {sample} of {}", method.title(), subject.name);
+        Ok(scores.with_context(of)?.values)
     })?;
     Ok(results.chunks(samples.len().max(1)).map(<[Vec<f64>]>::to_vec).collect())
 }

@@ -72,32 +72,25 @@ impl Method {
 
     /// Those that are not of the paper have a star.
     pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::LShapley => "L-Shapley",
-            Self::CShapley => "C-Shapley",
-            Self::KernelShap => "KernelSHAP",
-            Self::SampleShapley => "SampleShapley",
-            Self::Lime => "LIME",
-            Self::Saliency => "Saliency",
-            Self::Connected => "C-Shapley, order 1, exact*",
-            Self::LeverageShap => "Leverage SHAP*",
-            Self::EqualWeights => "C-Shapley, equal weights*",
-            Self::TakenAway => "C-Shapley, squares taken away*",
-        }
+        self.title_and_style().0
     }
 
     pub(super) fn style(self) -> Style {
+        self.title_and_style().1
+    }
+
+    fn title_and_style(self) -> (&'static str, Style) {
         match self {
-            Self::LShapley => looks::L_SHAPLEY,
-            Self::CShapley => looks::C_SHAPLEY,
-            Self::KernelShap => looks::KERNEL_SHAP,
-            Self::SampleShapley => looks::RANDOM_ORDERS,
-            Self::Lime => looks::LIME,
-            Self::Saliency => looks::SALIENCY,
-            Self::Connected => looks::C_SHAPLEY_EXACT,
-            Self::LeverageShap => looks::LEVERAGE_SHAP,
-            Self::EqualWeights => looks::C_SHAPLEY_EQUAL,
-            Self::TakenAway => looks::C_SHAPLEY_TAKEN_AWAY,
+            Self::LShapley => ("L-Shapley", looks::L_SHAPLEY),
+            Self::CShapley => ("C-Shapley", looks::C_SHAPLEY),
+            Self::KernelShap => ("KernelSHAP", looks::KERNEL_SHAP),
+            Self::SampleShapley => ("SampleShapley", looks::RANDOM_ORDERS),
+            Self::Lime => ("LIME", looks::LIME),
+            Self::Saliency => ("Saliency", looks::SALIENCY),
+            Self::Connected => ("C-Shapley, order 1, exact*", looks::C_SHAPLEY_EXACT),
+            Self::LeverageShap => ("Leverage SHAP*", looks::LEVERAGE_SHAP),
+            Self::EqualWeights => ("C-Shapley, equal weights*", looks::C_SHAPLEY_EQUAL),
+            Self::TakenAway => ("C-Shapley, squares taken away*", looks::C_SHAPLEY_TAKEN_AWAY),
         }
     }
 

@@ -2,52 +2,10 @@
 
 use anyhow::Result;
 
-use super::subject::{Subject, images, texts};
+use super::subject::{images, texts};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Table, notes, row};
 use crate::reproduce::session::Session;
-
-/// A row that the paper prints.
-struct Printed {
-    data: &'static str,
-    classes: usize,
-    /// Samples to train on, and to test.
-    samples: [usize; 2],
-    words: f64,
-    model: &'static str,
-    parameters: usize,
-    accuracy: f64,
-}
-
-const PRINTED: [Printed; 3] = [
-    Printed {
-        data: "IMDB Review",
-        classes: 2,
-        samples: [25_000, 25_000],
-        words: 325.6,
-        model: "WordCNN",
-        parameters: 351_002,
-        accuracy: 0.901,
-    },
-    Printed {
-        data: "AG's News",
-        classes: 4,
-        samples: [120_000, 7_600],
-        words: 43.3,
-        model: "CharCNN",
-        parameters: 11_337_988,
-        accuracy: 0.9009,
-    },
-    Printed {
-        data: "Yahoo! Answers",
-        classes: 10,
-        samples: [1_400_000, 60_000],
-        words: 108.4,
-        model: "LSTM",
-        parameters: 7_146_166,
-        accuracy: 0.7084,
-    },
-];
 
 const COLUMNS: [&str; 8] = [
     "data set",
@@ -68,28 +26,26 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
     found.skipped.extend(images.skipped);
     let mut own = Table::new("Here: accuracy by running the model on all test samples", COLUMNS);
     for subject in &found.subjects {
-        own.push(row(subject)?);
-    }
-    let mut printed = Table::new("Printed", COLUMNS);
-    for row in PRINTED {
-        printed.push(vec![
-            row.data.into(),
-            row.classes.into(),
-            row.samples[0].into(),
-            row.samples[1].into(),
-            row.words.into(),
-            row.model.into(),
-            row.parameters.into(),
-            row.accuracy.into(),
+        own.push(row![
+            subject.name,
+            subject.classes.len(),
+            subject.trained_on,
+            subject.len(),
+            subject.mean_tokens(),
+            subject.model_title,
+            subject.parameters,
+            subject.accuracy()?,
         ]);
     }
-    let mut notes = vec![
+    let mut printed = Table::new("Printed", COLUMNS);
+    printed.push(row!["IMDB Review", 2, 25_000, 25_000, 325.6, "WordCNN", 351_002, 0.901]);
+    printed.push(row!["AG's News", 4, 120_000, 7_600, 43.3, "CharCNN", 11_337_988, 0.9009]);
+    printed.push(row!["Yahoo! Answers", 10, 1_400_000, 60_000, 108.4, "LSTM", 7_146_166, 0.7084]);
+    let mut notes = notes![
         "the paper's data and models are not to be had; others stand in for them. Of images the paper prints, in section 5.2: MNIST 3 and 8, \
-         12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %"
-            .to_owned(),
+         12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %",
         "average words: tokens of the test samples before they are cut to the length that a network takes; parameters of networks that lie in \
-         the data directory: the size of the file in numbers of four bytes, an upper bound"
-            .to_owned(),
+         the data directory: the size of the file in numbers of four bytes, an upper bound",
     ];
     let tables = [Some(own.clone()), Some(printed), found.trained()].into_iter().flatten().collect();
     notes.extend(found.skipped);
@@ -101,17 +57,4 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
         notes,
         datasets: Vec::new(),
     })
-}
-
-fn row(subject: &Subject) -> Result<Vec<Entry>> {
-    Ok(vec![
-        subject.name.into(),
-        subject.classes.len().into(),
-        subject.trained_on.into(),
-        subject.len().into(),
-        subject.mean_tokens().into(),
-        subject.model_title.into(),
-        subject.parameters.into(),
-        subject.accuracy()?.into(),
-    ])
 }

@@ -5,7 +5,7 @@ use apportion::games::{Adjacency, Coalition, Graph};
 
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -94,9 +94,10 @@ pub(super) fn fig1(_: &Session) -> Result<Made> {
         figure: Some(figure),
         tables: vec![table(&facts)],
         claims: claims(&facts),
-        notes: vec!["neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
+        notes: notes![
+            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
                      off its figure"
-            .to_owned()],
+        ],
         datasets: Vec::new(),
     })
 }
@@ -172,27 +173,24 @@ fn claims(facts: &Facts) -> Vec<Claim> {
 }
 
 fn table(facts: &Facts) -> Table {
-    let mut table = Table::new("Subsets of the neighbourhood with the target", ["summed over by", "subsets"]);
-    table.push(vec!["L-Shapley".into(), facts.counted[0].into()]);
-    table.push(vec!["C-Shapley".into(), facts.counted[1].into()]);
-    table
+    table!("Subsets of the neighbourhood with the target", [
+        for (value, subsets) in ["L-Shapley", "C-Shapley"].into_iter().zip(facts.counted);
+    ]
+        "summed over by" => value,
+        "subsets" => subsets,
+    )
 }
 
 fn data(facts: &Facts) -> Table {
-    let mut table =
-        Table::new("data", ["node", "row", "column", "distance", "in the neighbourhood", "in (b)", "in (c)"]);
-    let yes = |is: bool| Entry::from(usize::from(is));
-    for (node, &distance) in facts.distances.iter().enumerate() {
-        let [b, c] = &facts.subsets;
-        table.push(vec![
-            node.into(),
-            (node / SIDE).into(),
-            (node % SIDE).into(),
-            distance.into(),
-            yes(facts.neighbourhood.contains(&node)),
-            yes(b.nodes.contains(&node)),
-            yes(c.nodes.contains(&node)),
-        ]);
-    }
-    table
+    let is_in = |nodes: &[usize], node: usize| usize::from(nodes.contains(&node));
+    let [b, c] = &facts.subsets;
+    table!("data", [for (node, &distance) in facts.distances.iter().enumerate();]
+        "node" => node,
+        "row" => node / SIDE,
+        "column" => node % SIDE,
+        "distance" => distance,
+        "in the neighbourhood" => is_in(&facts.neighbourhood, node),
+        "in (b)" => is_in(&b.nodes, node),
+        "in (c)" => is_in(&c.nodes, node),
+    )
 }

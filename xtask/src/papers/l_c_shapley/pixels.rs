@@ -2,14 +2,13 @@
 
 use anyhow::Result;
 
-use super::curves::{data, legend, panel, summary};
+use super::curves::{made, panel};
 use super::gallery::{SALIENCY, misclassified};
 use super::masking::{Measured, measure};
 use super::method::Method;
 use super::subject::{DIGITS, Found, images};
 use super::verdicts::{ahead, by_areas, with_networks};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::Figure;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -26,13 +25,6 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     for subject in found.subjects.iter().filter(|subject| subject.channels() == 1) {
         panels.extend(misclassified(session, subject)?);
     }
-    let figure = Figure {
-        title: "Figure 3: pixels masked".to_owned(),
-        columns: if panels.len() == 4 { 2 } else { panels.len().min(3) },
-        panels,
-        legend: legend(&all),
-        note: super::curves::NOTE.to_owned(),
-    };
     let mut notes = super::notes::notes(&found);
     notes.extend([
         "every pixel is a player, with all its channels; mnist38, cifar_deer_horse: 500 and 200 test images of the paper's data sets, of \
@@ -40,14 +32,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
             .to_owned(),
         SALIENCY.to_owned(),
     ]);
-    Ok(Made {
-        data: data(&all),
-        figure: Some(figure),
-        tables: [Some(summary(&all)), found.trained()].into_iter().flatten().collect(),
-        claims: claims(&found, &all),
-        notes,
-        datasets: Vec::new(),
-    })
+    Ok(made(&found, &all, ("Figure 3: pixels masked", panels, 3), claims(&found, &all), notes))
 }
 
 fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {

@@ -11,10 +11,12 @@ use apportion::media::{
 use apportion::{Background, Game, Model, Rows};
 
 use super::data::bag_of_words::BagOfWords;
-use super::data::digits::digits;
+use super::data::digits::{Digits, digits};
 use super::data::image_set::ImageSet;
 use super::data::network::SmallNetwork;
-use super::data::pack::{AG_NEWS, CIFAR_DEER_HORSE, KnownImages, KnownTexts, MNIST38, RT_POLARITY};
+use super::data::pack::{
+    AG_NEWS, CIFAR_DEER_HORSE, Files, KnownImages, KnownTexts, MNIST38, PackImages, RT_POLARITY,
+};
 use super::data::sentences::{TABLE_2, sentences, tokens};
 use super::data::spelling::{Spelling, WIDTH};
 use super::data::text_set::{PADDING, Sentence, TextSet};
@@ -231,8 +233,19 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
 pub(super) fn texts(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
     for (known, reading, kind) in &ON_TEXTS {
-        if let Some(subject) = texts_of_pack(session, &mut found, known, *reading, kind)? {
-            found.subjects.push(subject);
+        let (input, width) = match *reading {
+            Reading::Characters(width) => (Input::Characters, width),
+            Reading::Tokens(width) => (Input::Tokens, width),
+            Reading::AllTokens => (Input::Tokens, 0),
+        };
+        let (data, row) = (known.trained_on(input), [width]);
+        let outputs = if known.classes.len() == 2 { 1 } else { known.classes.len() };
+        let wanted = Wanted { name: kind.network, data: &data, input, row: &row, outputs };
+        let read = || known.read(&session.library);
+        if let Some((had, set)) = of_pack(session, &mut found, kind, &wanted, &known.files, read)? {
+            // Networks that lie in the data directory take tokens.
+            let reading = if had.trained.is_some() { *reading } else { Reading::Tokens(known.width) };
+            found.subjects.push(Subject::of_texts(had, known.title, set, reading, false)?);
         }
     }
     found.subjects.push(embedded_texts()?);
@@ -243,12 +256,36 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
 pub(super) fn images(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
     for (known, kind) in &ON_IMAGES {
-        if let Some(subject) = images_of_pack(session, &mut found, known, kind)? {
-            found.subjects.push(subject);
+        let (data, row) = (known.trained_on(), known.row());
+        let wanted = Wanted { name: kind.network, data: &data, input: Input::Pixels, row: &row, outputs: 1 };
+        let read = || known.read(&session.library);
+        if let Some((had, pack)) = of_pack(session, &mut found, kind, &wanted, &known.files, read)? {
+            let PackImages { test, reference } = pack;
+            found.subjects.push(Subject::of_images(had, known.title, known.rows.0, test, reference, false)?);
         }
     }
     found.subjects.push(embedded_images()?);
     Ok(found)
+}
+
+/// What there is of the data directory, with its network; what is not there is skipped by name.
+fn of_pack<S>(
+    session: &Session,
+    found: &mut Found,
+    kind: &Kind,
+    wanted: &Wanted<'_>,
+    files: &Files,
+    read: impl FnOnce() -> Result<Option<S>>,
+) -> Result<Option<(Had, S)>> {
+    if !networks::CAN_READ {
+        found.skip(session, kind.name, NO_NETWORKS);
+        return Ok(None);
+    }
+    let Some(set) = read()? else {
+        found.skip(session, kind.name, &files.how_to_get_it());
+        return Ok(None);
+    };
+    Ok(network(session, found, kind, wanted, files)?.map(|had| (had, set)))
 }
 
 /// A network with what is known of it.
@@ -266,8 +303,7 @@ fn network(
     found: &mut Found,
     kind: &Kind,
     wanted: &Wanted<'_>,
-    given: impl FnOnce() -> Result<Option<Vec<u8>>>,
-    how_to_get_given: impl FnOnce() -> String,
+    files: &Files,
 ) -> Result<Option<Had>> {
     match session.library.trained(wanted).and_then(|network| loaded(&network, wanted)) {
         Ok((model, entry)) => {
@@ -277,8 +313,8 @@ fn network(
         Err(why) => found.skip(session, kind.network, &why),
     }
     let Some((name, title)) = kind.given else { return Ok(None) };
-    let Some(bytes) = given()? else {
-        found.skip(session, name, &how_to_get_given());
+    let Some(bytes) = files.network(&session.library)? else {
+        found.skip(session, name, &files.how_to_get_it());
         return Ok(None);
     };
     let model = networks::network(&bytes).with_context(|| format!("the network of {name}"))?;
@@ -296,125 +332,77 @@ fn loaded(network: &Trained, wanted: &Wanted<'_>) -> Result<(AnyModel, Entry), S
     Ok((model, network.entry.clone()))
 }
 
-fn texts_of_pack(
-    session: &Session,
-    found: &mut Found,
-    known: &KnownTexts,
-    reading: Reading,
-    kind: &Kind,
-) -> Result<Option<Subject>> {
-    if !networks::CAN_READ {
-        found.skip(session, kind.name, NO_NETWORKS);
-        return Ok(None);
-    }
-    let Some(set) = known.read(&session.library)? else {
-        found.skip(session, kind.name, &known.how_to_get_it());
-        return Ok(None);
-    };
-    let (input, width) = match reading {
-        Reading::Characters(width) => (Input::Characters, width),
-        Reading::Tokens(width) => (Input::Tokens, width),
-        Reading::AllTokens => (Input::Tokens, 0),
-    };
-    let (data, row) = (known.trained_on(input), [width]);
-    let outputs = if known.classes.len() == 2 { 1 } else { known.classes.len() };
-    let wanted = Wanted { name: kind.network, data: &data, input, row: &row, outputs };
-    let given = || known.network(&session.library);
-    let had = network(session, found, kind, &wanted, given, || known.how_to_get_it())?;
-    let of = |had: Had| {
-        // Networks that lie in the data directory take tokens.
-        let reading = if had.trained.is_some() { reading } else { Reading::Tokens(known.width) };
-        Subject::of_texts(had, known.title, set, reading)
-    };
-    had.map(of).transpose()
-}
-
-fn images_of_pack(
-    session: &Session,
-    found: &mut Found,
-    known: &KnownImages,
-    kind: &Kind,
-) -> Result<Option<Subject>> {
-    if !networks::CAN_READ {
-        found.skip(session, kind.name, NO_NETWORKS);
-        return Ok(None);
-    }
-    let Some(pack) = known.read(&session.library)? else {
-        found.skip(session, kind.name, &known.how_to_get_it());
-        return Ok(None);
-    };
-    let (data, row) = (known.trained_on(), known.row());
-    let wanted = Wanted { name: kind.network, data: &data, input: Input::Pixels, row: &row, outputs: 1 };
-    let given = || known.network(&session.library);
-    let had = network(session, found, kind, &wanted, given, || known.how_to_get_it())?;
-    let of = |had: Had| {
-        Subject {
-            name: had.name,
-            title: known.title,
-            model_title: had.title,
-            trained: had.trained,
-            parameters: had.parameters,
-            trained_on: known.rows.0,
-            classes: pack.test.classes,
-            model: had.model,
-            is_embedded: false,
-            inputs: Inputs::Images { set: pack.test, reference: pack.reference },
-            outputs: Vec::new(),
-            fingerprint: String::new(),
-        }
-        .with_outputs()
-    };
-    had.map(of).transpose()
-}
-
 fn embedded_texts() -> Result<Subject> {
     let set = sentences()?;
     let model = BagOfWords::train(&set)?;
     let parameters = model.weights.len() + 1;
-    let model: AnyModel = Box::new(model);
-    let had = Had { name: SENTENCES, title: "bag of words", parameters, model, trained: None };
-    let mut subject = Subject::of_texts(had, "Embedded sentences", set, Reading::AllTokens)?;
-    subject.is_embedded = true;
-    Ok(subject)
+    let had =
+        Had { name: SENTENCES, title: "bag of words", parameters, model: Box::new(model), trained: None };
+    Subject::of_texts(had, "Embedded sentences", set, Reading::AllTokens, true)
 }
 
 fn embedded_images() -> Result<Subject> {
-    let digits = digits()?;
-    Subject {
+    let Digits { train, test } = digits()?;
+    let had = Had {
         name: DIGITS,
-        title: "Digits 3/8, 8 × 8",
-        model_title: "small convolutions",
-        trained: None,
+        title: "small convolutions",
         parameters: DIGITS_PARAMETERS,
-        trained_on: digits.train.len(),
-        classes: digits.test.classes,
         model: Box::new(SmallNetwork::embedded()?),
-        is_embedded: true,
-        inputs: Inputs::Images { reference: digits.train.mean(), set: digits.test },
-        outputs: Vec::new(),
-        fingerprint: String::new(),
-    }
-    .with_outputs()
+        trained: None,
+    };
+    Subject::of_images(had, "Digits 3/8, 8 × 8", train.len(), test, train.mean(), true)
 }
 
 impl Subject {
-    fn of_texts(had: Had, title: &'static str, set: TextSet, reading: Reading) -> Result<Self> {
+    fn of_texts(
+        had: Had,
+        title: &'static str,
+        set: TextSet,
+        reading: Reading,
+        is_embedded: bool,
+    ) -> Result<Self> {
         let (trained_on, classes) = (set.train().count(), set.classes);
         let sentences = set.test().cloned().collect();
         let id = Box::new(move |token: &str| set.id(token));
+        let inputs = Inputs::Texts { sentences, reading, id };
+        Self::new(had, title, trained_on, classes, inputs, is_embedded)
+    }
+
+    fn of_images(
+        had: Had,
+        title: &'static str,
+        trained_on: usize,
+        set: ImageSet,
+        reference: f64,
+        is_embedded: bool,
+    ) -> Result<Self> {
+        let classes = set.classes;
+        Self::new(had, title, trained_on, classes, Inputs::Images { set, reference }, is_embedded)
+    }
+
+    fn new(
+        had: Had,
+        title: &'static str,
+        trained_on: usize,
+        classes: &'static [&'static str],
+        inputs: Inputs,
+        is_embedded: bool,
+    ) -> Result<Self> {
+        let Had { name, title: model_title, parameters, model, trained } = had;
+        let (outputs, fingerprint) = (Vec::new(), String::new());
         Self {
-            name: had.name,
+            name,
             title,
-            model_title: had.title,
-            trained: had.trained,
-            parameters: had.parameters,
+            model_title,
+            trained,
+            parameters,
             trained_on,
             classes,
-            model: had.model,
-            is_embedded: false,
-            inputs: Inputs::Texts { sentences, reading, id },
-            outputs: Vec::new(),
-            fingerprint: String::new(),
+            model,
+            is_embedded,
+            inputs,
+            outputs,
+            fingerprint,
         }
         .with_outputs()
     }

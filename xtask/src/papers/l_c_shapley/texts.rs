@@ -2,13 +2,12 @@
 
 use anyhow::Result;
 
-use super::curves::{data, legend, panel, summary};
+use super::curves::{made, panel};
 use super::masking::{Measured, measure};
 use super::method::Method;
 use super::subject::{AG_NEWS_BAG, Found, SENTENCES, texts};
 use super::verdicts::{ahead, by_areas, not_behind, with_networks};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::Figure;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Case, Claim};
 
@@ -21,13 +20,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let all = (found.subjects.iter())
         .map(|subject| measure(session, subject, &Method::OF_TEXTS))
         .collect::<Result<Vec<_>>>()?;
-    let figure = Figure {
-        title: "Figure 2: words masked".to_owned(),
-        panels: all.iter().map(|measured| panel(measured, "words")).collect(),
-        columns: if all.len() == 4 { 2 } else { all.len() },
-        legend: legend(&all),
-        note: super::curves::NOTE.to_owned(),
-    };
+    let panels = all.iter().map(|measured| panel(measured, "words")).collect();
     let mut notes = super::notes::notes(&found);
     notes.extend([
         "rt_polarity stands in for IMDB, ag_news under an LSTM for Yahoo! Answers; where nobody has trained a character CNN a network on the \
@@ -37,14 +30,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
          uniformly drawn numbers of words"
             .to_owned(),
     ]);
-    Ok(Made {
-        data: data(&all),
-        figure: Some(figure),
-        tables: [Some(summary(&all)), found.trained()].into_iter().flatten().collect(),
-        claims: claims(&found, &all),
-        notes,
-        datasets: Vec::new(),
-    })
+    Ok(made(&found, &all, ("Figure 2: words masked", panels, all.len()), claims(&found, &all), notes))
 }
 
 fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {

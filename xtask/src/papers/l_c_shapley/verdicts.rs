@@ -69,7 +69,7 @@ pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
 
 /// The same by another measure.
 pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, cases: Vec<Case>) -> Claim {
-    Claim::over_cases(claim, source, measure, By::StandardError, Needed::All, cases)
+    By::StandardError.in_all(claim, source, measure, cases)
 }
 
 /// A claim that a method is not behind others.

@@ -5,14 +5,14 @@ use anyhow::Result;
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
 use super::notes::{NOTES, small_datasets};
-use super::sweep::{Curves, Experiment, Setting, TABLE_MULTIPLE, experiment, is_of_paper};
+use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper};
 use super::{printed, synthetic};
-use crate::comparison::{Centre, Compete, Level, Look, Noise, Point, squared_distance, squared_norm};
+use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Players of the synthetic games: small enough to write A out, large enough that 10n evaluations are not all.
 const PLAYERS: [usize; 3] = [8, 10, 12];
@@ -37,6 +37,7 @@ const GAME_NOTE: &str = "synthetic games of n = 8, 10, 12 players (the paper say
 fn curves(
     session: &Session,
     contenders: &[Contender],
+    centre: Centre,
     of: impl Fn(&synthetic::Errors) -> f64,
 ) -> Result<Curves> {
     let gammas = GAMMAS.map(|level| level.0);
@@ -50,7 +51,12 @@ fn curves(
         }
     }
     let levels = GAMMAS.map(|(x, label, tick)| Level { label: label.to_owned(), x, tick: tick.to_owned() });
-    Ok(Curves { panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(), levels: levels.to_vec(), points })
+    Ok(Curves {
+        panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(),
+        levels: levels.to_vec(),
+        points,
+        centre,
+    })
 }
 
 /// A case for each panel and contender of the paper: the slope of log error on log γ, run by run.
@@ -71,79 +77,55 @@ fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
 const FLAT: f64 = 0.1;
 
 fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         claim,
         source,
         &format!(
             "an n and an estimator; it agrees if the slope of log error on log γ is above {FLAT} in a run"
         ),
-        By::SignedRanks,
-        Needed::All,
         slope_cases(curves, |slopes| Test::above(slopes, FLAT)),
     )
 }
 
-fn made(curves: &Curves, look: &Look<'_>, caption: &str, claims: Vec<Claim>) -> Made {
-    let made = curves.made(["players", "gamma"], look, caption);
-    Made { claims, notes: vec![GAME_NOTE.to_owned()], ..made }
+fn made(curves: &Curves, [title, y, caption]: [&str; 3], claims: Vec<Claim>) -> Made {
+    let look = Look { title, x: "γ", y, floor: 1e-12, columns: 3 };
+    Made { claims, notes: notes![GAME_NOTE], ..curves.made(["players", "gamma"], &look, caption) }
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::MAIN, |errors| errors.error)?;
+    let curves = curves(session, &Contender::MAIN, Centre::Median, |errors| errors.error)?;
     let claim = error_grows(
         &curves,
         "all three of the main algorithms have higher error as γ grows",
         "caption of figure 5",
     );
-    let look = Look {
-        title: "Figure 5: error against γ, m = 10n",
-        x: "γ",
-        y: "relative squared error",
-        floor: 1e-12,
-        centre: Centre::Median,
-        columns: 3,
-    };
-    Ok(made(&curves, &look, "Median error by γ", vec![claim]))
+    let words = ["Figure 5: error against γ, m = 10n", "relative squared error", "Median error by γ"];
+    Ok(made(&curves, words, vec![claim]))
 }
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, |errors| errors.error)?;
+    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.error)?;
     let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
-    let look = Look {
-        title: "Figure 6: error of all estimators against γ, m = 10n",
-        x: "γ",
-        y: "relative squared error",
-        floor: 1e-12,
-        centre: Centre::Mean,
-        columns: 3,
-    };
-    Ok(made(&curves, &look, "Mean error by γ", vec![claim]))
+    let title = "Figure 6: error of all estimators against γ, m = 10n";
+    Ok(made(&curves, [title, "relative squared error", "Mean error by γ"], vec![claim]))
 }
 
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, |errors| errors.excess)?;
-    let claim = Claim::over_cases(
+    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.excess)?;
+    let claim = By::SignedRanks.in_all(
         "the linear objective error of no algorithm depends on γ",
         "caption of figure 7",
         &format!(
             "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
         ),
-        By::SignedRanks,
-        Needed::All,
         slope_cases(&curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
     );
-    let look = Look {
-        title: "Figure 7: linear objective error against γ, m = 10n",
-        x: "γ",
-        y: "objective / least − 1",
-        floor: 1e-12,
-        centre: Centre::Mean,
-        columns: 3,
-    };
-    let mut made = made(&curves, &look, "Mean excess of the objective by γ", vec![claim]);
+    let title = "Figure 7: linear objective error against γ, m = 10n";
+    let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
+    let mut made = made(&curves, words, vec![claim]);
     made.notes.push("drawn is the excess of the ratio over 1".to_owned());
     Ok(made)
 }
@@ -164,27 +146,27 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             let small = instance.small()?;
             gammas.push(small.residual / small.span);
             others.push(small.residual / (small.residual + small.span));
-            data.push(vec![
-                known.name.into(),
-                instance.run.into(),
-                (small.residual / small.span).into(),
-                (small.residual / (small.residual + small.span)).into(),
+            data.push(row![
+                known.name,
+                instance.run,
+                small.residual / small.span,
+                small.residual / (small.residual + small.span),
             ]);
         }
         let (ours, other) = (Summary::of(&gammas), Summary::of(&others));
         let paper = printed::column(known.name).map(|column| printed::GAMMA[column]);
         let printed = |quartile: usize| Entry::from(paper.map(|quartiles| quartiles[quartile]));
-        table.push(vec![
-            known.title.into(),
-            ours.first.into(),
+        table.push(row![
+            known.title,
+            ours.first,
             printed(0),
-            ours.median.into(),
+            ours.median,
             printed(1),
-            ours.third.into(),
+            ours.third,
             printed(2),
-            other.first.into(),
-            other.median.into(),
-            other.third.into(),
+            other.first,
+            other.median,
+            other.third
         ]);
         if is_of_paper(known) {
             let below = gammas.iter().filter(|&&gamma| gamma < 2.0).count();
@@ -193,15 +175,14 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         }
     }
     let claims = vec![
-        Claim::over_cases(
-            "on every dataset the third quartile of γ is less than 2",
-            "appendix F",
-            "a dataset; it agrees if γ is below 2 for more than three quarters of the explicands",
-            By::Counts,
-            Needed::All,
-            thirds,
-        )
-        .prints(printed::third_quartiles_of_gamma()),
+        By::Counts
+            .in_all(
+                "on every dataset the third quartile of γ is less than 2",
+                "appendix F",
+                "a dataset; it agrees if γ is below 2 for more than three quarters of the explicands",
+                thirds,
+            )
+            .prints(printed::third_quartiles_of_gamma()),
         corollary_4_1(&experiment)?,
     ];
     Ok(Made {
@@ -209,13 +190,11 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         figure: None,
         tables: vec![table],
         claims,
-        notes: vec![
-            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows"
-                .to_owned(),
+        notes: notes![
+            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows",
             "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
-             explicand varies"
-                .to_owned(),
-            NOTES[0].to_owned(),
+             explicand varies",
+            NOTES[0],
         ],
         datasets: small_datasets(),
     })
@@ -223,20 +202,11 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
 
 /// Corollary 4.1 in every run: with ε the excess of the objective, computed from its definition, ‖φ̃ − φ‖² ≤ εγ‖φ‖².
 fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
-    let settings: Vec<Setting> = experiment
-        .datasets
-        .iter()
-        .enumerate()
-        .map(|(dataset, series)| Setting {
-            dataset,
-            contender: LeverageShap,
-            budget: TABLE_MULTIPLE * series.known.players,
-            noise: Noise::NONE,
-        })
-        .collect();
     let (mut checked, mut held, mut tightest) = (0usize, 0usize, 0.0f64);
-    for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
-        for (instance, estimate) in experiment.datasets[setting.dataset].instances.iter().zip(&estimates) {
+    for (dataset, series) in experiment.datasets.iter().enumerate() {
+        let budget = TABLE_MULTIPLE * series.known.players;
+        let estimates = experiment.estimates_on(dataset, &[LeverageShap], budget)?.concat();
+        for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
             // Below that the rounding of the objective shows: some 1e-14 of it.

@@ -121,9 +121,7 @@ mod tests {
     use apportion::estimators::exact;
 
     fn instances(name: &str) -> Vec<Instance> {
-        let empty = tempfile::tempdir().unwrap();
-        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
-        let dataset = library.get(known(name)).unwrap().unwrap();
+        let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
         (0..3).map(|run| Instance::new(&dataset, run, 0).unwrap()).collect()
     }
 

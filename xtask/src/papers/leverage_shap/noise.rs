@@ -3,89 +3,63 @@
 use anyhow::Result;
 
 use super::contender::Contender::{self, LeverageShap};
-use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::sample_size::third_quartile_near_median;
-use super::sweep::{Curves, Metric, by_noise, experiment, of_paper};
-use crate::comparison::{Centre, Compete, Look, paired};
+use super::sweep::{Along, Curves, Metric, Sweep};
+use crate::comparison::{Centre, Compete, paired};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-const NOISE_NOTE: &str = "the noise of a coalition is the same for all estimators of a run, so estimators that evaluate the same coalitions tie; \
-                          the noise is absolute, so it matters less where predictions are large (Diabetes: hundreds)";
-
 /// Figure 4: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &all_datasets())?;
-    let curves = by_noise(&experiment, &Contender::MAIN, Metric::Error)?;
-    let judged = of_paper(&experiment, &curves);
-    let claims = vec![
-        judged.best(
-            "Leverage SHAP gives the best performance in all settings",
-            "caption of figure 4",
-            Needed::All,
-            &[LeverageShap],
-            Centre::Median,
-        ),
-        third_quartile_near_median(&judged, "caption of figure 4; \"generally matches\""),
-    ];
-    let look = Look {
+    let sweep = Sweep {
         title: "Figure 4: error against noise on v, m = 10n",
-        x: "standard deviation σ",
-        y: "relative squared error",
-        floor: 1e-8,
+        along: Along::Noise,
+        metric: Metric::Error,
+        contenders: &Contender::MAIN,
         centre: Centre::Median,
-        columns: 4,
     };
-    let made = curves.made(["dataset", "sigma"], &look, "Median error by noise");
-    Ok(Made { claims, notes: notes(), datasets: all_datasets(), ..made })
+    sweep.made(session, |_, _, judged| {
+        Ok(vec![
+            judged.best(
+                "Leverage SHAP gives the best performance in all settings",
+                "caption of figure 4",
+                &[LeverageShap],
+            ),
+            third_quartile_near_median(judged, "caption of figure 4; \"generally matches\""),
+        ])
+    })
 }
 
 /// Figure 9: mean error of all estimators.
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &all_datasets())?;
-    let curves = by_noise(&experiment, Contender::ALL, Metric::Error)?;
-    let claims = vec![of_paper(&experiment, &curves).best(
-        "Leverage SHAP gives the best performance in almost all settings",
-        "caption of figure 9",
-        Needed::Most,
-        &[LeverageShap],
-        Centre::Mean,
-    )];
-    let look = Look {
+    let sweep = Sweep {
         title: "Figure 9: error of all estimators against noise on v, m = 10n",
-        x: "standard deviation σ",
-        y: "relative squared error",
-        floor: 1e-8,
+        along: Along::Noise,
+        metric: Metric::Error,
+        contenders: Contender::ALL,
         centre: Centre::Mean,
-        columns: 4,
     };
-    let made = curves.made(["dataset", "sigma"], &look, "Mean error by noise");
-    Ok(Made { claims, notes: notes(), datasets: all_datasets(), ..made })
+    sweep.made(session, |_, _, judged| {
+        Ok(vec![judged.best_in(
+            Needed::Most,
+            "Leverage SHAP gives the best performance in almost all settings",
+            "caption of figure 9",
+            &[LeverageShap],
+        )])
+    })
 }
 
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig11(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &small_datasets())?;
-    let curves = by_noise(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
-    let judged = of_paper(&experiment, &curves);
-    let claims = vec![error_grows(&judged), no_clear_winner(&judged)];
-    let mut notes = notes();
-    notes.push(OBJECTIVE_NOTE.to_owned());
-    let look = Look {
+    let sweep = Sweep {
         title: "Figure 11: linear objective error against noise on v, m = 10n",
-        x: "standard deviation σ",
-        y: "objective / least − 1",
-        floor: 1e-8,
+        along: Along::Noise,
+        metric: Metric::ObjectiveExcess,
+        contenders: Contender::ALL,
         centre: Centre::Mean,
-        columns: 4,
     };
-    let made = curves.made(["dataset", "sigma"], &look, "Mean excess of the objective by noise");
-    Ok(Made { claims, notes, datasets: small_datasets(), ..made })
-}
-
-fn notes() -> Vec<String> {
-    NOTES.into_iter().chain([NOISE_NOTE]).map(str::to_owned).collect()
+    sweep.made(session, |_, _, judged| Ok(vec![error_grows(judged), no_clear_winner(judged)]))
 }
 
 fn error_grows(curves: &Curves) -> Claim {
@@ -103,12 +77,10 @@ fn error_grows(curves: &Curves) -> Claim {
             }
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "the error grows large as σ approaches one for all algorithms",
         "caption of figure 11",
         "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -123,12 +95,10 @@ fn no_clear_winner(curves: &Curves) -> Claim {
         Case::new(one.title(), Test::any(beaten))
     });
     let cases = if curves.open_places().next().is_some() { cases.collect() } else { Vec::new() };
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "there is no clear winner across the datasets",
         "caption of figure 11",
         "an estimator; it agrees if in some setting with m < 2^n another one is below it in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }

@@ -21,6 +21,10 @@ pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖²
      (Pythagoras and Lemma 3.3), which does not cancel, where the paper draws the ratio, which falls below 1 by rounding; \
      runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are left out";
 
+/// What reports on noise say.
+pub(super) const NOISE_NOTE: &str = "the noise of a coalition is the same for all estimators of a run, so estimators that evaluate the same coalitions tie; \
+                          the noise is absolute, so it matters less where predictions are large (Diabetes: hundreds)";
+
 pub(super) fn all_datasets() -> Vec<&'static str> {
     printed::DATASETS.to_vec()
 }

@@ -9,10 +9,9 @@ use super::contender::Contender::{
 };
 use super::instance::{Instance, SMALL};
 use super::linear::{least_objective, objective_excess};
-use super::notes::{NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
-use super::sweep::{Curves, Experiment, Metric, by_sample_size, experiment, of_paper};
-use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee, Look};
+use super::sweep::{Along, Curves, Experiment, Metric, Sweep};
+use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
@@ -21,32 +20,26 @@ use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Figure 3: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig3(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &all_datasets())?;
-    let curves = by_sample_size(&experiment, &Contender::MAIN, Metric::Error)?;
-    let judged = of_paper(&experiment, &curves);
-    let claims = vec![
-        judged.below(
-            "Leverage SHAP reliably outperforms Optimized Kernel SHAP, but where both are exact",
-            "caption of figure 3",
-            Needed::All,
-            (LeverageShap, OptimizedKernelShap),
-            Centre::Median,
-        ),
-        third_quartile_near_median(&judged, "caption of figure 3; \"roughly\"")
-            .prints("0.15 to 1.30 in table 1"),
-        kernel_shap_is_worst(&judged),
-        machine_precision(&judged),
-    ];
-    let look = Look {
+    let sweep = Sweep {
         title: "Figure 3: error against sample size",
-        x: "evaluations m",
-        y: "relative squared error",
-        floor: 1e-8,
+        along: Along::SampleSize,
+        metric: Metric::Error,
+        contenders: &Contender::MAIN,
         centre: Centre::Median,
-        columns: 4,
     };
-    let made = curves.made(["dataset", "m"], &look, "Median error by sample size");
-    Ok(Made { claims, notes: NOTES.map(str::to_owned).to_vec(), datasets: all_datasets(), ..made })
+    sweep.made(session, |_, _, judged| {
+        Ok(vec![
+            judged.below(
+                "Leverage SHAP reliably outperforms Optimized Kernel SHAP, but where both are exact",
+                "caption of figure 3",
+                (LeverageShap, OptimizedKernelShap),
+            ),
+            third_quartile_near_median(judged, "caption of figure 3; \"roughly\"")
+                .prints("0.15 to 1.30 in table 1"),
+            kernel_shap_is_worst(judged),
+            machine_precision(judged),
+        ])
+    })
 }
 
 /// The claim that the third quartile of Leverage SHAP is about the median of Optimized Kernel SHAP.
@@ -55,12 +48,10 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
     let quantities = [|summary: &Summary| summary.third, |summary: &Summary| summary.median];
     let pair = (LeverageShap, OptimizedKernelShap);
-    Claim::over_cases(
+    By::Resampling.in_most(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
         "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, as it is in table 1",
-        By::Resampling,
-        Needed::Most,
         curves.summary_cases(curves.open_places(), pair, quantities, 1.5),
     )
 }
@@ -71,12 +62,10 @@ fn kernel_shap_is_worst(curves: &Curves) -> Claim {
         let tests = rivals.map(|rival| curves.is_below(place, (rival, KernelShap), 1.0));
         Case::new(curves.place(place.0, place.1), Test::all(tests))
     });
-    Claim::over_cases(
+    By::SignedRanks.in_all(
         "Kernel SHAP gives the highest error in all settings",
         "section 5",
         "a dataset and sample size; it agrees if Kernel SHAP is above both others in the same run",
-        By::SignedRanks,
-        Needed::All,
         cases,
     )
 }
@@ -101,86 +90,64 @@ fn machine_precision(curves: &Curves) -> Claim {
 
 /// Figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &all_datasets())?;
-    let curves = by_sample_size(&experiment, Contender::ALL, Metric::Error)?;
-    let judged = of_paper(&experiment, &curves);
-    let small = judged.only(|panel| experiment.datasets[panel].known.players <= SMALL, &Contender::OF_PAPER);
-    let claims = vec![
-        judged.best(
-            "Leverage SHAP reliably gives the best performance",
-            "caption of figure 8",
-            Needed::All,
-            &[LeverageShap],
-            Centre::Mean,
-        ),
-        judged.below(
-            "paired sampling improves Leverage SHAP in all settings",
-            "section 5, additional experiments",
-            Needed::All,
-            (LeverageShap, LeverageShapUnpaired),
-            Centre::Mean,
-        ),
-        small.below(
-            "Bernoulli sampling (without replacement) improves Leverage SHAP for small n (here: n ≤ 12)",
-            "section 5, additional experiments",
-            Needed::All,
-            (LeverageShap, LeverageShapWithReplacement),
-            Centre::Mean,
-        ),
-        curves.below(
-            "Leverage SHAP with deterministic counts is not behind algorithm 1, whose counts are drawn",
-            "this project",
-            Needed::NotBehind,
-            (LeverageShap, LeverageShapBernoulli),
-            Centre::Mean,
-        ),
-    ];
-    let look = Look {
+    let sweep = Sweep {
         title: "Figure 8: error of all estimators against sample size",
-        x: "evaluations m",
-        y: "relative squared error",
-        floor: 1e-8,
+        along: Along::SampleSize,
+        metric: Metric::Error,
+        contenders: Contender::ALL,
         centre: Centre::Mean,
-        columns: 4,
     };
-    let made = curves.made(["dataset", "m"], &look, "Mean error by sample size");
-    Ok(Made { claims, notes: NOTES.map(str::to_owned).to_vec(), datasets: all_datasets(), ..made })
+    sweep.made(session, |experiment, curves, judged| {
+        let is_small = |panel: usize| experiment.datasets[panel].known.players <= SMALL;
+        let small = judged.only(is_small, &Contender::OF_PAPER);
+        Ok(vec![
+            judged.best(
+                "Leverage SHAP reliably gives the best performance",
+                "caption of figure 8",
+                &[LeverageShap],
+            ),
+            judged.below(
+                "paired sampling improves Leverage SHAP in all settings",
+                "section 5, additional experiments",
+                (LeverageShap, LeverageShapUnpaired),
+            ),
+            small.below(
+                "Bernoulli sampling (without replacement) improves Leverage SHAP for small n (here: n ≤ 12)",
+                "section 5, additional experiments",
+                (LeverageShap, LeverageShapWithReplacement),
+            ),
+            curves.below_in(
+                Needed::NotBehind,
+                "Leverage SHAP with deterministic counts is not behind algorithm 1, whose counts are drawn",
+                "this project",
+                (LeverageShap, LeverageShapBernoulli),
+            ),
+        ])
+    })
 }
 
 /// Figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<Made> {
-    let experiment = experiment(session, &small_datasets())?;
-    let curves = by_sample_size(&experiment, Contender::ALL, Metric::ObjectiveExcess)?;
-    let judged = of_paper(&experiment, &curves);
-    let claims = vec![
-        judged.best(
+    let sweep = Sweep {
+        title: "Figure 10: linear objective error against sample size",
+        along: Along::SampleSize,
+        metric: Metric::ObjectiveExcess,
+        contenders: Contender::ALL,
+        centre: Centre::Mean,
+    };
+    sweep.made(session, |experiment, _, judged| {
+        let lowest = judged.best(
             "Leverage SHAP quickly achieves the lowest error in all settings",
             "caption of figure 10",
-            Needed::All,
             &[LeverageShap],
-            Centre::Mean,
-        ),
-        judged.best(
+        );
+        let ablated = judged.best(
             "Leverage SHAP, or its ablated version without Bernoulli sampling, gives the best performance",
             "appendix H",
-            Needed::All,
             &[LeverageShap, LeverageShapWithReplacement],
-            Centre::Mean,
-        ),
-        theorem_1_1(&experiment)?,
-    ];
-    let mut notes = NOTES.map(str::to_owned).to_vec();
-    notes.push(OBJECTIVE_NOTE.to_owned());
-    let look = Look {
-        title: "Figure 10: linear objective error against sample size",
-        x: "evaluations m",
-        y: "objective / least − 1",
-        floor: 1e-8,
-        centre: Centre::Mean,
-        columns: 4,
-    };
-    let made = curves.made(["dataset", "m"], &look, "Mean excess of the objective by sample size");
-    Ok(Made { claims, notes, datasets: small_datasets(), ..made })
+        );
+        Ok(vec![lowest, ablated, theorem_1_1(experiment)?])
+    })
 }
 
 /// Theorem 1.1, of Leverage SHAP.

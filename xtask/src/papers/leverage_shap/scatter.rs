@@ -4,13 +4,13 @@ use anyhow::Result;
 
 use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKernelShap};
 use super::notes::{NOTES, all_datasets};
-use super::sweep::{Setting, experiment, is_of_paper};
-use crate::comparison::{Compete, Noise, covers_all, squared_distance, squared_norm};
+use super::sweep::{experiment, is_of_paper};
+use crate::comparison::{Compete, covers_all, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Test};
 
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
@@ -30,12 +30,11 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = MULTIPLE * known.players;
-        let settings =
-            Contender::MAIN.map(|contender| Setting { dataset, contender, budget, noise: Noise::NONE });
         let drawn_runs = (POINTS / known.players).max(1);
         let (mut marks, mut deviations) = (vec![Mark::Identity], Vec::new());
         let mut by_run: Vec<Vec<f64>> = Vec::new();
-        for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
+        let estimates = experiment.estimates_on(dataset, &Contender::MAIN, budget)?;
+        for (contender, estimates) in Contender::MAIN.into_iter().zip(estimates) {
             let (mut points, mut norm) = (Vec::new(), 0.0);
             let mut distances = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
@@ -46,17 +45,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
                 }
                 for (player, (&truth, &value)) in instance.truth.iter().zip(&estimate.values).enumerate() {
                     points.push((truth, value));
-                    data.push(vec![
-                        known.name.into(),
-                        setting.contender.title().into(),
-                        instance.run.into(),
-                        player.into(),
-                        truth.into(),
-                        value.into(),
-                    ]);
+                    data.push(row![known.name, contender.title(), instance.run, player, truth, value]);
                 }
             }
-            marks.push(Mark::Points { style: setting.contender.style(), points });
+            marks.push(Mark::Points { style: contender.style(), points });
             deviations.push(distances.iter().sum::<f64>() / norm);
             by_run.push(distances);
         }
@@ -93,12 +85,10 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
             note: "The line is predicted = true.".to_owned(),
         }),
         tables: vec![table],
-        claims: vec![Claim::over_cases(
+        claims: vec![By::SignedRanks.in_all(
             "Leverage SHAP is more accurate than Kernel SHAP and Optimized Kernel SHAP",
             "caption of figure 1",
             "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of both others in the same run",
-            By::SignedRanks,
-            Needed::All,
             cases,
         )],
         notes,

@@ -9,10 +9,10 @@ use super::contender::Contender;
 use crate::comparison::Compete;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
-use crate::reproduce::report::{Table, significant};
+use crate::reproduce::report::{Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 const PLAYERS: [usize; 3] = [10, 100, 1000];
 
@@ -42,14 +42,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             sample.coalitions().sizes().iter().for_each(|&size| counts[size as usize] += 1);
             let sizes = 1..players;
             for size in sizes.clone() {
-                data.push(vec![
-                    players.into(),
-                    name.into(),
-                    size.into(),
-                    law.probability(size).into(),
-                    counts[size].into(),
-                    draws.into(),
-                ]);
+                data.push(row![players, name, size, law.probability(size), counts[size], draws]);
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
             // Where there are 999 sizes, every eighth point is enough to see.
@@ -61,13 +54,13 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             });
             let fit = chi_squared(&counts, &law, draws);
             let ratio = law.probability(1) / law.probability(players / 2);
-            table.push(vec![
-                players.into(),
-                name.into(),
-                law.probability(1).into(),
-                law.probability(players / 2).into(),
-                ratio.into(),
-                fit.deviation().into(),
+            table.push(row![
+                players,
+                name,
+                law.probability(1),
+                law.probability(players / 2),
+                ratio,
+                fit.deviation()
             ]);
             let other =
                 if name == "kernel" { SizeLaw::leverage(players)? } else { SizeLaw::kernel(players)? };
@@ -105,9 +98,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
         }),
         tables: vec![table],
         claims: claims(&ratios, agrees),
-        notes: vec![
-            "the probability axis is logarithmic, so that both laws can be read at n = 1000".to_owned(),
-        ],
+        notes: notes!["the probability axis is logarithmic, so that both laws can be read at n = 1000"],
         datasets: Vec::new(),
     })
 }
@@ -138,12 +129,10 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
             Some(all("kernel", |ratio| ratio > 1.0)),
             format!("P(1) / P(n/2) = {}", said("kernel")),
         ),
-        Claim::over_cases(
+        By::Fit.in_all(
             "our samplers draw from these laws",
             "this project",
             "an n and a law; for it speaks that the draws rule the other law out, against it that they rule this one out",
-            By::Fit,
-            Needed::All,
             agrees,
         ),
     ]

@@ -4,14 +4,16 @@ use anyhow::Result;
 
 use super::contender::Contender;
 use super::instance::Instance;
+use super::notes::{NOISE_NOTE, NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
-use crate::comparison::{self, Estimate, Noise, Series, Step};
+use crate::comparison::{self, Centre, Estimate, Look, Noise, Series, Step};
+use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::Known;
 use crate::reproduce::session::Session;
+use crate::reproduce::verdict::Claim;
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
-pub(crate) type Setting = comparison::Setting<Contender>;
 
 /// The multiple of n at which noise, γ and tables 1 and 4 are measured.
 pub(crate) const TABLE_MULTIPLE: usize = 10;
@@ -41,22 +43,62 @@ pub(crate) fn experiment<'a>(session: &'a Session, names: &[&str]) -> Result<Exp
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// m = 5n … 160n, without noise.
+    SampleSize,
+    /// σ = 0 … 1 on v, at m = 10n.
+    Noise,
+}
+
+/// A figure of a sweep.
+pub(crate) struct Sweep {
+    pub(crate) title: &'static str,
+    pub(crate) along: Along,
+    pub(crate) metric: Metric,
+    pub(crate) contenders: &'static [Contender],
+    pub(crate) centre: Centre,
+}
+
+impl Sweep {
+    /// The figure on all datasets where its metric can be had, with the claims that are made of all its curves and of the paper's alone.
+    pub(crate) fn made(
+        &self,
+        session: &Session,
+        claims: impl FnOnce(&Experiment<'_>, &Curves, &Curves) -> Result<Vec<Claim>>,
+    ) -> Result<Made> {
+        let (datasets, y, what) = match self.metric {
+            Metric::Error => (all_datasets(), "relative squared error", "error"),
+            Metric::ObjectiveExcess => (small_datasets(), "objective / least − 1", "excess of the objective"),
+        };
+        let (steps, x, column, by) = match self.along {
+            Along::SampleSize => (comparison::by_sample_size(), "evaluations m", "m", "sample size"),
+            Along::Noise => {
+                let steps = comparison::by_noise(TABLE_MULTIPLE, Noise::absolute);
+                (steps, "standard deviation σ", "sigma", "noise")
+            }
+        };
+        let experiment = experiment(session, &datasets)?;
+        let curves = sweep(&experiment, self.contenders, self.metric, &steps, self.centre)?;
+        let claims = claims(&experiment, &curves, &of_paper(&experiment, &curves))?;
+        let look = Look { title: self.title, x, y, floor: 1e-8, columns: 4 };
+        let centre = if self.centre == Centre::Median { "Median" } else { "Mean" };
+        let made = curves.made(["dataset", column], &look, &format!("{centre} {what} by {by}"));
+        let mut notes = NOTES.map(str::to_owned).to_vec();
+        notes.extend((self.along == Along::Noise).then(|| NOISE_NOTE.to_owned()));
+        notes.extend((self.metric == Metric::ObjectiveExcess).then(|| OBJECTIVE_NOTE.to_owned()));
+        Ok(Made { claims, notes, datasets, ..made })
+    }
+}
+
 /// Error against m = 5n … 160n, without noise.
 pub(crate) fn by_sample_size(
     experiment: &Experiment<'_>,
     contenders: &[Contender],
     metric: Metric,
 ) -> Result<Curves> {
-    sweep(experiment, contenders, metric, &comparison::by_sample_size())
-}
-
-/// Error against noise σ = 0 … 1 on v, at m = 10n.
-pub(crate) fn by_noise(
-    experiment: &Experiment<'_>,
-    contenders: &[Contender],
-    metric: Metric,
-) -> Result<Curves> {
-    sweep(experiment, contenders, metric, &comparison::by_noise(TABLE_MULTIPLE, Noise::absolute))
+    sweep(experiment, contenders, metric, &comparison::by_sample_size(), Centre::Mean)
 }
 
 /// The curves that the paper's claims speak of: its datasets and estimators alone.
@@ -74,6 +116,9 @@ fn sweep(
     contenders: &[Contender],
     metric: Metric,
     steps: &[Step],
+    centre: Centre,
 ) -> Result<Curves> {
-    comparison::sweep(experiment, contenders, steps, |instance, _, estimate| metric.of(instance, estimate))
+    comparison::sweep(experiment, contenders, steps, centre, |instance, _, estimate| {
+        metric.of(instance, estimate)
+    })
 }

@@ -58,35 +58,14 @@ impl Synthetic {
     }
 }
 
-/// One estimate on one synthetic game.
+/// What tells an estimate on one synthetic game from others.
 #[derive(Serialize)]
-struct SyntheticCell<'a> {
+struct SyntheticKey {
     players: usize,
     gamma: f64,
     estimator: &'static str,
     budget: usize,
     run: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    contender: Contender,
-    #[serde(skip)]
-    digest: &'a Digest,
-    #[serde(skip)]
-    drawn: &'a Drawn,
-}
-
-impl Cell for SyntheticCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "synthetic",
-            protocol: PROTOCOL,
-            games: &self.drawn.played,
-            method: self.digest,
-            truth: Some(&self.drawn.truth),
-            seed: self.seed,
-        }
-    }
 }
 
 /// A game that is the same for all contenders, and what tells it from others.
@@ -136,44 +115,42 @@ pub(crate) fn errors(
     let mut cells = Vec::new();
     for contender in contenders {
         for (&gamma, drawn) in gammas.iter().zip(&drawn) {
-            cells.extend(drawn.iter().enumerate().map(|(run, drawn)| SyntheticCell {
-                players,
-                gamma,
-                estimator: contender.title(),
-                budget: multiple * players,
-                run,
-                seed: session.seed,
-                contender: *contender,
-                digest: &digests[contender],
-                drawn,
+            cells.extend(drawn.iter().enumerate().map(|(run, drawn)| Cell {
+                key: SyntheticKey {
+                    players,
+                    gamma,
+                    estimator: contender.title(),
+                    budget: multiple * players,
+                    run,
+                },
+                made_of: {
+                    let method = &digests[contender];
+                    Ingredients::new("synthetic", PROTOCOL, session.seed, &drawn.played, method)
+                        .against(&drawn.truth)
+                },
+                with: (*contender, &drawn.synthetic),
             }));
         }
     }
     let results = session.results(&cells, |cell| {
-        measure(cell).with_context(|| format!("{} on a synthetic game, γ = {}", cell.estimator, cell.gamma))
+        let SyntheticKey { estimator, gamma, .. } = cell.key;
+        measure(cell).with_context(|| format!("{estimator} on a synthetic game, γ = {gamma}"))
     })?;
     let mut rest = results.into_iter();
     let mut level = || rest.by_ref().take(session.runs).collect::<Vec<_>>();
     Ok(contenders.iter().map(|_| gammas.iter().map(|_| level()).collect()).collect())
 }
 
-fn measure(cell: &SyntheticCell<'_>) -> Result<Errors> {
-    let synthetic = &cell.drawn.synthetic;
-    let seed = derive_seed(&(
-        "synthetic estimate",
-        cell.estimator,
-        cell.players,
-        cell.gamma,
-        cell.budget,
-        cell.run,
-        cell.seed,
-    ))?;
-    let explanation = cell.contender.estimator().estimate(&synthetic.game, cell.budget, seed)?;
+fn measure(cell: &Cell<SyntheticKey, (Contender, &Synthetic)>) -> Result<Errors> {
+    let SyntheticKey { players, gamma, estimator, budget, run } = cell.key;
+    let (contender, synthetic) = cell.with;
+    let seed = ("synthetic estimate", estimator, players, gamma, budget, run, cell.made_of.seed);
+    let explanation = contender.estimator().estimate(&synthetic.game, budget, derive_seed(&seed)?)?;
     let distance = squared_distance(&explanation.values, &synthetic.truth);
     // Σφ̃ = Σφ = 0, so the distance is its own projection.
     Ok(Errors {
         error: distance / squared_norm(&synthetic.truth),
-        excess: distance / (cell.players as f64 * synthetic.residual),
+        excess: distance / (players as f64 * synthetic.residual),
     })
 }
 

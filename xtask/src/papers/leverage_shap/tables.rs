@@ -5,12 +5,10 @@ use anyhow::Result;
 use super::contender::Contender::{self, LeverageShap, OptimizedKernelShap, PermutationShap};
 use super::notes::{NOTES, all_datasets};
 use super::printed;
-use super::sweep::{
-    Curves, Metric, Setting, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper,
-};
-use crate::comparison::{Centre, Compete, MULTIPLES, Noise, covers_all, picked};
+use super::sweep::{Curves, Metric, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper};
+use crate::comparison::{Centre, Compete, MULTIPLES, covers_all, picked};
 use crate::reproduce::catalogue::Made;
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, notes, row, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
@@ -41,33 +39,24 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
     for (dataset, series) in experiment.datasets.iter().enumerate() {
         let known = series.known;
         let budget = TABLE_MULTIPLE * known.players;
-        let settings: Vec<Setting> = contenders
-            .iter()
-            .map(|&contender| Setting { dataset, contender, budget, noise: Noise::NONE })
-            .collect();
         let mut errors = Vec::new();
-        for (setting, estimates) in settings.iter().zip(experiment.estimates(&settings)?) {
+        let estimates = experiment.estimates_on(dataset, contenders, budget)?;
+        for (&contender, estimates) in contenders.iter().zip(estimates) {
             let mut sample = Vec::new();
             for (instance, estimate) in series.instances.iter().zip(&estimates) {
                 let error = instance.relative_error(&estimate.values);
                 sample.push(error);
-                data.push(vec![
-                    known.name.into(),
-                    setting.contender.title().into(),
-                    instance.run.into(),
-                    estimate.evaluations.into(),
-                    error.into(),
-                ]);
+                data.push(row![known.name, contender.title(), instance.run, estimate.evaluations, error]);
             }
             let summary = Summary::of(&sample);
-            let paper = printed::errors(setting.contender, known.name);
-            let mut row = vec![Entry::from(known.heading()), Entry::from(setting.contender.title())];
+            let paper = printed::errors(contender, known.name);
+            let mut row = vec![Entry::from(known.heading()), Entry::from(contender.title())];
             for (statistic, (_, ours)) in summary.named().into_iter().enumerate() {
                 row.push(Entry::from(ours));
                 row.push(Entry::from(paper.map(|paper| paper[statistic])));
             }
             table.push(row);
-            errors.push((setting.contender, sample));
+            errors.push((contender, sample));
         }
         datasets.push(DatasetErrors {
             title: known.title,
@@ -128,12 +117,10 @@ impl Errors {
         let rivals = Contender::OF_PAPER.into_iter().filter(|&rival| rival != LeverageShap);
         let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.of(*rival).is_some());
         let pairs: Vec<_> = rivals.filter(there).map(|rival| (LeverageShap, rival)).collect();
-        Claim::over_cases(
+        By::Resampling.in_all(
             claim,
             source,
             "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the others",
-            By::Resampling,
-            Needed::All,
             self.cases(&pairs),
         )
         .and(&self.means(&[LeverageShap]))
@@ -201,12 +188,11 @@ pub(crate) fn table4(session: &Session) -> Result<Made> {
         ),
     ];
     let mut made = made(errors, claims);
-    made.notes.push(
+    made.notes.extend(notes![
         "the paper prints an error of 0.03 for Leverage SHAP (Unpaired) on IRIS, where m = 40 covers all 16 coalitions: its \
          ablation must draw with replacement there; ours draws without replacement and is exact there. The paper prints no row \
-         for Leverage SHAP w/o Bernoulli"
-            .to_owned(),
-    );
+         for Leverage SHAP w/o Bernoulli",
+    ]);
     Ok(made)
 }
 
@@ -260,7 +246,7 @@ fn ratio_table(curves: &Curves, names: &[&str], caption: &str, centre: Centre) -
         let mut row = vec![Entry::from(title.as_str())];
         for level in 0..curves.levels.len() {
             let ours = if open.contains(&(panel, level)) {
-                curves.ratio((panel, level), RATIO, centre).map_or("–".to_owned(), significant)
+                curves.ratio_of((panel, level), RATIO, centre).map_or("–".to_owned(), significant)
             } else {
                 "exact".to_owned()
             };
@@ -275,22 +261,18 @@ fn ratio_table(curves: &Curves, names: &[&str], caption: &str, centre: Centre) -
 
 fn ratio_data(curves: &Curves, names: &[&str]) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
-    let mut data =
-        Table::new("data", ["dataset", "m", "ratio_of_means", "ratio_of_medians", "exact", "paper"]);
-    for (panel, &name) in names.iter().enumerate() {
-        for (level, known) in curves.levels.iter().enumerate() {
-            let place = (panel, level);
-            data.push(vec![
-                name.into(),
-                known.label.as_str().into(),
-                curves.ratio(place, RATIO, Centre::Mean).into(),
-                curves.ratio(place, RATIO, Centre::Median).into(),
-                if open.contains(&place) { "no" } else { "yes" }.into(),
-                printed::column(name).map(|column| printed::RATIOS[column][level]).into(),
-            ]);
-        }
-    }
-    data
+    table!("data", [
+        for (panel, &name) in names.iter().enumerate();
+        for (level, known) in curves.levels.iter().enumerate();
+        let place = (panel, level);
+    ]
+        "dataset" => name,
+        "m" => known.label.as_str(),
+        "ratio_of_means" => curves.ratio_of(place, RATIO, Centre::Mean),
+        "ratio_of_medians" => curves.ratio_of(place, RATIO, Centre::Median),
+        "exact" => if open.contains(&place) { "no" } else { "yes" },
+        "paper" => printed::column(name).map(|column| printed::RATIOS[column][level]),
+    )
 }
 
 /// The average over `places` of the ratio of some runs' errors.
@@ -300,28 +282,22 @@ fn average_ratio(curves: &Curves, places: &[(usize, usize)], centre: Centre, run
     ratios.sum::<f64>() / places.len() as f64
 }
 
-/// An average of ratios, and what it is of runs drawn again.
+/// An average of ratios.
 struct Average {
     what: &'static str,
-    value: f64,
-    resamples: Resamples,
+    ratio: Resamples,
 }
 
 impl Average {
     fn new(curves: &Curves, what: &'static str, places: &[(usize, usize)], centre: Centre) -> Option<Self> {
         let runs = places.iter().map(|&place| curves.errors(place, RATIO.0).len()).min()?;
-        let each: Vec<usize> = (0..runs).collect();
-        Some(Self {
-            what,
-            value: average_ratio(curves, places, centre, &each),
-            resamples: Resamples::of(runs, |runs| average_ratio(curves, places, centre, runs)),
-        })
+        Some(Self { what, ratio: Resamples::of(runs, |runs| average_ratio(curves, places, centre, runs)) })
     }
 
     /// The case that it is below `limit`.
     fn below(&self, limit: f64) -> Case {
-        let name = format!("{} at most {limit} ({})", self.what, significant(self.value));
-        Case::new(name, self.resamples.below(limit))
+        let name = format!("{} at most {limit} ({})", self.what, significant(self.ratio.value));
+        Case::new(name, self.ratio.below(limit))
     }
 }
 
@@ -336,36 +312,30 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
         Average::new(curves, "medians at 10n", &at_table, Centre::Median),
     ];
     let reduction = means.iter().flat_map(|means| {
-        let at_least = format!("at least 0.4 ({})", significant(means.value));
-        [means.below(1.0), means.below(0.6), Case::new(at_least, means.resamples.above(0.4))]
+        let at_least = format!("at least 0.4 ({})", significant(means.ratio.value));
+        [means.below(1.0), means.below(0.6), Case::new(at_least, means.ratio.above(0.4))]
     });
     let target = means.iter().chain(averages.iter().flatten()).map(|average| average.below(0.75));
     let reduction: Vec<Case> = reduction.collect();
     vec![
-        Claim::over_cases(
+        By::Resampling.in_all(
             "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction",
             "caption of table 2",
             "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most 0.6, at least 0.4",
-            By::Resampling,
-            Needed::All,
             reduction,
         )
         .prints(printed::AVERAGE_RATIO.to_string()),
-        Claim::over_cases(
+        By::Resampling.in_all(
             "Leverage SHAP has the smaller average error in every entry",
             "table 2",
             "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
-            By::Resampling,
-            Needed::All,
             curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
         )
         .prints(printed::ratios()),
-        Claim::over_cases(
+        By::Resampling.in_all(
             "Leverage SHAP's error is at most 0.75 of Optimized Kernel SHAP's",
             "target of this project",
             "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m = 10n",
-            By::Resampling,
-            Needed::All,
             target,
         ),
     ]
@@ -399,6 +369,7 @@ mod tests {
                     tick: String::new(),
                 })
                 .to_vec(),
+            centre: Centre::Mean,
         }
     }
 

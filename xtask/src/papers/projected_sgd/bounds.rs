@@ -25,16 +25,16 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::task::{PairGame, Pairs, Task};
-use super::theory::{GradientBounds, StepRule};
-use crate::comparison::squared_distance;
+use super::theory::{GradientBounds, StepRule, weights};
+use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
-use crate::reproduce::statistics::slope;
+use crate::reproduce::statistics::{mean, slope};
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test, Verdict, are_contradicted};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_contradicted};
 
 const PLAYERS: [usize; 3] = [4, 8, 12];
 
@@ -152,7 +152,7 @@ impl Known {
         let truth = enumerate(&game, Semivalue::Shapley)?.values().to_vec();
         let values = game.values_in_order();
         let value = values.iter().map(|value| (value - values[0]).abs()).fold(0.0, f64::max);
-        let norm = ROOM * square(&truth).sqrt();
+        let norm = ROOM * squared_norm(&truth).sqrt();
         let mean = truth.iter().sum::<f64>() / players as f64;
         let start = truth.iter().map(|value| (value - mean).powi(2)).sum();
         let bounds = GradientBounds { players, norm, value, law: GradientLaw::Importance };
@@ -178,7 +178,7 @@ impl Known {
             let drawn: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut rng)).collect();
             let mean = drawn.iter().sum::<f64>() / n as f64;
             let along: Vec<f64> = drawn.iter().map(|value| value - mean).collect();
-            let length = square(&along).sqrt();
+            let length = squared_norm(&along).sqrt();
             points.push(along.iter().map(|value| centre + radius * value / length).collect());
         }
         let most = points.iter().map(|point| self.gradient_square(point)).fold(0.0, f64::max);
@@ -206,21 +206,6 @@ impl Known {
             })
             .sum()
     }
-}
-
-fn square(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum()
-}
-
-/// `w_S` by size: (n − 1) / (C(n, l) l (n − l)).
-fn weights(players: usize) -> Vec<f64> {
-    let mut weights = vec![0.0; players + 1];
-    let mut binomial = 1.0;
-    for (size, weight) in weights.iter_mut().enumerate().take(players).skip(1) {
-        binomial *= (players - size + 1) as f64 / size as f64;
-        *weight = (players - 1) as f64 / (binomial * (size * (players - size)) as f64);
-    }
-    weights
 }
 
 /// The least and the largest eigenvalue of the Hessian of F along the plane, by its form `2 Σ_S w_S (x·u)²` on an orthonormal basis.
@@ -259,47 +244,26 @@ fn curvatures(players: usize) -> (f64, f64) {
     })
 }
 
-/// A run of every length on one game.
+/// What tells a run of every length on one game from others.
 #[derive(Serialize)]
-struct RunCell<'a> {
+struct RunKey {
     players: usize,
     pair: usize,
     kind: Kind,
     steps: [usize; 5],
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    known: &'a Known,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    method: Digest,
-}
-
-impl Cell for RunCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "bounds",
-            protocol: 1,
-            games: self.played,
-            method: &self.method,
-            // Enumerated from the game.
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// ‖φ̂ − φ*‖²/D² by T.
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
-fn errors(cell: &RunCell<'_>) -> Result<Errors> {
-    let seed = derive_seed(&("bounds", cell.players, cell.pair, cell.kind, cell.seed))?;
-    let estimator = cell.kind.estimator(cell.known);
+fn errors(cell: &Cell<RunKey, &Known>) -> Result<Errors> {
+    let (RunKey { players, pair, kind, .. }, known) = (&cell.key, cell.with);
+    let seed = derive_seed(&("bounds", players, pair, kind, cell.made_of.seed))?;
+    let estimator = kind.estimator(known);
     let error = |steps: usize| -> Result<f64> {
-        let explanation = estimator.estimate(&cell.known.game, steps + 2, seed)?;
-        Ok(squared_distance(&explanation.values, &cell.known.truth) / cell.known.norm.powi(2))
+        let explanation = estimator.estimate(&known.game, steps + 2, seed)?;
+        Ok(squared_distance(&explanation.values, &known.truth) / known.norm.powi(2))
     };
     Ok(Errors(STEPS.into_iter().map(error).collect::<Result<_>>()?))
 }
@@ -333,7 +297,7 @@ impl Series {
 
     /// The largest mean over the games of the error in units of its bound.
     fn largest_share(&self) -> f64 {
-        (0..STEPS.len()).map(|level| mean_of(&self.shares(level))).fold(0.0, f64::max)
+        (0..STEPS.len()).map(|level| mean(&self.shares(level))).fold(0.0, f64::max)
     }
 
     fn shares(&self, level: usize) -> Vec<f64> {
@@ -348,10 +312,6 @@ impl Series {
     fn falls_as(&self, power: f64) -> Test {
         Resamples::of(self.errors.len(), |games| self.slope(games)).below(SLACK - power)
     }
-}
-
-fn mean_of(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 /// Errors beside their bounds.
@@ -370,15 +330,11 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
                 let estimator = kind.estimator(known);
                 let answer = estimator.estimate(&known.game, STEPS[0] + 2, 1)?;
                 let method = Digest::of_data(&(estimator.name(), estimator.settings(), answer))?;
-                cells.push(RunCell {
-                    players,
-                    pair,
-                    kind,
-                    steps: STEPS,
-                    seed: session.seed,
-                    known,
-                    played,
-                    method,
+                // The truth is enumerated from the game.
+                cells.push(Cell {
+                    key: RunKey { players, pair, kind, steps: STEPS },
+                    made_of: Ingredients::new("bounds", 1, session.seed, played, &method),
+                    with: known,
                 });
             }
         }
@@ -399,14 +355,12 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         figure: Some(figure(&all)),
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &gradients),
-        notes: vec![
+        notes: notes![
             "the paper's simulated regression task with few features, so that games are known whole: C is the largest |v(S)|, D is 1.1 ‖φ*‖; \
-             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step"
-                .to_owned(),
+             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step",
             "constants are the corrected ones: F has the Hessian 2XᵀWX, so that μ = 2(1 − 1/d), where 1 − 1/d is printed; κ = B/μ, where 4 times \
              that (by the printed μ: 2 times) is printed, so that the printed 4κ²/T is 16 times as large; for steps as 1/√t the sums of the paper's \
-             source come to 3DB/√T, where 2DB/√T is printed"
-                .to_owned(),
+             source come to 3DB/√T, where 2DB/√T is printed",
         ],
         datasets: Vec::new(),
     })
@@ -493,7 +447,7 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64) -> Claim {
         }
     }
     let evidence = format!("beside it {}", beside.join("; "));
-    let judged = Claim::over_cases(
+    let judged = By::Resampling.in_all(
         claim,
         "section 4.2, constants corrected",
         &format!(
@@ -501,8 +455,6 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64) -> Claim {
              over games of the error in units of its bound is below 1 at every T. Where no other method contradicts the slope, there is no verdict",
             SLACK - power
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
     .and(&evidence);
@@ -530,11 +482,10 @@ fn constant_steps(all: &[Series]) -> Claim {
             };
             slope(&CONSTANTS.iter().map(|step| step.ln()).zip(of_size.iter().map(left)).collect::<Vec<_>>())
         };
-        let games = of_size[0].games();
-        let resamples = Resamples::of(games.len(), floors);
+        let slope = Resamples::of(of_size[0].errors.len(), floors);
         cases.push(Case::new(
-            format!("d = {players}: slope in γ {:.2}", floors(&games)),
-            Test::all([resamples.above(1.0 - PROPORTION), resamples.below(1.0 + PROPORTION)]),
+            format!("d = {players}: slope in γ {:.2}", slope.value),
+            Test::all([slope.above(1.0 - PROPORTION), slope.below(1.0 + PROPORTION)]),
         ));
         let share = of_size.iter().map(|series| series.largest_share()).fold(0.0, f64::max);
         cases.push(Case::new(
@@ -542,7 +493,7 @@ fn constant_steps(all: &[Series]) -> Claim {
             Test::all(of_size.iter().map(|series| series.is_bounded())),
         ));
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
         "section 4.2, constants corrected",
         &format!(
@@ -551,72 +502,45 @@ fn constant_steps(all: &[Series]) -> Claim {
             STEPS[STEPS.len() - 2],
             STEPS[STEPS.len() - 1]
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
 
 fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
-    let columns = [
-        "d",
-        "D/C, mean",
-        "μ",
-        "B/D, uniform",
-        "B/D, importance",
-        "B/D, centred*",
-        "κ/D",
-        "largest E‖∇‖²/B²",
-        "T for 0.01 D² by 4κ²/T",
-    ];
-    let mut table = Table::new("Constants, means over the games", columns);
-    for ((players, of_size), gradient) in PLAYERS.into_iter().zip(games).zip(gradients) {
-        let mean = |of: &dyn Fn(&Known) -> f64| mean_of(&of_size.iter().map(of).collect::<Vec<f64>>());
-        let norm = |law: GradientLaw| {
-            mean(&|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
-        };
-        table.push(vec![
-            Entry::from(players),
-            mean(&|known| known.norm / known.value).into(),
-            of_size.first().map(|known| known.bounds.strong_convexity()).into(),
-            norm(GradientLaw::Uniform).into(),
-            norm(GradientLaw::Importance).into(),
-            norm(GradientLaw::Centred).into(),
-            mean(&|known| known.bounds.condition() / known.norm).into(),
-            (*gradient).into(),
-            mean(&|known| 4.0 * (known.bounds.condition() / known.norm).powi(2) / 0.01).into(),
-        ]);
-    }
-    table
+    let average =
+        |games: &[Known], of: &dyn Fn(&Known) -> f64| mean(&games.iter().map(of).collect::<Vec<f64>>());
+    let norm = |games: &[Known], law: GradientLaw| {
+        average(games, &|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
+    };
+    table!("Constants, means over the games", [
+        for ((players, games), gradient) in PLAYERS.into_iter().zip(games).zip(gradients);
+    ]
+        "d" => players,
+        "D/C, mean" => average(games, &|known| known.norm / known.value),
+        "μ" => games.first().map(|known| known.bounds.strong_convexity()),
+        "B/D, uniform" => norm(games, GradientLaw::Uniform),
+        "B/D, importance" => norm(games, GradientLaw::Importance),
+        "B/D, centred*" => norm(games, GradientLaw::Centred),
+        "κ/D" => average(games, &|known| known.bounds.condition() / known.norm),
+        "largest E‖∇‖²/B²" => *gradient,
+        "T for 0.01 D² by 4κ²/T" => average(games, &|known| 4.0 * (known.bounds.condition() / known.norm).powi(2) / 0.01),
+    )
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = [
-        "d",
-        "step",
-        "T",
-        "mean error / D²",
-        "its bound / D²",
-        "largest error / bound of a game",
-        "slope in T",
-    ];
-    let mut table = Table::new("Mean squared errors beside their bounds", columns);
-    for series in all {
-        let games = series.games();
-        for (level, steps) in STEPS.into_iter().enumerate() {
-            let bounded = !series.bounds.is_empty();
-            table.push(vec![
-                Entry::from(series.players),
-                series.kind.title().into(),
-                steps.into(),
-                Series::mean(&series.errors, &games, level).into(),
-                bounded.then(|| Series::mean(&series.bounds, &games, level)).into(),
-                bounded.then(|| series.shares(level).into_iter().fold(0.0, f64::max)).into(),
-                series.slope(&games).into(),
-            ]);
-        }
-    }
-    table
+    table!("Mean squared errors beside their bounds", [
+        for series in all;
+        for (level, steps) in STEPS.into_iter().enumerate();
+        let (games, bounded) = (series.games(), !series.bounds.is_empty());
+    ]
+        "d" => series.players,
+        "step" => series.kind.title(),
+        "T" => steps,
+        "mean error / D²" => Series::mean(&series.errors, &games, level),
+        "its bound / D²" => bounded.then(|| Series::mean(&series.bounds, &games, level)),
+        "largest error / bound of a game" => bounded.then(|| series.shares(level).into_iter().fold(0.0, f64::max)),
+        "slope in T" => series.slope(&games),
+    )
 }
 
 fn figure(all: &[Series]) -> Figure {
@@ -663,22 +587,18 @@ fn figure(all: &[Series]) -> Figure {
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["d", "step", "T", "game", "squared_error", "bound"]);
-    for series in all {
-        for (game, errors) in series.errors.iter().enumerate() {
-            for (level, steps) in STEPS.into_iter().enumerate() {
-                table.push(vec![
-                    Entry::from(series.players),
-                    series.kind.title().into(),
-                    steps.into(),
-                    game.into(),
-                    errors[level].into(),
-                    series.bounds.get(game).map(|bounds| bounds[level]).into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for series in all;
+        for (game, errors) in series.errors.iter().enumerate();
+        for (level, steps) in STEPS.into_iter().enumerate();
+    ]
+        "d" => series.players,
+        "step" => series.kind.title(),
+        "T" => steps,
+        "game" => game,
+        "squared_error" => errors[level],
+        "bound" => series.bounds.get(game).map(|bounds| bounds[level]),
+    )
 }
 
 #[cfg(test)]
@@ -698,7 +618,7 @@ mod tests {
             let factor = 2.0 * weights[members.len()] * (fitted - values[mask] + values[0]);
             members.iter().for_each(|&player| gradient[player] += factor);
         }
-        assert!(known.gradient_square(&point) > square(&gradient));
+        assert!(known.gradient_square(&point) > squared_norm(&gradient));
         // Twice the residuals are four times the squares.
         let zero = [0.0; 4];
         let doubled =
@@ -721,7 +641,7 @@ mod tests {
         let known = Known::draw(6, 1, 0).unwrap();
         let values = known.game.values_in_order();
         assert!(values.iter().all(|value| (value - values[0]).abs() <= known.value));
-        assert!(square(&known.truth).sqrt() < known.norm);
+        assert!(squared_norm(&known.truth).sqrt() < known.norm);
         let share = known.largest_gradient(1, 0).unwrap();
         assert!(share > 0.0 && share <= 1.0, "{share}");
     }

@@ -8,10 +8,10 @@ use super::task::{Pairs, Setting, Task, budget};
 use super::truth::variance_of_paper;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, row, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
@@ -102,9 +102,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
         "What the truth is off: the mean over the pairs of the sum of its squared standard errors",
         ["truth", "squared error"],
     );
-    noise.push(vec!["ours".into(), one.noise().into()]);
-    noise.push(vec![format!("the paper's: {TRUTH_OF_PAPER} iterations").into(), of_paper.into()]);
-    noise.push(vec!["for comparison: ‖φ‖²".into(), one.square().into()]);
+    noise.push(row!["ours", one.noise()]);
+    noise.push(row![format!("the paper's: {TRUTH_OF_PAPER} iterations"), of_paper]);
+    noise.push(row!["for comparison: ‖φ‖²", one.square()]);
     Ok(Made {
         data: data(&measured),
         figure: Some(Figure {
@@ -239,15 +239,13 @@ fn halves(measured: &[Measured]) -> Claim {
             cases.push(Case::new(name, Test::ratio_below(errors, others, NO_MORE)));
         }
     }
-    Claim::over_cases(
+    By::SignedRanks.in_most(
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
         &format!(
             "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below {NO_MORE} times that of the classical at twice \
              the budget on the same pair"
         ),
-        By::SignedRanks,
-        Needed::Most,
         cases,
     )
 }
@@ -269,52 +267,49 @@ fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
         });
         Some(cases)
     };
-    Claim::over_cases(
+    By::StandardError.in_all(
         &format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
         "section 5.2, figure 3",
         "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times the squared error of that truth",
-        By::StandardError,
-        Needed::All,
         own_methods(measured).into_iter().filter_map(of_pairs).flatten(),
     )
     .and(&format!("squared error of that truth {}", significant(of_paper)))
 }
 
 fn errors(measured: &[Measured]) -> Table {
-    let passes = &measured[0].curves[0].passes;
-    let columns = ["task", "method"].map(str::to_owned).into_iter();
-    let mut table = Table::new(
-        "Mean squared error ‖φ̂ − φ‖² by budget 2 + T(d − 1)",
-        columns.chain(passes.iter().map(|passes| format!("T = {passes}"))),
-    );
-    for one in measured {
-        for curve in &one.curves {
-            let mut row = vec![Entry::from(one.setting.task.title()), curve.method.title().into()];
-            row.extend((0..passes.len()).map(|level| curve.mean(level).map(|mean| mean.value).into()));
-            table.push(row);
-        }
-    }
-    table
+    let caption = "Mean squared error ‖φ̂ − φ‖² by budget 2 + T(d − 1)";
+    by_budget(caption, measured, |_| true, |_, curve, level| curve.mean(level).map(|mean| mean.value))
 }
 
 /// Pair by pair, which says more than means that a few pairs decide.
 fn wins(measured: &[Measured]) -> Table {
+    let caption = "Share of pairs on which the error is below that of classical Monte Carlo, by budget";
+    by_budget(
+        caption,
+        measured,
+        |method| method != Method::Classical,
+        |one, curve, level| {
+            let (errors, others) = (&curve.errors[level], &one.curve(Method::Classical)?.errors[level]);
+            let won = errors.iter().zip(others).filter(|(error, other)| error < other).count();
+            (!errors.is_empty()).then(|| won as f64 / errors.len() as f64)
+        },
+    )
+}
+
+/// A row for each task and each method that is wanted, a column for each budget.
+fn by_budget(
+    caption: &str,
+    measured: &[Measured],
+    is_wanted: impl Fn(Method) -> bool,
+    of: impl Fn(&Measured, &Curve, usize) -> Option<f64>,
+) -> Table {
     let passes = &measured[0].curves[0].passes;
     let columns = ["task", "method"].map(str::to_owned).into_iter();
-    let mut table = Table::new(
-        "Share of pairs on which the error is below that of classical Monte Carlo, by budget",
-        columns.chain(passes.iter().map(|passes| format!("T = {passes}"))),
-    );
+    let mut table = Table::new(caption, columns.chain(passes.iter().map(|passes| format!("T = {passes}"))));
     for one in measured {
-        let Some(classical) = one.curve(Method::Classical) else { continue };
-        for curve in one.curves.iter().filter(|curve| curve.method != Method::Classical) {
-            let share = |level: usize| -> Option<f64> {
-                let (errors, others) = (&curve.errors[level], &classical.errors[level]);
-                let won = errors.iter().zip(others).filter(|(error, other)| error < other).count();
-                (!errors.is_empty()).then(|| won as f64 / errors.len() as f64)
-            };
+        for curve in one.curves.iter().filter(|curve| is_wanted(curve.method)) {
             let mut row = vec![Entry::from(one.setting.task.title()), curve.method.title().into()];
-            row.extend((0..passes.len()).map(|level| share(level).into()));
+            row.extend((0..passes.len()).map(|level| of(one, curve, level).into()));
             table.push(row);
         }
     }
@@ -323,39 +318,22 @@ fn wins(measured: &[Measured]) -> Table {
 
 /// Every number of the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
-    let columns = [
-        "task",
-        "d",
-        "method",
-        "in_paper",
-        "T",
-        "budget",
-        "evaluations",
-        "pairs",
-        "mean_squared_error",
-        "standard_error",
-        "truth_squared_error",
-    ];
-    let mut table = Table::new("data", columns);
-    for one in measured {
-        for curve in &one.curves {
-            for (level, &passes) in curve.passes.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    one.setting.task.title().into(),
-                    one.setting.players.into(),
-                    curve.method.title().into(),
-                    if curve.method.is_of_paper() { "yes" } else { "no" }.into(),
-                    passes.into(),
-                    budget(curve.players, passes).into(),
-                    curve.evaluations[level].into(),
-                    one.setting.count.into(),
-                    mean.map(|mean| mean.value).into(),
-                    mean.map(|mean| mean.error).filter(|error| error.is_finite()).into(),
-                    one.noise().into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for one in measured;
+        for curve in &one.curves;
+        for (level, &passes) in curve.passes.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "task" => one.setting.task.title(),
+        "d" => one.setting.players,
+        "method" => curve.method.title(),
+        "in_paper" => if curve.method.is_of_paper() { "yes" } else { "no" },
+        "T" => passes,
+        "budget" => budget(curve.players, passes),
+        "evaluations" => curve.evaluations[level],
+        "pairs" => one.setting.count,
+        "mean_squared_error" => mean.map(|mean| mean.value),
+        "standard_error" => mean.and_then(Measurement::known_error),
+        "truth_squared_error" => one.noise(),
+    )
 }

@@ -6,11 +6,12 @@ use apportion::games::TabulatedGame;
 
 use super::method::Method;
 use super::runs::{LOW, Measured, is_below, judge, measure};
-use super::task::{PairGame, Pairs, Setting, Task};
+use super::task::{Pairs, Setting, Task};
+use super::theory::weights;
 use crate::comparison::subset_sums;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
@@ -46,16 +47,12 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
         })
         .collect::<Result<Vec<Point>>>()?;
     let mut notes = super::notes::notes();
-    notes.push(
+    notes.extend(notes![
         "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the paper's classification (width 0), \
-         on the same pairs"
-            .to_owned(),
-    );
-    notes.push(
+         on the same pairs",
         "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, w_S the weights of the paper's \
-         regression; 0 in an additive game"
-            .to_owned(),
-    );
+         regression; 0 in an additive game",
+    ]);
     Ok(Made {
         data: table("data", &points),
         figure: Some(drawn(&points)),
@@ -72,16 +69,10 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
 /// The mean over the pairs.
 fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     let setting = measured.setting;
-    // w_S by size: (d − 1) / (C(d, s) s (d − s)).
-    let mut weights = [0.0; LOW + 1];
-    let mut binomial = 1.0;
-    for (size, weight) in weights.iter_mut().enumerate().take(LOW).skip(1) {
-        binomial *= (LOW - size + 1) as f64 / size as f64;
-        *weight = (LOW - 1) as f64 / (binomial * (size * (LOW - size)) as f64);
-    }
+    let weights = weights(LOW);
     let mut shares = 0.0;
     for (pair, truth) in measured.truths.iter().enumerate() {
-        let game = TabulatedGame::from_game(&PairGame::draw(setting.task, LOW, setting.pairs, pair, seed)?)?;
+        let game = TabulatedGame::from_game(&setting.game(pair, seed)?)?;
         let values = game.values_in_order();
         let base = values[0];
         let total: f64 = truth.values.iter().sum();
@@ -147,32 +138,19 @@ fn strong(points: &[Point]) -> Claim {
 }
 
 fn table(caption: &str, points: &[Point]) -> Table {
-    let columns = [
-        "task",
-        "share of interactions",
-        "method",
-        "T",
-        "mean squared error",
-        "standard error",
-        "over optimized",
-    ];
-    let mut table = Table::new(caption, columns);
-    for point in points {
-        for (level, &passes) in PASSES.iter().enumerate() {
-            for (method, mean, ratio) in means(&point.measured, level) {
-                table.push(vec![
-                    Entry::from(point.measured.setting.task.title()),
-                    point.share.into(),
-                    method.title().into(),
-                    passes.into(),
-                    mean.value.into(),
-                    Some(mean.error).filter(|error| error.is_finite()).into(),
-                    ratio.into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!(caption, [
+        for point in points;
+        for (level, &passes) in PASSES.iter().enumerate();
+        for (method, mean, ratio) in means(&point.measured, level);
+    ]
+        "task" => point.measured.setting.task.title(),
+        "share of interactions" => point.share,
+        "method" => method.title(),
+        "T" => passes,
+        "mean squared error" => mean.value,
+        "standard error" => mean.known_error(),
+        "over optimized" => ratio,
+    )
 }
 
 fn drawn(points: &[Point]) -> Figure {

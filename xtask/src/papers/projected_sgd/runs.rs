@@ -5,7 +5,7 @@ use apportion::estimators::{EstimatorError, GradientError};
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
-use super::task::{PROTOCOL, PairGame, Pairs, Setting, Task, budget};
+use super::task::{PROTOCOL, Pairs, Setting, Task, budget};
 use super::truth::{Truth, played, truths};
 use crate::comparison::squared_distance;
 use crate::reproduce::cli::Preset;
@@ -13,7 +13,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Features of figures 2 and 3.
 pub(super) const LOW: usize = 16;
@@ -29,9 +29,9 @@ pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     (2..=last).map(|exponent| 1 << exponent).collect()
 }
 
-/// The errors of one method on one pair.
+/// What tells the errors of one method on one pair from others.
 #[derive(Serialize)]
-struct ErrorsCell<'a> {
+struct ErrorsKey<'a> {
     task: Task,
     players: usize,
     pairs: Pairs,
@@ -40,29 +40,6 @@ struct ErrorsCell<'a> {
     passes: &'a [usize],
     /// Of the truth: another sample, another truth.
     orders: Option<usize>,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    digest: &'a Digest,
-    #[serde(skip)]
-    truth: &'a Truth,
-    #[serde(skip)]
-    truth_digest: Digest,
-}
-
-impl Cell for ErrorsCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "errors",
-            protocol: PROTOCOL,
-            games: self.played,
-            method: self.digest,
-            truth: Some(&self.truth_digest),
-            seed: self.seed,
-        }
-    }
 }
 
 /// What came of it.
@@ -127,34 +104,26 @@ pub(super) fn measure(
     passes: &[usize],
 ) -> Result<Measured> {
     let Setting { task, players, pairs, count } = setting;
-    let truths = truths(session, task, players, pairs, count)?;
+    let truths = truths(session, setting)?;
     let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
-    let played = played(task, players, pairs, count, session.seed)?;
+    let played = played(setting, session.seed)?;
     let mut cells = Vec::new();
     for (&method, digest) in methods.iter().zip(&digests) {
         for ((pair, truth), played) in truths.iter().enumerate().zip(&played) {
-            cells.push(ErrorsCell {
-                task,
-                players,
-                pairs,
-                pair,
-                method,
-                passes,
-                orders: truth.orders,
-                seed: session.seed,
-                played,
-                digest,
-                truth,
-                truth_digest: Digest::of(truth.values.iter().copied()),
+            let made_of = Ingredients::new("errors", PROTOCOL, session.seed, played, digest);
+            cells.push(Cell {
+                key: ErrorsKey { task, players, pairs, pair, method, passes, orders: truth.orders },
+                made_of: made_of.against(&Digest::of(truth.values.iter().copied())),
+                with: truth,
             });
         }
     }
-    let mut results = session
-        .results(&cells, |cell| {
-            errors(cell)
-                .with_context(|| format!("{} on {}, pair {}", cell.method.title(), task.title(), cell.pair))
-        })?
-        .into_iter();
+    let results =
+        session.results(&cells, |Cell { key: ErrorsKey { pair, method, .. }, with: truth, .. }| {
+            errors(setting, *pair, *method, passes, truth, session.seed)
+                .with_context(|| format!("{} on {}, pair {pair}", method.title(), task.title()))
+        })?;
+    let mut results = results.into_iter();
     let curves = methods.iter().map(|&method| {
         let of_pairs: Vec<Errors> = results.by_ref().take(count).collect();
         let errors =
@@ -174,16 +143,23 @@ pub(super) fn measure(
 }
 
 /// The same draws serve all budgets of a pair, as along one run.
-fn errors(cell: &ErrorsCell<'_>) -> Result<Errors> {
-    let game = PairGame::draw(cell.task, cell.players, cell.pairs, cell.pair, cell.seed)?;
-    let seed =
-        derive_seed(&("errors", cell.task, cell.players, cell.pairs, cell.pair, cell.method, cell.seed))?;
-    let estimator = cell.method.estimator();
+fn errors(
+    setting: Setting,
+    pair: usize,
+    method: Method,
+    passes: &[usize],
+    truth: &Truth,
+    seed: u64,
+) -> Result<Errors> {
+    let Setting { task, players, pairs, .. } = setting;
+    let game = setting.game(pair, seed)?;
+    let seed = derive_seed(&("errors", task, players, pairs, pair, method, seed))?;
+    let estimator = method.estimator();
     let mut found = Errors { errors: Vec::new(), evaluations: Vec::new() };
-    for &passes in cell.passes {
-        match estimator.estimate(&game, budget(cell.players, passes), seed) {
+    for &passes in passes {
+        match estimator.estimate(&game, budget(players, passes), seed) {
             Ok(explanation) => {
-                found.errors.push(Some(squared_distance(&explanation.values, &cell.truth.values)));
+                found.errors.push(Some(squared_distance(&explanation.values, &truth.values)));
                 found.evaluations.push(explanation.evaluations);
             }
             Err(EstimatorError::Gradient(GradientError::Diverged { .. })) => {
@@ -205,7 +181,7 @@ pub(super) fn is_below(errors: &[f64], others: &[f64]) -> Test {
 /// A claim that errors are below others, for all of what `case` names at every budget.
 pub(super) fn judge(claim: &str, source: &str, case: &str, cases: Vec<Case>) -> Claim {
     let case = format!("{case} at a budget; it agrees if the squared error is lower on the same pair");
-    Claim::over_cases(claim, source, &case, By::StandardError, Needed::All, cases)
+    By::StandardError.in_all(claim, source, &case, cases)
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use super::task::{Pairs, Setting, Task};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples};
+use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
 /// Step sizes γ, of constant steps and of the first of decreasing ones.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
@@ -136,28 +136,22 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
             for level in levels(one) {
                 let Some((size, ..)) = best(one, step.rule, Answer::Mean, level) else { continue };
                 let errors = &curve.errors[level];
-                let each: Vec<usize> = (0..errors.len()).collect();
-                let ratio =
-                    |pairs: &[usize]| mean_of(errors, pairs) / least_error(one, step.rule, level, pairs);
-                let name = format!(
-                    "{}, {}: {:.1} times that of {size}",
-                    case(one, level),
-                    step.title(),
-                    ratio(&each)
-                );
-                cases.push(Case::new(name, Resamples::of(errors.len(), ratio).below(AMONG_THE_BEST)));
+                let ratio = Resamples::of(errors.len(), |pairs| {
+                    mean_of(errors, pairs) / least_error(one, step.rule, level, pairs)
+                });
+                let (at, step) = (case(one, level), step.title());
+                let name = format!("{at}, {step}: {:.1} times that of {size}", ratio.value);
+                cases.push(Case::new(name, ratio.below(AMONG_THE_BEST)));
             }
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "the step sizes displayed are the best ones found",
         "section 5.2",
         &format!(
             "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
              sizes with this rule"
         ),
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
@@ -166,21 +160,20 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
     for one in measured {
         for level in levels(one) {
-            let ratio = |pairs: &[usize]| {
+            let ratio = Resamples::of(one.setting.count, |pairs| {
                 least_error(one, Rule::SquareRoot, level, pairs)
                     / least_error(one, Rule::Inverse, level, pairs)
-            };
-            let each: Vec<usize> = (0..one.setting.count).collect();
-            let name = format!("{} ({:.2} times)", case(one, level), ratio(&each));
-            cases.push(Case::new(name, Resamples::of(each.len(), ratio).below(1.0)));
+            });
+            cases.push(Case::new(
+                format!("{} ({:.2} times)", case(one, level), ratio.value),
+                ratio.below(1.0),
+            ));
         }
     }
-    Claim::over_cases(
+    By::Resampling.in_all(
         "of decreasing steps 1/√t is best",
         "section 5.2: the only decreasing rule that is displayed",
         "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the best 1/t step",
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
@@ -194,52 +187,46 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
         if first.is_empty() || last.is_empty() {
             return None;
         }
-        let fall = |pairs: &[usize]| mean_of(first, pairs) / mean_of(last, pairs);
-        let each: Vec<usize> = (0..first.len()).collect();
-        let name = format!("{}: {:.2} times", title(one), fall(&each));
-        Some(Case::new(name, Resamples::of(first.len(), fall).below(2.0)))
+        let fall = Resamples::of(first.len(), |pairs| mean_of(first, pairs) / mean_of(last, pairs));
+        Some(Case::new(format!("{}: {:.2} times", title(one), fall.value), fall.below(2.0)))
     });
-    Claim::over_cases(
+    By::Resampling.in_all(
         "the last iterate of a constant step converges fast towards an imprecise solution",
         "section 4.2",
         "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
          last iterate falls by less than a factor of 2",
-        By::Resampling,
-        Needed::All,
         cases,
     )
 }
 
 fn best_steps(measured: &[Measured]) -> Table {
-    let columns =
-        ["task", "budget", "rule", "answer", "best step", "its error", "paper's step", "its error", "ratio"];
-    let mut table =
-        Table::new("The best of the step sizes on held-out pairs, and those of the paper", columns);
-    let kinds =
-        Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
-    for one in measured {
-        for level in levels(one) {
-            for (rule, answer) in kinds.clone() {
-                let paper = Step::of_paper(one.setting.players).into_iter().find(|step| step.rule == rule);
-                let paper = paper.and_then(|step| {
-                    Some((step.size, curve(one, rule, step.size, answer)?.mean(level)?.value))
-                });
-                let best = best(one, rule, answer, level).map(|(size, _, mean)| (size, mean.value));
-                table.push(vec![
-                    Entry::from(title(one)),
-                    budget_title(one, level).into(),
-                    rule.title().into(),
-                    answer.title().into(),
-                    best.map_or(Entry::ABSENT, |best| best.0.to_string().into()),
-                    best.map(|best| best.1).into(),
-                    paper.map_or(Entry::ABSENT, |paper| paper.0.to_string().into()),
-                    paper.map(|paper| paper.1).into(),
-                    paper.zip(best).map(|(paper, best)| paper.1 / best.1).into(),
-                ]);
-            }
-        }
-    }
-    table
+    let paper = |one: &Measured, rule: Rule, answer: Answer, level: usize| {
+        let step = Step::of_paper(one.setting.players).into_iter().find(|step| step.rule == rule)?;
+        Some((step.size, curve(one, rule, step.size, answer)?.mean(level)?.value))
+    };
+    let size = |of: Option<(f64, f64)>| of.map_or(Entry::ABSENT, |of| of.0.to_string().into());
+    table!("The best of the step sizes on held-out pairs, and those of the paper", [
+        for one in measured;
+        for level in levels(one);
+        for (rule, answer) in kinds();
+        let paper = paper(one, rule, answer, level);
+        let best = best(one, rule, answer, level).map(|(size, _, mean)| (size, mean.value));
+    ]
+        "task" => title(one),
+        "budget" => budget_title(one, level),
+        "rule" => rule.title(),
+        "answer" => answer.title(),
+        "best step" => size(best),
+        "its error" => best.map(|best| best.1),
+        "paper's step" => size(paper),
+        "its error" => paper.map(|paper| paper.1),
+        "ratio" => paper.zip(best).map(|(paper, best)| paper.1 / best.1),
+    )
+}
+
+/// The rules, each with its answer; of the constant step with both.
+fn kinds() -> impl Iterator<Item = (Rule, Answer)> {
+    Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)])
 }
 
 /// The look of a rule, that of its method in the figures.
@@ -248,8 +235,6 @@ fn style(rule: Rule, answer: Answer) -> Style {
 }
 
 fn drawn(measured: &[Measured]) -> Figure {
-    let kinds =
-        || Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)]);
     let panel = |one: &Measured, level: usize| {
         let errors = |rule, answer| -> Vec<(f64, f64)> {
             let point = |size| Some((size, curve(one, rule, size, answer)?.mean(level)?.value));
@@ -299,27 +284,24 @@ fn drawn(measured: &[Measured]) -> Figure {
 
 /// Every number.
 fn data(measured: &[Measured]) -> Table {
-    let columns =
-        ["task", "d", "rule", "answer", "step", "T", "pairs", "mean_squared_error", "standard_error"];
-    let mut table = Table::new("data", columns);
-    for one in measured {
-        for curve in &one.curves {
-            let Method::Gradient(step, answer) = curve.method else { continue };
-            for (level, &passes) in curve.passes.iter().enumerate() {
-                let mean = curve.mean(level);
-                table.push(vec![
-                    one.setting.task.title().into(),
-                    one.setting.players.into(),
-                    step.rule.title().into(),
-                    answer.title().into(),
-                    step.size.into(),
-                    passes.into(),
-                    one.setting.count.into(),
-                    mean.map(|mean| mean.value).into(),
-                    mean.map(|mean| mean.error).filter(|error| error.is_finite()).into(),
-                ]);
-            }
-        }
-    }
-    table
+    let of_gradient = |curve: &Curve| match curve.method {
+        Method::Gradient(step, answer) => Some((step, answer)),
+        _ => None,
+    };
+    table!("data", [
+        for one in measured;
+        for (curve, (step, answer)) in one.curves.iter().filter_map(|curve| Some((curve, of_gradient(curve)?)));
+        for (level, &passes) in curve.passes.iter().enumerate();
+        let mean = curve.mean(level);
+    ]
+        "task" => one.setting.task.title(),
+        "d" => one.setting.players,
+        "rule" => step.rule.title(),
+        "answer" => answer.title(),
+        "step" => step.size,
+        "T" => passes,
+        "pairs" => one.setting.count,
+        "mean_squared_error" => mean.map(|mean| mean.value),
+        "standard_error" => mean.and_then(Measurement::known_error),
+    )
 }

@@ -27,6 +27,13 @@ pub(super) struct Setting {
     pub(super) count: usize,
 }
 
+impl Setting {
+    /// The game of a pair.
+    pub(super) fn game(self, pair: usize, seed: u64) -> Result<PairGame> {
+        PairGame::draw(self.task, self.players, self.pairs, pair, seed)
+    }
+}
+
 /// What T orders take beside the two ends.
 pub(super) fn budget(players: usize, passes: usize) -> usize {
     2 + passes * (players - 1)

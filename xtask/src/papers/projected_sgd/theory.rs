@@ -108,6 +108,17 @@ impl GradientBounds {
     }
 }
 
+/// `w_S` by size: (n − 1) / (C(n, l) l (n − l)).
+pub(super) fn weights(players: usize) -> Vec<f64> {
+    let mut weights = vec![0.0; players + 1];
+    let mut binomial = 1.0;
+    for (size, weight) in weights.iter_mut().enumerate().take(players).skip(1) {
+        binomial *= (players - size + 1) as f64 / size as f64;
+        *weight = (players - 1) as f64 / (binomial * (size * (players - size)) as f64);
+    }
+    weights
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

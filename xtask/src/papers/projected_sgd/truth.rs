@@ -27,45 +27,20 @@ pub(super) struct Truth {
     pub(super) orders: Option<usize>,
 }
 
-/// The truth of one pair.
+/// What tells the truth of one pair from others.
 #[derive(Serialize)]
-struct TruthCell<'a> {
+struct TruthKey {
     task: Task,
     players: usize,
     pairs: Pairs,
     pair: usize,
     orders: Option<usize>,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    method: &'a Digest,
 }
 
-impl Cell for TruthCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "truth",
-            protocol: PROTOCOL,
-            games: self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
-}
-
-/// The games of the first `count` pairs, by what came of probing them.
-pub(super) fn played(
-    task: Task,
-    players: usize,
-    pairs: Pairs,
-    count: usize,
-    seed: u64,
-) -> Result<Vec<Digest>> {
-    let of_pair = |pair| Digest::of_game(&PairGame::draw(task, players, pairs, pair, seed)?);
-    (0..count).into_par_iter().map(of_pair).collect()
+/// The games of the pairs, by what came of probing them.
+pub(super) fn played(setting: Setting, seed: u64) -> Result<Vec<Digest>> {
+    let of_pair = |pair| Digest::of_game(&setting.game(pair, seed)?);
+    (0..setting.count).into_par_iter().map(of_pair).collect()
 }
 
 /// Random orders, each with its reverse, that the truth of more than 20 players is the mean over.
@@ -76,33 +51,22 @@ pub(super) fn orders(preset: Preset) -> usize {
     }
 }
 
-/// The truth of the first `count` pairs.
-pub(super) fn truths(
-    session: &Session,
-    task: Task,
-    players: usize,
-    pairs: Pairs,
-    count: usize,
-) -> Result<Vec<Truth>> {
+/// The truths of the pairs.
+pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> {
+    let Setting { task, players, pairs, .. } = setting;
     let orders = (players > MOST_ENUMERATED).then(|| orders(session.preset));
-    let played = played(task, players, pairs, count, session.seed)?;
+    let played = played(setting, session.seed)?;
     let probe = PairGame::draw(task, PROBE, Pairs::Shown, 0, 1)?;
     let method = Digest::of_data(&truth(&probe, PROBE, orders.and(Some(PROBE)), 1)?)?;
-    let cell = |(pair, played)| TruthCell {
-        task,
-        players,
-        pairs,
-        pair,
-        orders,
-        seed: session.seed,
-        played,
-        method: &method,
+    let cell = |(pair, played)| Cell {
+        key: TruthKey { task, players, pairs, pair, orders },
+        made_of: Ingredients::new("truth", PROTOCOL, session.seed, played, &method),
+        with: (),
     };
-    let cells: Vec<TruthCell<'_>> = played.iter().enumerate().map(cell).collect();
-    session.results(&cells, |cell| {
-        let game = PairGame::draw(task, players, pairs, cell.pair, cell.seed)?;
-        let seed = derive_seed(&("truth", task, players, pairs, cell.pair, cell.seed))?;
-        truth(&game, players, cell.orders, seed)
+    let cells: Vec<_> = played.iter().enumerate().map(cell).collect();
+    session.results(&cells, |Cell { key: TruthKey { pair, orders, .. }, .. }| {
+        let seed = derive_seed(&("truth", task, players, pairs, pair, session.seed))?;
+        truth(&setting.game(*pair, session.seed)?, players, *orders, seed)
     })
 }
 
@@ -120,54 +84,30 @@ fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> R
     }
 }
 
-/// What the paper takes for the truth.
+/// What tells from others what the paper takes for the truth.
 #[derive(Serialize)]
-struct PaperCell<'a> {
+struct PaperKey {
     task: Task,
     players: usize,
     pairs: Pairs,
     pair: usize,
     iterations: usize,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: &'a Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for PaperCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "truth of the paper",
-            protocol: PROTOCOL,
-            games: self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// The squared error of the paper's truth, `iterations` of optimized Monte Carlo, by its standard errors: the mean over the pairs.
 pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations: usize) -> Result<f64> {
     let Setting { task, players, pairs, count } = setting;
     let method = Method::Optimized.digest()?;
-    let played = played(task, players, pairs, count, session.seed)?;
-    let cell = |(pair, played)| PaperCell {
-        task,
-        players,
-        pairs,
-        pair,
-        iterations,
-        seed: session.seed,
-        played,
-        method: &method,
+    let played = played(setting, session.seed)?;
+    let cell = |(pair, played)| Cell {
+        key: PaperKey { task, players, pairs, pair, iterations },
+        made_of: Ingredients::new("truth of the paper", PROTOCOL, session.seed, played, &method),
+        with: (),
     };
-    let cells: Vec<PaperCell<'_>> = played.iter().enumerate().map(cell).collect();
-    let variances: Vec<f64> = session.results(&cells, |cell| {
-        let game = PairGame::draw(task, players, pairs, cell.pair, cell.seed)?;
-        let seed = derive_seed(&("truth of the paper", task, players, pairs, cell.pair, cell.seed))?;
+    let cells: Vec<_> = played.iter().enumerate().map(cell).collect();
+    let variances: Vec<f64> = session.results(&cells, |Cell { key: PaperKey { pair, .. }, .. }| {
+        let game = setting.game(*pair, session.seed)?;
+        let seed = derive_seed(&("truth of the paper", task, players, pairs, pair, session.seed))?;
         let explanation = Method::Optimized.estimator().estimate(&game, budget(players, iterations), seed)?;
         let errors = explanation.std_errors.context("an estimate without standard errors")?;
         Ok(errors.iter().map(|error| error * error).sum())

@@ -10,11 +10,11 @@ use super::recidivism::{AGE, ATTRIBUTES, PRIORS, Quality, Recidivism, is_held_ou
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::known;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
-use crate::reproduce::report::{Entry, Table};
+use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// Individuals of the reference group.
 const REFERENCES: usize = 200;
@@ -82,7 +82,23 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
          reference drawn for each"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
-    let mut claims = vec![adds_up(&waterfalls), single_games(&waterfalls), algorithm_1(&waterfalls)];
+    let adds_up = [
+        "importances add up to the difference between the prediction and the mean of the reference group",
+        "figure 1, section 2.2",
+        "a dataset; it agrees if the two are the same to rounding",
+    ];
+    let single_games = [
+        "averaging the Shapley values against single references gives those against the group",
+        "section 2.2",
+        "a dataset; it agrees if all values are the same to rounding",
+    ];
+    let mut claims = vec![
+        to_rounding(adds_up, &waterfalls, |one| {
+            (one.prediction - one.base - one.bars.iter().map(|bar| bar.value).sum::<f64>()).abs()
+        }),
+        to_rounding(single_games, &waterfalls, |one| one.single_games),
+        algorithm_1(&waterfalls),
+    ];
     claims.extend(of_the_caption(recidivist.map(|at| &waterfalls[at])));
     Ok(Made {
         data: table("data", &waterfalls),
@@ -201,36 +217,18 @@ fn explained<M: Model>(
     })
 }
 
-fn adds_up(waterfalls: &[Waterfall]) -> Claim {
+/// The claim that a gap is rounding.
+fn to_rounding(
+    [claim, source, case]: [&str; 3],
+    waterfalls: &[Waterfall],
+    gap: impl Fn(&Waterfall) -> f64,
+) -> Claim {
     let cases = waterfalls.iter().map(|one| {
-        let sum: f64 = one.bars.iter().map(|bar| bar.value).sum();
-        let gap = (one.prediction - one.base - sum).abs();
-        let adds_up = gap <= ROUNDING * one.prediction.abs().max(1.0);
-        Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(adds_up))
+        let gap = gap(one);
+        let is_rounding = gap <= ROUNDING * one.prediction.abs().max(1.0);
+        Case::new(format!("{} ({gap:.1e})", one.title), Test::certain(is_rounding))
     });
-    Claim::over_cases(
-        "importances add up to the difference between the prediction and the mean of the reference group",
-        "figure 1, section 2.2",
-        "a dataset; it agrees if the two are the same to rounding",
-        By::Nothing,
-        Needed::All,
-        cases,
-    )
-}
-
-fn single_games(waterfalls: &[Waterfall]) -> Claim {
-    let cases = waterfalls.iter().map(|one| {
-        let are_same = one.single_games <= ROUNDING * one.prediction.abs().max(1.0);
-        Case::new(format!("{} ({:.1e})", one.title, one.single_games), Test::certain(are_same))
-    });
-    Claim::over_cases(
-        "averaging the Shapley values against single references gives those against the group",
-        "section 2.2",
-        "a dataset; it agrees if all values are the same to rounding",
-        By::Nothing,
-        Needed::All,
-        cases,
-    )
+    By::Nothing.in_all(claim, source, case, cases)
 }
 
 fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
@@ -249,7 +247,7 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
             Case::new(name, Test::measured_within(distance, ITERATIONS, (-PRECISE, PRECISE)))
         })
     });
-    Claim::over_cases(
+    By::StandardError.in_all(
         "Algorithm 1 with a reference drawn for each iteration estimates these values",
         "section 3",
         &format!(
@@ -257,8 +255,6 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
              exact one",
             100.0 * PRECISE
         ),
-        By::StandardError,
-        Needed::All,
         cases,
     )
 }
@@ -309,8 +305,8 @@ fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
 fn quality_table(quality: &Quality) -> Table {
     let mut table =
         Table::new("The model of COMPAS on the rows held out", ["", "model", "the classes' shares alone"]);
-    table.push(vec!["accuracy".into(), quality.accuracy.into(), quality.accuracy_of_majority.into()]);
-    table.push(vec!["logarithmic loss".into(), quality.log_loss.into(), quality.log_loss_of_share.into()]);
+    table.push(row!["accuracy", quality.accuracy, quality.accuracy_of_majority]);
+    table.push(row!["logarithmic loss", quality.log_loss, quality.log_loss_of_share]);
     table
 }
 
@@ -323,13 +319,7 @@ fn table(caption: &str, waterfalls: &[Waterfall]) -> Table {
         };
         table.push(end("mean of the references", one.base));
         for bar in one.sorted() {
-            table.push(vec![
-                one.title.clone().into(),
-                bar.label.clone().into(),
-                bar.value.into(),
-                bar.estimate.into(),
-                bar.error.into(),
-            ]);
+            table.push(row![one.title.clone(), bar.label.clone(), bar.value, bar.estimate, bar.error]);
         }
         table.push(end("prediction", one.prediction));
     }

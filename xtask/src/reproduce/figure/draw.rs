@@ -48,8 +48,7 @@ const GRID: Colour = (225, 225, 225);
 
 /// Width and height of the whole figure in points.
 pub(super) fn size(figure: &Figure) -> (f64, f64) {
-    let columns = figure.columns.min(figure.panels.len()).max(1);
-    let rows = figure.panels.len().div_ceil(columns).max(1);
+    let rows = figure.panels.len().div_ceil(columns(figure)).max(1);
     let legend_rows = legend_rows(figure).len();
     let note = match note_lines(figure).len() {
         0 => 0.0,
@@ -60,8 +59,13 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
     (width(figure), height)
 }
 
+/// Panels of a row.
+fn columns(figure: &Figure) -> usize {
+    figure.columns.min(figure.panels.len()).max(1)
+}
+
 fn width(figure: &Figure) -> f64 {
-    figure.columns.min(figure.panels.len()).max(1) as f64 * panel_width(figure) + 16.0
+    columns(figure) as f64 * panel_width(figure) + 16.0
 }
 
 /// The title in lines that are as wide as the figure.
@@ -131,8 +135,7 @@ fn room_for_ticks(panel: &Panel) -> f64 {
 ///
 /// By the lengths of the names rather than their widths in pixels, so that all formats break alike.
 fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
-    let columns = figure.columns.min(figure.panels.len()).max(1);
-    let room = columns as f64 * panel_width(figure);
+    let room = columns(figure) as f64 * panel_width(figure);
     let width = |entries: &[(String, Style)]| -> f64 {
         entries.iter().map(|(name, _)| name.chars().count() as f64 * 7.0 + LEGEND_KEY + LEGEND_GAP).sum()
     };
@@ -146,7 +149,7 @@ fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
 
 /// Where the upper left corner of a panel's cell is.
 fn corner(figure: &Figure, index: usize) -> (f64, f64) {
-    let columns = figure.columns.min(figure.panels.len()).max(1);
+    let columns = columns(figure);
     let left = 8.0 + (index % columns) as f64 * panel_width(figure);
     (left, title_height(figure) + (index / columns) as f64 * panel_height(figure))
 }
@@ -175,24 +178,24 @@ pub(super) fn draw<DB: DrawingBackend>(
 ) -> Result<()> {
     let pen = Pen { area, scale, with_pictures };
     let (width, _) = size(figure);
-    area.fill(&RGBColor(255, 255, 255)).map_err(|error| anyhow!("cannot draw: {error}"))?;
+    done(area.fill(&RGBColor(255, 255, 255)))?;
     for (line, text) in title_lines(figure).iter().enumerate() {
         let at = (width / 2.0, TITLE_HEIGHT / 2.0 + line as f64 * TITLE_LINE);
-        pen.text(text, at, 17.0, Anchor::Middle)?;
+        pen.text(text, at, 17.0, HPos::Center)?;
     }
-    let columns = figure.columns.min(figure.panels.len()).max(1);
     for (index, panel) in figure.panels.iter().enumerate() {
         let (left, top) = corner(figure, index);
         draw_panel(&pen, panel, left, top)?;
     }
-    let below = title_height(figure) + figure.panels.len().div_ceil(columns) as f64 * panel_height(figure);
+    let below =
+        title_height(figure) + figure.panels.len().div_ceil(columns(figure)) as f64 * panel_height(figure);
     draw_legend(&pen, figure, width, below)?;
     let legend_rows = legend_rows(figure).len();
     let at = below + legend_rows as f64 * LEGEND_HEIGHT + NOTE_HEIGHT / 2.0;
     for (line, text) in note_lines(figure).iter().enumerate() {
-        pen.text(text, (width / 2.0, at + line as f64 * NOTE_LINE), 11.0, Anchor::Middle)?;
+        pen.text(text, (width / 2.0, at + line as f64 * NOTE_LINE), 11.0, HPos::Center)?;
     }
-    area.present().map_err(|error| anyhow!("cannot draw: {error}"))
+    done(area.present())
 }
 
 fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f64, top: f64) -> Result<()> {
@@ -213,7 +216,7 @@ fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f6
                 }
                 Key::Point => pen.point((left + 14.0, middle), *style, 4.0)?,
             }
-            pen.text(name, (left + LEGEND_KEY, middle), 13.0, Anchor::Start)?;
+            pen.text(name, (left + LEGEND_KEY, middle), 13.0, HPos::Left)?;
             left += entry_width;
         }
     }
@@ -258,19 +261,19 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     }
     let title_at = ((x0 + x1) / 2.0, top + TOP / 2.0 + 2.0);
     if panel.x.blank_length().is_some() {
-        return pen.text(&panel.title, title_at, 14.0, Anchor::Middle);
+        return pen.text(&panel.title, title_at, 14.0, HPos::Center);
     }
     pen.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], INK, 0.8)?;
     let lower = if frame.x.ticks().any(|(_, label)| label.contains('^')) { RAISED } else { 0.0 };
     for (at, label) in frame.x.ticks() {
         let x = x0 + at * (x1 - x0);
         pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
-        pen.power(label, (x, y1 + 12.0 + lower), 11.0, Anchor::Middle)?;
+        pen.power(label, (x, y1 + 12.0 + lower), 11.0, HPos::Center)?;
     }
     for (at, label) in frame.y.ticks() {
         let y = y1 - at * (y1 - y0);
         pen.line(&[(x0 - 4.0, y), (x0, y)], INK, 0.8)?;
-        pen.power(label, (x0 - 7.0, y), 11.0, Anchor::End)?;
+        pen.power(label, (x0 - 7.0, y), 11.0, HPos::Right)?;
     }
     if let Some(gap) = frame.x.gap() {
         let x = x0 + gap * (x1 - x0);
@@ -280,8 +283,8 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
         let y = y1 - gap * (y1 - y0);
         [(x0, y), (x1, y)].into_iter().try_for_each(|at| pen.broken(at, (STROKE, 2.0), (0.0, 2.0)))?;
     }
-    pen.text(&panel.title, title_at, 14.0, Anchor::Middle)?;
-    pen.power(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0 + 0.5 * lower), 12.0, Anchor::Middle)?;
+    pen.text(&panel.title, title_at, 14.0, HPos::Center)?;
+    pen.power(&panel.x.label, ((x0 + x1) / 2.0, y1 + 29.0 + 0.5 * lower), 12.0, HPos::Center)?;
     pen.upright(&panel.y.label, (left + 8.0, (y0 + y1) / 2.0), 12.0)
 }
 
@@ -357,8 +360,8 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
         Mark::Words { text, at, side } => {
             let (x, y) = frame.place(*at);
             let (x, anchor) = match side {
-                Side::Left => (x - 3.0, Anchor::End),
-                Side::Right => (x + 3.0, Anchor::Start),
+                Side::Left => (x - 3.0, HPos::Right),
+                Side::Right => (x + 3.0, HPos::Left),
             };
             pen.text(text, (x, y), 10.0, anchor)
         }
@@ -377,14 +380,6 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
             pen.line(&placed(&[(low, low), (high, high)]), INK, 0.9)
         }
     }
-}
-
-/// Which end of a text lies at the given place.
-#[derive(Clone, Copy)]
-enum Anchor {
-    Start,
-    Middle,
-    End,
 }
 
 /// Draws in points on a backend of pixels.
@@ -487,51 +482,46 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         })
     }
 
-    fn font(&self, size: f64) -> TextStyle<'static> {
-        self.coloured(size, INK)
-    }
-
-    fn coloured(&self, size: f64, colour: Colour) -> TextStyle<'static> {
+    fn font(&self, size: f64, colour: Colour) -> TextStyle<'static> {
         ("sans-serif", size * self.scale).into_font().color(&rgb(colour))
     }
 
     /// Text of a colour, centred.
     fn label(&self, text: &str, at: (f64, f64), size: f64, colour: Colour) -> Result<()> {
-        let style = self.coloured(size, colour).pos(Pos::new(HPos::Center, VPos::Center));
-        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+        self.words(text, at, &self.font(size, colour), HPos::Center)
+    }
+
+    fn words(&self, text: &str, at: (f64, f64), style: &TextStyle<'_>, anchor: HPos) -> Result<()> {
+        let style = style.pos(Pos::new(anchor, VPos::Center));
+        done(self.area.draw_text(text, &style, self.pixel(at)))
     }
 
     fn text_width(&self, text: &str, size: f64) -> f64 {
-        let style = self.font(size);
+        let style = self.font(size, INK);
         self.area.estimate_text_size(text, &style).map_or(0.0, |(width, _)| f64::from(width) / self.scale)
     }
 
-    fn text(&self, text: &str, at: (f64, f64), size: f64, anchor: Anchor) -> Result<()> {
-        let horizontal = match anchor {
-            Anchor::Start => HPos::Left,
-            Anchor::Middle => HPos::Center,
-            Anchor::End => HPos::Right,
-        };
-        let style = self.font(size).pos(Pos::new(horizontal, VPos::Center));
-        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+    /// Text of which one end, or the middle, lies at the place.
+    fn text(&self, text: &str, at: (f64, f64), size: f64, anchor: HPos) -> Result<()> {
+        self.words(text, at, &self.font(size, INK), anchor)
     }
 
     /// Text in which what follows `^` is raised: `10^−3`. The font lacks the superscripts above ³.
-    fn power(&self, text: &str, at: (f64, f64), size: f64, anchor: Anchor) -> Result<()> {
+    fn power(&self, text: &str, at: (f64, f64), size: f64, anchor: HPos) -> Result<()> {
         let Some((base, exponent)) = text.split_once('^') else {
             return self.text(text, at, size, anchor);
         };
         let small = 0.75 * size;
         let (base_width, exponent_width) = (self.text_width(base, size), self.text_width(exponent, small));
         let start = match anchor {
-            Anchor::Start => at.0,
-            Anchor::Middle => at.0 - (base_width + exponent_width) / 2.0,
-            Anchor::End => at.0 - base_width - exponent_width,
+            HPos::Left => at.0,
+            HPos::Center => at.0 - (base_width + exponent_width) / 2.0,
+            HPos::Right => at.0 - base_width - exponent_width,
         };
         // The two meet at their common end, so that a viewer with a wider font does not run one into the other.
         let meeting = start + base_width;
-        self.text(base, (meeting, at.1), size, Anchor::End)?;
-        self.text(exponent, (meeting + 0.5, at.1 - 0.4 * size), small, Anchor::Start)
+        self.text(base, (meeting, at.1), size, HPos::Right)?;
+        self.text(exponent, (meeting + 0.5, at.1 - 0.4 * size), small, HPos::Left)
     }
 
     /// Text that reads from bottom to top, centred.
@@ -541,9 +531,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             .into_font()
             .transform(FontTransform::Rotate270)
             .into_text_style(self.area)
-            .color(&ink)
-            .pos(Pos::new(HPos::Center, VPos::Center));
-        self.area.draw_text(text, &style, self.pixel(at)).map_err(|error| anyhow!("cannot draw: {error}"))
+            .color(&ink);
+        self.words(text, at, &style, HPos::Center)
     }
 
     fn put<'e, E>(&self, element: &'e E) -> Result<()>
@@ -551,8 +540,12 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         &'e E: plotters::element::PointCollection<'e, (i32, i32)>,
         E: plotters::element::Drawable<DB>,
     {
-        self.area.draw(element).map_err(|error| anyhow!("cannot draw: {error}"))
+        done(self.area.draw(element))
     }
+}
+
+fn done(drawn: std::result::Result<(), impl std::fmt::Display>) -> Result<()> {
+    drawn.map_err(|error| anyhow!("cannot draw: {error}"))
 }
 
 fn rgb((red, green, blue): Colour) -> RGBColor {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use record::{Entry, Input};
 use record::{Index, VERSION};
 
-use super::report::{Entry as Cell, Table};
+use super::report::{Table, table};
 use super::source::Source;
 use super::store::sha256;
 
@@ -108,22 +108,17 @@ fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, 
 
 /// What networks were trained on, how, and how well they do, beside what the paper prints of its own.
 pub(crate) fn table<'a>(networks: impl IntoIterator<Item = (&'a Entry, &'static str)>) -> Option<Table> {
-    let columns =
-        ["network", "layers", "parameters", "seed", "trained on", "tested on", "measure", "score", "paper"];
-    let mut table = Table::new("Networks of our own training (cargo xtask train)", columns);
-    for (entry, printed) in networks {
-        table.push(vec![
-            Cell::from(entry.name.clone()),
-            entry.architecture.clone().into(),
-            entry.parameters.into(),
-            (entry.seed as usize).into(),
-            entry.trained_on.into(),
-            entry.tested_on.into(),
-            entry.measure.clone().into(),
-            entry.score.into(),
-            printed.into(),
-        ]);
-    }
+    let table = table!("Networks of our own training (cargo xtask train)", [for (entry, printed) in networks;]
+        "network" => entry.name.clone(),
+        "layers" => entry.architecture.clone(),
+        "parameters" => entry.parameters,
+        "seed" => entry.seed as usize,
+        "trained on" => entry.trained_on,
+        "tested on" => entry.tested_on,
+        "measure" => entry.measure.clone(),
+        "score" => entry.score,
+        "paper" => printed,
+    );
     (!table.rows.is_empty()).then_some(table)
 }
 

@@ -46,6 +46,11 @@ impl Case {
     pub(crate) fn new(name: impl Into<String>, test: Test) -> Self {
         Self { name: name.into(), test }
     }
+
+    /// The same, named for what it is of.
+    pub(crate) fn of(self, whom: &str) -> Self {
+        Self { name: format!("{whom}, {}", self.name), ..self }
+    }
 }
 
 /// What is said of a case.
@@ -109,57 +114,36 @@ impl Claim {
             Said { favour, against } if favour > against => Verdict::HoldsPartly,
             _ => Verdict::DoesNotHold,
         };
-        Self {
-            claim: claim.to_owned(),
-            source: source.to_owned(),
-            rule: rule(case, by, needed),
-            verdict,
-            evidence: evidence(&cases, &findings),
-            printed: None,
-            reason: None,
-            is_of_times: false,
-        }
+        Self::new(claim, source, rule(case, by, needed), verdict, evidence(&cases, &findings))
     }
 
     /// A claim about what no draw decides; not tested where there is nothing to see.
     pub(crate) fn fact(claim: &str, source: &str, rule: &str, is_so: Option<bool>, evidence: String) -> Self {
-        Self {
-            claim: claim.to_owned(),
-            source: source.to_owned(),
-            rule: format!("holds if {rule}; {}", By::Nothing.words()),
-            verdict: match is_so {
-                Some(true) => Verdict::Holds,
-                Some(false) => Verdict::DoesNotHold,
-                None => Verdict::NotTested,
-            },
-            evidence,
-            printed: None,
-            reason: None,
-            is_of_times: false,
-        }
+        let rule = format!("holds if {rule}; {}", By::Nothing.words());
+        let verdict = match is_so {
+            Some(true) => Verdict::Holds,
+            Some(false) => Verdict::DoesNotHold,
+            None => Verdict::NotTested,
+        };
+        Self::new(claim, source, rule, verdict, evidence)
     }
 
     /// A claim that needs something which is not there.
     pub(crate) fn not_tested(claim: &str, source: &str, why: &str) -> Self {
-        Self {
-            claim: claim.to_owned(),
-            source: source.to_owned(),
-            rule: "none".to_owned(),
-            verdict: Verdict::NotTested,
-            evidence: why.to_owned(),
-            printed: None,
-            reason: None,
-            is_of_times: false,
-        }
+        Self::new(claim, source, "none".to_owned(), Verdict::NotTested, why.to_owned())
     }
 
     /// A claim whose check nothing could fail.
     pub(crate) fn vacuous(claim: &str, source: &str, why: &str, evidence: String) -> Self {
+        Self::new(claim, source, format!("no verdict: {why}"), Verdict::Vacuous, evidence)
+    }
+
+    fn new(claim: &str, source: &str, rule: String, verdict: Verdict, evidence: String) -> Self {
         Self {
             claim: claim.to_owned(),
             source: source.to_owned(),
-            rule: format!("no verdict: {why}"),
-            verdict: Verdict::Vacuous,
+            rule,
+            verdict,
             evidence,
             printed: None,
             reason: None,
@@ -206,6 +190,31 @@ impl Claim {
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.evidence = format!("{}; {more}", self.evidence);
         self
+    }
+}
+
+/// Claims over cases that are tested in this way, by how many of the cases they speak of.
+impl By {
+    /// Of all cases.
+    pub(crate) fn in_all(
+        self,
+        claim: &str,
+        source: &str,
+        case: &str,
+        cases: impl IntoIterator<Item = Case>,
+    ) -> Claim {
+        Claim::over_cases(claim, source, case, self, Needed::All, cases)
+    }
+
+    /// Of four of five.
+    pub(crate) fn in_most(
+        self,
+        claim: &str,
+        source: &str,
+        case: &str,
+        cases: impl IntoIterator<Item = Case>,
+    ) -> Claim {
+        Claim::over_cases(claim, source, case, self, Needed::Most, cases)
     }
 }
 
@@ -430,7 +439,7 @@ mod tests {
                     Case::new("", Test::below(&sample, 0.0))
                 })
                 .collect();
-            let claim = Claim::over_cases("", "", "", By::SignedRanks, Needed::All, cases);
+            let claim = By::SignedRanks.in_all("", "", "", cases);
             partly += usize::from(matches!(claim.verdict, Verdict::Holds | Verdict::HoldsPartly));
         }
         assert!((1..=20).contains(&partly), "{partly} of 200");

@@ -210,6 +210,8 @@ fn signed_ranks(distances: &[f64]) -> (f64, f64) {
 
 /// A statistic of the runs, and what it is of runs drawn again.
 pub(crate) struct Resamples {
+    /// Of all runs, each once; NaN without runs.
+    pub(crate) value: f64,
     values: Vec<f64>,
     runs: usize,
 }
@@ -224,7 +226,8 @@ impl Resamples {
             statistic(&drawn)
         };
         let values = if runs == 0 { Vec::new() } else { (0..RESAMPLES).map(|_| value()).collect() };
-        Self { values, runs }
+        let each: Vec<usize> = (0..runs).collect();
+        Self { value: if runs == 0 { f64::NAN } else { statistic(&each) }, values, runs }
     }
 
     /// That the statistic is below `limit`.

@@ -14,7 +14,7 @@ use crate::reproduce::datasets::unpack;
 const PACKED: &[u8] = include_bytes!("../../../../data/digits38.csv.gz");
 
 /// Of the unpacked file.
-pub(crate) const SHA256: &str = "80e9dddf504057160864ed7afc6ae554b366321e0fbc87a50e951efc5d04da81";
+const SHA256: &str = "80e9dddf504057160864ed7afc6ae554b366321e0fbc87a50e951efc5d04da81";
 
 const ROWS: usize = 357;
 

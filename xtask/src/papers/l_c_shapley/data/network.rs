@@ -9,7 +9,7 @@ use serde::Deserialize;
 const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 
 /// Of the file of weights.
-pub(crate) const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
+const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
 /// Pixels of a side.
 const SIDE: usize = 8;

@@ -8,10 +8,48 @@ use crate::reproduce::datasets::Library;
 use crate::reproduce::source::{Source, how_to_get};
 use crate::reproduce::trained::Input;
 
+/// Two files of data, and the network that lies beside them.
+pub(crate) struct Files {
+    data: [Source; 2],
+    model: Source,
+}
+
+/// Of names and hashes.
+const fn files([one, other, model]: [[&'static str; 2]; 3]) -> Files {
+    const fn source([file, sha256]: [&'static str; 2]) -> Source {
+        Source { file, sha256 }
+    }
+    Files { data: [source(one), source(other)], model: source(model) }
+}
+
+impl Files {
+    /// The data, or none if one of the two files is not there.
+    ///
+    /// # Errors
+    ///
+    /// If a file is there but is not the one known.
+    fn read(&self, library: &Library) -> Result<Option<[Vec<u8>; 2]>> {
+        let [one, other] = [library.find(&self.data[0])?, library.find(&self.data[1])?];
+        Ok(one.zip(other).map(|(one, other)| [one, other]))
+    }
+
+    /// The network that lies in the data directory, an ONNX file; or none.
+    ///
+    /// # Errors
+    ///
+    /// If the file is there but is not the one known.
+    pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
+        library.find(&self.model)
+    }
+
+    /// The line for those who lack it.
+    pub(crate) fn how_to_get_it(&self) -> String {
+        how_to_get(&[&self.data[0], &self.data[1], &self.model])
+    }
+}
+
 /// Texts that the harness knows.
 pub(crate) struct KnownTexts {
-    /// The name in reports and cells.
-    pub(crate) name: &'static str,
     /// The name that figures and tables show.
     pub(crate) title: &'static str,
     /// Texts, and those of them in the training part.
@@ -22,61 +60,42 @@ pub(crate) struct KnownTexts {
     pub(crate) width: usize,
     pub(crate) classes: &'static [&'static str],
     tokens: fn(&str) -> Vec<String>,
-    data: Source,
-    vocabulary: Source,
-    model: Source,
+    /// The texts and the vocabulary, and a network.
+    pub(crate) files: Files,
 }
 
 /// Sentences of film reviews (Pang and Lee, 2005), and a network with one convolution.
 pub(crate) static RT_POLARITY: KnownTexts = KnownTexts {
-    name: "rt_polarity",
     title: "Movie reviews",
     rows: (10_662, 9_600),
     vocabulary_size: 5_000,
     width: 48,
     classes: &["negative", "positive"],
     tokens: between_blanks,
-    data: Source {
-        file: "rt_polarity.csv",
-        sha256: "ffe4b3805952dbf0365beb453caaa81cdb1f88ca8eeb28d4e0e5684c25edb3d8",
-    },
-    vocabulary: Source {
-        file: "rt_polarity_vocab.txt",
-        sha256: "fcb2f36fa3fa542968a101c249fe8c391123be16637a2abe45a1a0ee3fcc431d",
-    },
-    model: Source {
-        file: "rt_polarity_conv.onnx",
-        sha256: "2a8e9676e02aed1fa88a3d486f093211a71728777f7dec69879a0f928a15dd1d",
-    },
+    files: files([
+        ["rt_polarity.csv", "ffe4b3805952dbf0365beb453caaa81cdb1f88ca8eeb28d4e0e5684c25edb3d8"],
+        ["rt_polarity_vocab.txt", "fcb2f36fa3fa542968a101c249fe8c391123be16637a2abe45a1a0ee3fcc431d"],
+        ["rt_polarity_conv.onnx", "2a8e9676e02aed1fa88a3d486f093211a71728777f7dec69879a0f928a15dd1d"],
+    ]),
 };
 
 /// News in four classes (Zhang, Zhao and LeCun, 2015), and a network on the mean of the words.
 pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
-    name: "ag_news",
     title: "AG news",
     rows: (7_600, 6_000),
     vocabulary_size: 5_000,
     width: 64,
     classes: &["World", "Sports", "Business", "Sci/Tech"],
     tokens: runs_of_letters_and_digits,
-    data: Source {
-        file: "ag_news.csv",
-        sha256: "e806f43cc784c0c001a84643c9e495f25fbfaf93df5051d58998c45cbb44b4b2",
-    },
-    vocabulary: Source {
-        file: "ag_news_vocab.txt",
-        sha256: "3100247e42ad447183a54010fe5f85e0267d040f7c8a368648df93c689d3dbd2",
-    },
-    model: Source {
-        file: "ag_news_bag.onnx",
-        sha256: "50530b99b92f121ad4e3dac0ec0d7bb5b2a8a289bd2f370331faf1aff3205ff6",
-    },
+    files: files([
+        ["ag_news.csv", "e806f43cc784c0c001a84643c9e495f25fbfaf93df5051d58998c45cbb44b4b2"],
+        ["ag_news_vocab.txt", "3100247e42ad447183a54010fe5f85e0267d040f7c8a368648df93c689d3dbd2"],
+        ["ag_news_bag.onnx", "50530b99b92f121ad4e3dac0ec0d7bb5b2a8a289bd2f370331faf1aff3205ff6"],
+    ]),
 };
 
 /// Images that the harness knows.
 pub(crate) struct KnownImages {
-    /// The name in reports and cells.
-    pub(crate) name: &'static str,
     /// The name that figures and tables show.
     pub(crate) title: &'static str,
     /// Images of the training part, and of the test part.
@@ -84,51 +103,34 @@ pub(crate) struct KnownImages {
     /// Channels, and pixels of a side.
     shape: (usize, usize),
     classes: &'static [&'static str],
-    train: Source,
-    test: Source,
-    model: Source,
+    /// The training part and the test part, and a network.
+    pub(crate) files: Files,
 }
 
 /// The digits 3 and 8 (LeCun, Cortes and Burges), and a convolutional network.
 pub(crate) static MNIST38: KnownImages = KnownImages {
-    name: "mnist38",
     title: "MNIST 3/8",
     rows: (2_000, 500),
     shape: (1, 28),
     classes: &["3", "8"],
-    train: Source {
-        file: "mnist38_train.csv",
-        sha256: "a470cac74d8edf120ab7835384eec4739250474817fb048df30cd2eff065f820",
-    },
-    test: Source {
-        file: "mnist38_test.csv",
-        sha256: "a3a3ca5afdadda2c2293bd5f6c6eac0b4d03ffb56566a8958255550d51013bbf",
-    },
-    model: Source {
-        file: "mnist38_cnn.onnx",
-        sha256: "358fedb82dc98b2b3b1d90a5529e561fc936a8f0e8f12fa456b37e9a1dbcdbd7",
-    },
+    files: files([
+        ["mnist38_train.csv", "a470cac74d8edf120ab7835384eec4739250474817fb048df30cd2eff065f820"],
+        ["mnist38_test.csv", "a3a3ca5afdadda2c2293bd5f6c6eac0b4d03ffb56566a8958255550d51013bbf"],
+        ["mnist38_cnn.onnx", "358fedb82dc98b2b3b1d90a5529e561fc936a8f0e8f12fa456b37e9a1dbcdbd7"],
+    ]),
 };
 
 /// Photographs of deer and horses (Krizhevsky, 2009), and a convolutional network.
 pub(crate) static CIFAR_DEER_HORSE: KnownImages = KnownImages {
-    name: "cifar_deer_horse",
     title: "CIFAR-10 deer/horse",
     rows: (600, 200),
     shape: (3, 32),
     classes: &["deer", "horse"],
-    train: Source {
-        file: "cifar_deer_horse_train.csv",
-        sha256: "7bf5e62277dcc328efe9852e9300843f03eec34a1b1cdf393113b1e6af05bef0",
-    },
-    test: Source {
-        file: "cifar_deer_horse_test.csv",
-        sha256: "5cc1296bca6ac4e8684c925c9e011d68631d6b60276625161190dacafff054c2",
-    },
-    model: Source {
-        file: "cifar_cnn.onnx",
-        sha256: "657c66803f56d12db4d61c801a418fa55e5cf6517ac6865044189206f1a1fe40",
-    },
+    files: files([
+        ["cifar_deer_horse_train.csv", "7bf5e62277dcc328efe9852e9300843f03eec34a1b1cdf393113b1e6af05bef0"],
+        ["cifar_deer_horse_test.csv", "5cc1296bca6ac4e8684c925c9e011d68631d6b60276625161190dacafff054c2"],
+        ["cifar_cnn.onnx", "657c66803f56d12db4d61c801a418fa55e5cf6517ac6865044189206f1a1fe40"],
+    ]),
 };
 
 /// Images in memory.
@@ -146,24 +148,14 @@ impl KnownTexts {
     ///
     /// If a file is there but is not the one known.
     pub(crate) fn read(&self, library: &Library) -> Result<Option<TextSet>> {
-        let files = (library.find(&self.data)?, library.find(&self.vocabulary)?);
-        let (Some(data), Some(vocabulary)) = files else { return Ok(None) };
+        let Some([data, vocabulary]) = self.files.read(library)? else { return Ok(None) };
         let set = self.parse(&data, &vocabulary);
-        set.with_context(|| format!("cannot read {}", self.data.file)).map(Some)
-    }
-
-    /// The network that lies in the data directory, an ONNX file; or none.
-    ///
-    /// # Errors
-    ///
-    /// If the file is there but is not the one known.
-    pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
-        library.find(&self.model)
+        set.with_context(|| format!("cannot read {}", self.files.data[0].file)).map(Some)
     }
 
     /// What a network has to be trained on: the texts, and the vocabulary if it takes tokens.
     pub(crate) fn trained_on(&self, input: Input) -> Vec<&Source> {
-        if input == Input::Tokens { vec![&self.data, &self.vocabulary] } else { vec![&self.data] }
+        self.files.data.iter().take(if input == Input::Tokens { 2 } else { 1 }).collect()
     }
 
     fn parse(&self, data: &[u8], vocabulary: &[u8]) -> Result<TextSet> {
@@ -192,16 +184,6 @@ impl KnownTexts {
         ensure!(rows == self.rows, "there are {} texts, {} of them to train on", rows.0, rows.1);
         Ok(set)
     }
-
-    /// The line for those who lack it.
-    pub(crate) fn how_to_get_it(&self) -> String {
-        how_to_get(&[&self.data, &self.vocabulary, &self.model])
-    }
-
-    /// SHA-256 of the unpacked files: data, vocabulary, model.
-    pub(crate) fn sha256(&self) -> [&'static str; 3] {
-        [self.data.sha256, self.vocabulary.sha256, self.model.sha256]
-    }
 }
 
 impl KnownImages {
@@ -211,45 +193,24 @@ impl KnownImages {
     ///
     /// If a file is there but is not the one known.
     pub(crate) fn read(&self, library: &Library) -> Result<Option<PackImages>> {
-        let files = (library.find(&self.train)?, library.find(&self.test)?);
-        let (Some(train), Some(test)) = files else { return Ok(None) };
-        let read = |bytes: &[u8], rows: usize, source: &Source| {
+        let Some([train, test]) = self.files.read(library)? else { return Ok(None) };
+        let read = |bytes: &[u8], rows: usize, part: usize| {
             ImageSet::read(bytes, rows, self.shape, 255.0, self.classes)
-                .with_context(|| format!("cannot read {}", source.file))
+                .with_context(|| format!("cannot read {}", self.files.data[part].file))
         };
-        let reference = read(&train, self.rows.0, &self.train)?.mean();
-        let test = read(&test, self.rows.1, &self.test)?;
-        Ok(Some(PackImages { test, reference }))
-    }
-
-    /// The network that lies in the data directory, an ONNX file; or none.
-    ///
-    /// # Errors
-    ///
-    /// If the file is there but is not the one known.
-    pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
-        library.find(&self.model)
+        let reference = read(&train, self.rows.0, 0)?.mean();
+        Ok(Some(PackImages { test: read(&test, self.rows.1, 1)?, reference }))
     }
 
     /// What a network has to be trained on and tested.
     pub(crate) fn trained_on(&self) -> [&Source; 2] {
-        [&self.train, &self.test]
+        self.files.data.each_ref()
     }
 
     /// The shape of an image: channels, rows, columns.
     pub(crate) fn row(&self) -> [usize; 3] {
         let (channels, side) = self.shape;
         [channels, side, side]
-    }
-
-    /// The line for those who lack it.
-    pub(crate) fn how_to_get_it(&self) -> String {
-        how_to_get(&[&self.train, &self.test, &self.model])
-    }
-
-    /// SHA-256 of the unpacked files: train, test, model.
-    pub(crate) fn sha256(&self) -> [&'static str; 3] {
-        [self.train.sha256, self.test.sha256, self.model.sha256]
     }
 }
 
@@ -293,7 +254,7 @@ mod tests {
             for class in 0..known.classes.len() {
                 let share = set.test().filter(|sentence| sentence.target == class).count() as f64
                     / set.test().count() as f64;
-                assert!((share * known.classes.len() as f64 - 1.0).abs() < 0.15, "{}: {share}", known.name);
+                assert!((share * known.classes.len() as f64 - 1.0).abs() < 0.15, "{}: {share}", known.title);
             }
         }
     }
@@ -320,11 +281,11 @@ mod tests {
         assert!(RT_POLARITY.read(&library).unwrap().is_none());
         assert!(CIFAR_DEER_HORSE.read(&library).unwrap().is_none());
         assert_eq!(
-            AG_NEWS.how_to_get_it(),
+            AG_NEWS.files.how_to_get_it(),
             "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 3100247e42ad…) and ag_news_bag.onnx \
              (SHA-256 50530b99b92f…) into a folder and name it with --data or APPORTION_DATA"
         );
-        assert!(MNIST38.how_to_get_it().contains("mnist38_train.csv"));
+        assert!(MNIST38.files.how_to_get_it().contains("mnist38_train.csv"));
     }
 
     #[test]

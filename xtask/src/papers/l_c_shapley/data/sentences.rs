@@ -14,7 +14,7 @@ use crate::reproduce::datasets::unpack;
 const PACKED: &[u8] = include_bytes!("../../../../data/sentences.csv.gz");
 
 /// Of the unpacked file.
-pub(crate) const SHA256: &str = "de88f6dfc41caf5ac56735c149fbe63bfc3f3fd87f26c810aeabd5be1d9b2b15";
+const SHA256: &str = "de88f6dfc41caf5ac56735c149fbe63bfc3f3fd87f26c810aeabd5be1d9b2b15";
 
 /// The sentence of Table 2. It is not among the sentences; all of its words occur in the training part.
 pub(crate) const TABLE_2: &str = "It is not heartwarming or entertaining. It just sucks.";

@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, looks, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Summary, slope};
-use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
+use crate::reproduce::verdict::{By, Case, Claim, Test};
 use law::{FEATURES, Law, MASKS, subsets};
 
 /// How strongly the block is coupled to the other features.
@@ -199,30 +199,11 @@ fn epsilons(law: &Law, order: usize) -> [f64; 2] {
     [first, second]
 }
 
-/// One law.
+/// What tells a law from others.
 #[derive(Serialize)]
-struct LawCell<'a> {
+struct LawKey {
     run: usize,
     memory: f64,
-    #[serde(skip)]
-    seed: u64,
-    #[serde(skip)]
-    played: Digest,
-    #[serde(skip)]
-    method: &'a Digest,
-}
-
-impl Cell for LawCell<'_> {
-    fn ingredients(&self) -> Ingredients<'_> {
-        Ingredients {
-            kind: "law",
-            protocol: 1,
-            games: &self.played,
-            method: self.method,
-            truth: None,
-            seed: self.seed,
-        }
-    }
 }
 
 /// What a law comes to.
@@ -299,10 +280,11 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
     for memory in MEMORIES {
         for run in 0..session.runs {
             let played = Digest::of(law(run, memory).game(MASKS / 3));
-            cells.push(LawCell { run, memory, seed: session.seed, played, method: &method });
+            let made_of = Ingredients::new("law", 1, session.seed, &played, &method);
+            cells.push(Cell { key: LawKey { run, memory }, made_of, with: () });
         }
     }
-    let found = session.results(&cells, |cell| Ok(find(&law(cell.run, cell.memory), &maps)))?;
+    let found = session.results(&cells, |cell| Ok(find(&law(cell.key.run, cell.key.memory), &maps)))?;
     let by_memory: Vec<&[Found]> = found.chunks(session.runs.max(1)).collect();
     let all: Vec<Series> = (maps.kinds.iter().enumerate())
         .map(|(at, &(kind, order, _))| {
@@ -316,18 +298,15 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
         figure: Some(figure(&all)),
         tables: vec![table(&all)],
         claims: claims(&all),
-        notes: vec![
+        notes: notes![
             "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of the label; those of a block of three \
-             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]"
-                .to_owned(),
+             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
             "equation 6 weighs a connected set as if it had two neighbours outside, also where these are beyond the neighbourhood: its weights sum \
              to 8/15 (k = 1) and 9/14 (k = 2), so that the value of a feature which depends on nobody is not its own. Counted in the \
-             neighbourhood, the weights sum to 1, and the theorem's proof holds for them"
-                .to_owned(),
+             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
             "as Myerson: the contribution is that of the component that the feature is in, which differs from v(U) − v(U \\ i) where the parts of \
-             U \\ i depend on each other; the theorem says nothing of it"
-                .to_owned(),
-            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood".to_owned(),
+             U \\ i depend on each other; the theorem says nothing of it",
+            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood",
         ],
         datasets: Vec::new(),
     })
@@ -399,15 +378,13 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "this project, in place of theorem 2",
             &[Kind::Marginal],
         ),
-        Claim::over_cases(
+        By::SignedRanks.in_all(
             "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at least in proportion",
             "theorems 1 and 2",
             &format!(
                 "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to 1/16 is above {:.1} in a run",
                 1.0 - SLACK
             ),
-            By::SignedRanks,
-            Needed::All,
             slopes,
         )
         .and(&format!("median slopes beside them: {}", beside.join("; "))),
@@ -462,38 +439,29 @@ fn figure(all: &[Series]) -> Figure {
 }
 
 fn table(all: &[Series]) -> Table {
-    let columns = ["value", "k", "bound", "largest error / ε", "slope", "largest error where ε = 0"];
-    let mut table = Table::new("Errors of the feature in the middle of the block", columns);
-    for series in all {
-        table.push(vec![
-            series.kind.title().into(),
-            series.order.into(),
-            format!("{}ε", FACTORS[series.kind.theorem()]).into(),
-            series.constant().into(),
-            Summary::of(&series.slopes()).median.into(),
-            series.independent().into(),
-        ]);
-    }
-    table
+    table!("Errors of the feature in the middle of the block", [for series in all;]
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "bound" => format!("{}ε", FACTORS[series.kind.theorem()]),
+        "largest error / ε" => series.constant(),
+        "slope" => Summary::of(&series.slopes()).median,
+        "largest error where ε = 0" => series.independent(),
+    )
 }
 
 fn data(all: &[Series]) -> Table {
-    let mut table = Table::new("data", ["value", "k", "memory", "run", "epsilon", "mean_error"]);
-    for series in all {
-        for (memory, points) in MEMORIES.iter().zip(&series.by_memory) {
-            for (run, &(epsilon, error)) in points.iter().enumerate() {
-                table.push(vec![
-                    Entry::from(series.kind.title()),
-                    series.order.into(),
-                    (*memory).into(),
-                    run.into(),
-                    epsilon.into(),
-                    error.into(),
-                ]);
-            }
-        }
-    }
-    table
+    table!("data", [
+        for series in all;
+        for (memory, points) in MEMORIES.iter().zip(&series.by_memory);
+        for (run, &(epsilon, error)) in points.iter().enumerate();
+    ]
+        "value" => series.kind.title(),
+        "k" => series.order,
+        "memory" => *memory,
+        "run" => run,
+        "epsilon" => epsilon,
+        "mean_error" => error,
+    )
 }
 
 #[cfg(test)]
