@@ -361,7 +361,7 @@ fn other_values_other_partitions_and_failing_games_are_errors() {
     ] {
         let refused = CoalitionalRegression::new(value.clone(), partition.clone()).unwrap_err();
         assert!(matches!(refused, EstimatorError::OtherValue { .. }), "{refused}");
-        assert!(error.to_string().contains(&value.to_string()), "{error}");
+        assert!(refused.to_string().contains(&value.to_string()), "{refused}");
     }
     // Beta-Shapley(1, 1) is Shapley.
     let plain = Semivalue::beta_shapley(1.0, 1.0).unwrap();
