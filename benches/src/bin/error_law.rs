@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let estimators: Vec<Box<dyn Estimator>> = vec![
         Box::new(leverage),
         leverage.growing(),
-        Box::new(LeverageShap { draws: Draws::WithReplacement, ..leverage }),
+        Box::new(leverage.with_draws(Draws::WithReplacement)),
         Box::new(KernelShap::default()),
         Box::new(KernelShap::paired()),
         Box::new(OptimizedKernelShap),

@@ -26,14 +26,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 const SEEDS: u64 = 40;
 
 fn errors(sizes: &[usize]) -> Result<(), Box<dyn std::error::Error>> {
-    let orders = |orders| OptimizedMonteCarlo { orders, ..OptimizedMonteCarlo::default() };
+    let orders = |orders| OptimizedMonteCarlo::default().with_orders(orders);
     let stratified = StratifiedMonteCarlo::new(Semivalue::Shapley);
     let methods: [Box<dyn Estimator>; 6] = [
         Box::new(orders(Orders::Antithetic)),
         Box::new(orders(Orders::Independent)),
         Box::new(orders(Orders::Balanced)),
         Box::new(MonteCarlo::new(Semivalue::Shapley)),
-        Box::new(StratifiedMonteCarlo { allocation: Allocation::Equal, ..stratified.clone() }),
+        Box::new(stratified.clone().with_allocation(Allocation::Equal)),
         Box::new(stratified),
     ];
     for &n in sizes {

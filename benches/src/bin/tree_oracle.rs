@@ -56,7 +56,7 @@ fn main() -> Result<(), Failure> {
         background: background.as_deref(),
         groups: groups.as_deref(),
         interactions,
-        settings: Settings { kernel, ..Settings::default() },
+        settings: Settings::default().with_kernel(kernel),
         fresh: fresh.is_some(),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(task.threads).build()?;

@@ -172,7 +172,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                     let norm = known.shapley.iter().map(|value| value * value).sum::<f64>().sqrt();
                     let (mut certified, mut within, mut evaluations) = (0, 0, 0.0);
                     for seed in 0..seeds {
-                        let until = Until { budget: Some(200 * n), ..Until::relative(tolerance) };
+                        let until = Until::relative(tolerance).with_budget(Some(200 * n));
                         let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
                         let Ok(got) = run.run_until(&until) else { continue };
                         evaluations += got.evaluations as f64 / seeds as f64;
@@ -236,7 +236,7 @@ fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                 for (tolerance, seed) in
                     [0.1, 0.03].into_iter().flat_map(|one| (0..seeds).map(move |seed| (one, seed)))
                 {
-                    let until = Until { budget: Some(50 * n), ..Until::relative(tolerance) };
+                    let until = Until::relative(tolerance).with_budget(Some(50 * n));
                     let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
                     let Ok(got) = run.run_until(&until) else { continue };
                     if got.certificate.as_ref().is_some_and(|found| found.stopped_by == StopRule::Tolerance) {

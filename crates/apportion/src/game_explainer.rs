@@ -177,7 +177,7 @@ impl GameExplainer {
             None => Extent::Sample(self.budget.evaluations(players)),
             Some(until) => {
                 let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
-                Extent::Until(Until { budget: until.budget.or(given), ..until })
+                Extent::Until(until.with_budget(until.budget.or(given)))
             }
         }
     }
@@ -203,8 +203,9 @@ impl GameExplainer {
         extent: Extent,
         followed: Option<&Followed<'_>>,
     ) -> Result<Explanation, ExplainError> {
-        let explanation = self.explain_game(game, &self.value, extent, followed)?;
-        Ok(Explanation { value: self.value.concept(), ..explanation })
+        let mut explanation = self.explain_game(game, &self.value, extent, followed)?;
+        explanation.value = self.value.concept();
+        Ok(explanation)
     }
 
     /// The values `value` of `game`, which may be a part of what was asked.

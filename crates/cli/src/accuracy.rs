@@ -25,20 +25,18 @@ pub(crate) fn until(args: &Accuracy) -> Result<Option<Until>> {
         };
     };
     let defaults = Until::relative(tolerance);
-    let until = Until {
-        confidence: args.confidence.unwrap_or(defaults.confidence),
-        scale: match args.relative_to {
+    let until = defaults
+        .with_confidence(args.confidence.unwrap_or(defaults.confidence))
+        .with_scale(match args.relative_to {
             None | Some(RelativeTo::Norm) => Scale::Norm,
             Some(RelativeTo::Range) => Scale::Range,
             Some(RelativeTo::Nothing) => Scale::Absolute,
-        },
-        measure: match args.error {
+        })
+        .with_measure(match args.error {
             None | Some(Error::Euclidean) => Measure::Euclidean,
             Some(Error::EveryPlayer) => Measure::EveryPlayer,
-        },
-        range: args.range,
-        ..defaults
-    };
+        })
+        .with_range(args.range);
     until.check().map_err(|error| Usage(format!("--until: {error}")))?;
     Ok(Some(until))
 }

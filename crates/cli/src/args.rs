@@ -153,7 +153,7 @@ impl Engine {
             PrecisionOption::F32 => Precision::Single,
             PrecisionOption::Fixed => Precision::Fixed,
         };
-        Settings { kernel, precision, ..Settings::default() }
+        Settings::default().with_kernel(kernel).with_precision(precision)
     }
 
     /// Whether an option differs from the default.

@@ -61,6 +61,7 @@ pub mod methods;
 mod registry;
 mod report;
 mod run;
+mod setters;
 mod support;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.

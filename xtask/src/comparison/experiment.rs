@@ -247,7 +247,7 @@ mod tests {
         subject Before;
         Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
         After: "changing", LEVERAGE_SHAP,
-            LeverageShap { pairing: Pairing::Unpaired, ..LeverageShap::default() };
+            LeverageShap::default().with_pairing(Pairing::Unpaired);
     }
     use Contender as Changing;
 

@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn estimators_differ_by_their_options_and_by_what_they_say_beside_values() {
         let leverage = LeverageShap::default();
-        let silent = LeverageShap { standard_errors: StandardErrors::Omitted, ..leverage };
+        let silent = leverage.with_standard_errors(StandardErrors::Omitted);
         let digest = |estimator: &dyn Estimator| Digest::of_estimator(estimator).unwrap();
         assert_eq!(digest(&leverage), digest(&leverage));
         assert_ne!(digest(&leverage), digest(&silent));

@@ -1,6 +1,6 @@
 //! Explaining one explicand by its game.
 
-use apportion_estimators::{Diagnostics, Explanation};
+use apportion_estimators::Explanation;
 use apportion_games::{Coalitions, Game, SubGame};
 
 use super::left::Left;
@@ -53,20 +53,9 @@ impl Explainer<'_> {
         batch.push_full();
         let mut prediction = vec![0.0; game.outputs()];
         game.values(&batch, &mut prediction)?;
-        let length = results * game.outputs();
-        Ok(self.asked.certified(Explanation {
-            value: self.asked.value.concept(),
-            method: Method::Exact.name().to_owned(),
-            values: vec![0.0; length],
-            base: prediction.clone(),
-            prediction,
-            std_errors: Some(vec![0.0; length]),
-            evaluations: 1,
-            distinct_coalitions: 1,
-            model_rows: game.rows_per_coalition(),
-            seed: None,
-            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
-            certificate: None,
-        }))
+        let zeros = vec![0.0; results * game.outputs()];
+        let (value, ends) = (self.asked.value.concept(), (prediction.clone(), prediction));
+        let costs = (1, game.rows_per_coalition());
+        Ok(self.asked.certified(Explanation::exact(Method::Exact.name(), value, zeros, ends, costs)))
     }
 }

@@ -22,20 +22,11 @@ impl Explainer<'_> {
             let outputs = trees.outputs();
             let per_row = players * outputs;
             let explanations = (0..explicands.len()).map(|row| {
-                self.asked.certified(Explanation {
-                    value: self.asked.value.concept(),
-                    method: Method::Tree.name().to_owned(),
-                    values: attributions.values[row * per_row..(row + 1) * per_row].to_vec(),
-                    base: attributions.base.clone(),
-                    prediction: attributions.predictions[row * outputs..(row + 1) * outputs].to_vec(),
-                    std_errors: Some(vec![0.0; per_row]),
-                    evaluations: 0,
-                    distinct_coalitions: 0,
-                    model_rows: 0,
-                    seed: None,
-                    diagnostics: apportion_estimators::Diagnostics { exact: true, ..Default::default() },
-                    certificate: None,
-                })
+                let values = attributions.values[row * per_row..(row + 1) * per_row].to_vec();
+                let prediction = attributions.predictions[row * outputs..(row + 1) * outputs].to_vec();
+                let (value, ends) = (self.asked.value.concept(), (attributions.base.clone(), prediction));
+                let explanation = Explanation::exact(Method::Tree.name(), value, values, ends, (0, 0));
+                self.asked.certified(explanation)
             });
             return Ok(Some(explanations.collect()));
         }

@@ -14,7 +14,7 @@
 //! A run whose draws alone left more than is tolerated could not have reached the accuracy. Of the others each spends what its looks did of
 //! the probability of being wrong, and leaves the rest to the next.
 
-use apportion_estimators::{Certificate, Explanation, Look, StopRule, Until, methods};
+use apportion_estimators::{Explanation, Look, StopRule, Until, methods};
 use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model, Shared};
 
 use super::Explainer;
@@ -92,16 +92,16 @@ impl Explainer<'_> {
         let most = until.most_evaluations(law.columns());
         let mut left = until.most_evaluations(law.columns().max(MANY_PLAYERS));
         let mut wrong = 1.0 - until.confidence;
-        let (mut looks, mut model_rows) = (Vec::new(), 0);
+        let (mut looks, mut model_rows) = (Vec::<Look>::new(), 0);
         let (mut times, mut raised) = (1, None);
         // What coalitions may be off by, as a share of the tolerance.
         let mut share = 1.0;
         loop {
             let now = raised.as_deref().unwrap_or(law);
             let game = ConditionalGame::new(model, explicand, now)?;
-            let asked = Until { confidence: 1.0 - wrong, budget: Some(most.min(left / times)), ..*until };
+            let asked = until.with_confidence(1.0 - wrong).with_budget(Some(most.min(left / times)));
             let followed = followed.map(|followed| Followed { draws: Some(now.draws()), ..*followed });
-            let of_coalitions = Until { tolerance: share * asked.tolerance, ..asked };
+            let of_coalitions = asked.with_tolerance(share * asked.tolerance);
             let (mut explanation, of_draws) =
                 self.explain_with_draws(&game, Extent::Until(of_coalitions), followed.as_ref())?;
             left = left.saturating_sub(explanation.evaluations.saturating_mul(times));
@@ -115,22 +115,24 @@ impl Explainer<'_> {
                 last.spent = LAST_LOOK * wrong;
             }
             explanation.certify(&asked);
-            let Some(certificate) = explanation.certificate.clone() else { return Ok(explanation) };
+            let Some(mut certificate) = explanation.certificate.clone() else { return Ok(explanation) };
             let is_reached = certificate.stopped_by == StopRule::Tolerance;
             let draws_allow =
                 |draws: &ErrorOfDraws| ratio(draws.alone().written(1.0, &explanation), &asked) <= 1.0;
             let could_stop = is_reached || of_draws.as_ref().is_some_and(draws_allow);
-            looks.extend(certificate.looks.iter().map(|&look| match could_stop {
-                true => look,
-                false => Look { spent: 0.0, ..look },
-            }));
+            let begins = looks.len();
+            looks.extend(certificate.looks.iter().copied());
+            if !could_stop {
+                looks[begins..].iter_mut().for_each(|look| look.spent = 0.0);
+            }
             wrong = 1.0 - until.confidence - looks.iter().map(|look| look.spent).sum::<f64>();
             let affordable = left / times / explanation.evaluations.max(1);
             let more = match &of_draws {
                 _ if is_reached => None,
                 Some(draws) => {
-                    let next = Until { confidence: 1.0 - LAST_LOOK * wrong, ..*until };
-                    let without = Explanation { certificate: None, ..explanation.clone() };
+                    let next = until.with_confidence(1.0 - LAST_LOOK * wrong);
+                    let mut without = explanation.clone();
+                    without.certificate = None;
                     let ratio_with = |more: f64| ratio(draws.written(more, &without), &next);
                     let enough = doublings(affordable).find(|&more| ratio_with(more as f64) <= WORTHWHILE);
                     let alone = ratio_with(f64::from(u32::MAX));
@@ -160,8 +162,8 @@ impl Explainer<'_> {
                 Some((more, tighter, law.with_draws(law.draws() * times * more)?))
             };
             let Some((more, tighter, law)) = more.and_then(more_draws) else {
-                explanation.certificate =
-                    Some(Certificate { looks, confidence: until.confidence, ..certificate });
+                (certificate.looks, certificate.confidence) = (looks, until.confidence);
+                explanation.certificate = Some(certificate);
                 return Ok(explanation);
             };
             share *= tighter;

@@ -108,7 +108,7 @@ fn draws_that_cannot_be_raised_end_without_a_certificate() {
     let explicand = setting.explicand(1);
     let (law, fixed) = (setting.law(20, 3), Fixed(setting.law(20, 3)));
     let explain_to = |tolerance, law: &dyn ConditionalLaw, budget| {
-        let until = Until { budget, ..Until::relative(tolerance) };
+        let until = Until::relative(tolerance).with_budget(budget);
         Explainer::conditional(&setting, law).until(until).explain(&explicand).unwrap()
     };
     let explain = |law: &dyn ConditionalLaw, budget| explain_to(0.05, law, budget);
@@ -139,7 +139,7 @@ fn the_budget_is_for_all_draws_together() {
     let setting = Setting::new(8);
     let (explicand, law) = (setting.explicand(2), setting.law(10, 5));
     for budget in [300, 1000, 5000, 40_000] {
-        let until = Until { budget: Some(budget), ..Until::relative(0.01) };
+        let until = Until::relative(0.01).with_budget(Some(budget));
         let explanation = Explainer::conditional(&setting, &law).until(until).explain(&explicand).unwrap();
         // Each prediction once for the values and once for the errors.
         assert!(explanation.model_rows <= 2 * 10 * budget, "{budget}: {} rows", explanation.model_rows);

@@ -95,7 +95,7 @@ fn certificates_hold_on_games_that_a_sample_misjudges() {
             for known in hard_games(players) {
                 let norm = known.shapley.iter().map(|value| value * value).sum::<f64>().sqrt();
                 for seed in 0..3 {
-                    let until = Until { budget: Some(60 * players), ..Until::relative(0.05) };
+                    let until = Until::relative(0.05).with_budget(Some(60 * players));
                     let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
                     let got = run.run_until(&until).unwrap();
                     let certificate = got.certificate.as_ref().unwrap();
@@ -147,7 +147,7 @@ fn certificates_of_other_values_hold_on_such_games() {
             let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
             for method in Method::all() {
                 let Some(estimator) = method.estimator(&value) else { continue };
-                let until = Until { budget: Some(60 * players), ..Until::relative(0.1) };
+                let until = Until::relative(0.1).with_budget(Some(60 * players));
                 let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
                 // Some need more evaluations, or a background.
                 let Ok(got) = run.run_until(&until) else { continue };
@@ -178,7 +178,7 @@ fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certif
         let estimator = method.estimator(&value).unwrap();
         let (mut certified, mut within) = (0, 0);
         for seed in 0..20 {
-            let until = Until { budget: Some(1000), ..Until::relative(0.05) };
+            let until = Until::relative(0.05).with_budget(Some(1000));
             let mut run = Anytime::new(&*estimator, &*known.game, seed).unwrap();
             let got = run.run_until(&until).unwrap();
             if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
@@ -328,7 +328,7 @@ fn a_share_of_nothing_is_never_reached() {
     ] {
         let estimator = method.estimator(&Semivalue::Shapley.into()).unwrap();
         for scale in [Scale::Norm, Scale::Range] {
-            let until = Until { scale, budget: Some(1000), ..Until::relative(0.1) };
+            let until = Until::relative(0.1).with_scale(scale).with_budget(Some(1000));
             let mut run = Anytime::new(&*estimator, Middle, 5).unwrap();
             let got = run.run_until(&until).unwrap();
             let certificate = got.certificate.as_ref().unwrap();

@@ -51,7 +51,7 @@ fn every_sampled_method_reaches_the_accuracy_for_its_value() {
         }
         let explainer = || Explainer::new(&model, background.clone()).value(value.clone());
         let truth = explainer().method(Method::Exact).explain(explicand).unwrap().values;
-        let until = Until { budget: Some(1 << FEATURES), ..Until::relative(0.1) };
+        let until = Until::relative(0.1).with_budget(Some(1 << FEATURES));
         let explanation = explainer().method(method).until(until).seed(1).explain(explicand).unwrap();
         let certificate = explanation.certificate.as_ref().unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Tolerance, "{method} {name}: {certificate:?}");
@@ -73,7 +73,7 @@ fn the_budget_is_that_of_the_accuracy_or_of_the_explainer() {
     let tight = Until::relative(1e-6);
     for explainer in [
         explainer().budget(Budget::Evaluations(500)).until(tight),
-        explainer().budget(Budget::PerPlayer(10)).until(Until { budget: Some(500), ..tight }),
+        explainer().budget(Budget::PerPlayer(10)).until(tight.with_budget(Some(500))),
     ] {
         let explanation = explainer.explain(explicand).unwrap();
         assert!(

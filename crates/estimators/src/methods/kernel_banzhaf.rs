@@ -32,6 +32,7 @@ use crate::error::{EstimatorError, Result};
 use crate::registry::{semivalue, specs};
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
 use crate::support::{
     Draws, FullBudget, StandardErrors, draws_of_units, exact_if_affordable, free_shares, sample_is_complete,
 };
@@ -110,6 +111,7 @@ use crate::support::{
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct KernelBanzhaf {
     /// Which value is estimated: [`Semivalue::Banzhaf`] by default, or a weighted one.
     pub value: Semivalue,
@@ -125,6 +127,15 @@ pub struct KernelBanzhaf {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(KernelBanzhaf {
+    with_value => value: Semivalue,
+    with_pairing => pairing: Pairing,
+    with_draws => draws: Draws,
+    with_intercept => intercept: bool,
+    with_standard_errors => standard_errors: StandardErrors,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl Default for KernelBanzhaf {
     fn default() -> Self {
@@ -371,7 +382,11 @@ impl Rows {
 fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
     let value = semivalue(value)?;
     let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });
-    let estimator = KernelBanzhaf { value, pairing, draws, intercept, ..KernelBanzhaf::default() };
+    let estimator = KernelBanzhaf::default()
+        .with_value(value)
+        .with_pairing(pairing)
+        .with_draws(draws)
+        .with_intercept(intercept);
     is_regression.then(|| Box::new(estimator) as Box<dyn Estimator>)
 }
 

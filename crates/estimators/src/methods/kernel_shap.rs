@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, at_most_all};
+use crate::setters::setters;
 use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 
 /// Kernel SHAP, plain (Lundberg and Lee, 2017) or paired (Covert and Lee, 2021).
@@ -30,6 +31,7 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 ///
 /// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct KernelShap {
     /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] by default, as first published.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
@@ -37,6 +39,11 @@ pub struct KernelShap {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(KernelShap {
+    with_pairing => pairing: Pairing,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl Default for KernelShap {
     fn default() -> Self {

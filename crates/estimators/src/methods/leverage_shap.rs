@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, at_most_all};
+use crate::setters::setters;
 use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, explain};
 
 /// Leverage SHAP (Musco and Witter, ICLR 2025, Algorithm 1) and its ablations.
@@ -44,6 +45,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct LeverageShap {
     /// Whether every coalition comes with its complement; [`Pairing::Paired`] by default.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
@@ -55,6 +57,13 @@ pub struct LeverageShap {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(LeverageShap {
+    with_pairing => pairing: Pairing,
+    with_draws => draws: Draws,
+    with_standard_errors => standard_errors: StandardErrors,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl Default for LeverageShap {
     fn default() -> Self {
@@ -106,7 +115,7 @@ impl Estimator for LeverageShap {
 }
 
 fn boxed(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
-    Some(Box::new(LeverageShap { pairing, draws, ..LeverageShap::default() }))
+    Some(Box::new(LeverageShap::default().with_pairing(pairing).with_draws(draws)))
 }
 
 specs! {

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::registry::{semivalue, specs};
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
 /// What a budget of `m` counts.
@@ -71,6 +72,7 @@ pub enum Accounting {
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct MonteCarlo {
     /// Which value is estimated.
     pub value: Semivalue,
@@ -79,6 +81,12 @@ pub struct MonteCarlo {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(MonteCarlo {
+    with_value => value: Semivalue,
+    with_accounting => accounting: Accounting,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl MonteCarlo {
     /// The estimator of `value` with the defaults.
@@ -110,11 +118,13 @@ impl Estimator for MonteCarlo {
         self.value.clone().into()
     }
 
-    /// `2n + 2`, one contribution of each player, or `n` where the budget counts subsets; at most `2^n`.
+    /// `2n + 2`, one contribution of each player, or `n` where the budget counts subsets; at most `2^n`, which are enumerated.
     fn minimum_budget(&self, players: usize) -> usize {
-        match self.accounting {
-            Accounting::Evaluations => at_most_all(2 * players + 2, players),
-            Accounting::Subsets => at_most_all(players.max(2), players),
+        match (self.accounting, self.full_budget) {
+            (Accounting::Evaluations, FullBudget::Enumerate) => at_most_all(2 * players + 2, players),
+            // The one player is never sampled.
+            (Accounting::Evaluations, FullBudget::Sample) if players > 1 => 2 * players + 2,
+            _ => at_most_all(players.max(2), players),
         }
     }
 
@@ -238,7 +248,7 @@ specs! {
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
     MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
         "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
-        |value| Some(Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(semivalue(value)?) }));
+        |value| Some(Box::new(MonteCarlo::new(semivalue(value)?).with_accounting(Accounting::Subsets)));
 }
 
 #[cfg(test)]
@@ -270,7 +280,7 @@ mod tests {
     fn contributions_are_divided_as_evenly_as_they_can_be() {
         let estimator = MonteCarlo::new(Semivalue::Shapley);
         assert_eq!([22, 23, 24, 30, 31].map(|budget| estimator.subsets(10, budget)), [10, 10, 11, 14, 14]);
-        let authors = MonteCarlo { accounting: Accounting::Subsets, ..estimator };
+        let authors = estimator.with_accounting(Accounting::Subsets);
         assert_eq!([10, 19, 20, 31].map(|budget| authors.subsets(10, budget)), [10, 10, 20, 30]);
         assert_eq!([10, 20].map(|players| authors.minimum_budget(players)), [10, 20]);
     }
@@ -279,7 +289,7 @@ mod tests {
     fn a_budget_that_counts_subsets_takes_about_twice_as_many_evaluations() {
         let game = SumOfUnanimity::random(60, 100, 3, 1);
         let evaluations = |accounting| {
-            let estimator = MonteCarlo { accounting, ..MonteCarlo::new(Semivalue::Banzhaf) };
+            let estimator = MonteCarlo::new(Semivalue::Banzhaf).with_accounting(accounting);
             estimator.estimate(&game, 605, 1).unwrap().evaluations
         };
         assert_eq!(evaluations(Accounting::Evaluations), 604);

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::registry::specs;
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
 use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 
 /// The mean of the players' marginal contributions along random permutations, each walked forward and in reverse.
@@ -30,10 +31,13 @@ use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 ///
 /// Takes `O(T + m n)` time, `T` being the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct PermutationShap {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(PermutationShap { with_full_budget => full_budget: FullBudget });
 
 impl Estimator for PermutationShap {
     fn name(&self) -> &'static str {

@@ -69,6 +69,7 @@ impl std::fmt::Display for StopRule {
 
 /// What was found when a run looked at its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Look {
     /// The budget up to which it had run.
     pub budget: usize,
@@ -80,6 +81,7 @@ pub struct Look {
 
 /// The error of an explanation against what was asked for, and why the run stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// Why the run stopped.
     pub stopped_by: StopRule,

@@ -11,6 +11,7 @@ use super::student::student;
 ///
 /// `n` players, `k` outputs. With one output, `values[i]` is φ_i.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// Which value was computed.
     pub value: SolutionConcept,
@@ -41,8 +42,24 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Exact values, from so many evaluations of different coalitions.
-    pub(crate) fn exact(
+    /// Exact values, from so many evaluations of different coalitions, of so many model rows each.
+    pub fn exact(
+        method: &str,
+        value: SolutionConcept,
+        values: Vec<f64>,
+        ends: (Vec<f64>, Vec<f64>),
+        costs: (usize, usize),
+    ) -> Self {
+        let zeros = vec![0.0; values.len()];
+        let mut explanation = Self::estimate(method, value, values, ends, costs);
+        explanation.std_errors = Some(zeros);
+        explanation.diagnostics.exact = true;
+        explanation
+    }
+
+    /// The `values` that a method found for a game that is worth `base` without and `prediction` with all players, from so many evaluations
+    /// of different coalitions, of so many model rows each. An estimator of your own sets what else it knows.
+    pub fn estimate(
         method: &str,
         value: SolutionConcept,
         values: Vec<f64>,
@@ -52,15 +69,15 @@ impl Explanation {
         Self {
             value,
             method: method.to_owned(),
-            std_errors: Some(vec![0.0; values.len()]),
             values,
+            std_errors: None,
             base,
             prediction,
             evaluations,
             distinct_coalitions: evaluations,
             model_rows: evaluations * rows_each,
             seed: None,
-            diagnostics: Diagnostics { exact: true, ..Diagnostics::default() },
+            diagnostics: Diagnostics::default(),
             certificate: None,
         }
     }
@@ -123,6 +140,7 @@ impl Explanation {
 /// What a method found out on the way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Diagnostics {
     /// Whether the values are exact but for rounding.
     pub exact: bool,

@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use crate::error::EstimatorError;
+use crate::setters::setters;
 
 /// What the error is measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,10 +32,11 @@ pub enum Measure {
 /// use apportion_estimators::Until;
 ///
 /// // ‖φ̃ − φ‖ ≤ 0.01 ‖φ‖ with confidence 0.95, from 100 000 evaluations at most.
-/// let until = Until { budget: Some(100_000), ..Until::relative(0.01) };
+/// let until = Until::relative(0.01).with_budget(Some(100_000));
 /// assert_eq!(until.confidence, 0.95);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Until {
     /// The error that is tolerated, positive.
     pub tolerance: f64,
@@ -52,6 +54,16 @@ pub struct Until {
     /// of independent draws then give bounds that hold for every number of draws, empirical Bernstein bounds, instead of asymptotic ones.
     pub range: Option<f64>,
 }
+
+setters!(Until {
+    with_tolerance => tolerance: f64,
+    with_scale => scale: Scale,
+    with_measure => measure: Measure,
+    with_confidence => confidence: f64,
+    with_budget => budget: Option<usize>,
+    with_looks => looks: usize,
+    with_range => range: Option<f64>,
+});
 
 /// Looks by default.
 const LOOKS: usize = 32;
@@ -118,14 +130,14 @@ mod tests {
         let good = Until::relative(0.1);
         assert!(good.check().is_ok());
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Until { tolerance: bad, ..good }.check().is_err());
-            assert!(Until { range: Some(bad), ..good }.check().is_err());
+            assert!(good.with_tolerance(bad).check().is_err());
+            assert!(good.with_range(Some(bad)).check().is_err());
         }
         for bad in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
-            let message = Until { confidence: bad, ..good }.check().unwrap_err().to_string();
+            let message = good.with_confidence(bad).check().unwrap_err().to_string();
             assert!(message.contains("confidence") && message.contains("0.95"), "{message}");
         }
-        assert!(Until { looks: 0, ..good }.check().is_err());
+        assert!(good.with_looks(0).check().is_err());
     }
 
     #[test]
@@ -134,6 +146,6 @@ mod tests {
         assert_eq!(until.most_evaluations(10), 1024);
         assert_eq!(until.most_evaluations(20), 100_000);
         assert_eq!(until.most_evaluations(1000), 1_000_000);
-        assert_eq!(Until { budget: Some(7), ..until }.most_evaluations(10), 7);
+        assert_eq!(until.with_budget(Some(7)).most_evaluations(10), 7);
     }
 }

@@ -84,7 +84,7 @@ fn additive_but_for_a_pair(players: usize) -> SumOfUnanimity {
 #[test]
 fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
     let games = [SumOfUnanimity::random(20, 60, 4, 5), additive_but_for_a_pair(20)];
-    let until = Until { budget: Some(20_000), ..Until::relative(0.03) };
+    let until = Until::relative(0.03).with_budget(Some(20_000));
     for (method, game) in methods().iter().flat_map(|method| games.iter().map(move |game| (method, game))) {
         let chunks = AtomicUsize::new(0);
         let watcher = stopping_after(usize::MAX, &chunks);
@@ -144,7 +144,7 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
             let truth = game.shapley();
             let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();
             for tolerance in [0.1, 0.03] {
-                let until = Until { budget: Some(60_000), ..Until::relative(tolerance) };
+                let until = Until::relative(tolerance).with_budget(Some(60_000));
                 let (explanation, certificate) = run_until(method, &game, seed, &until);
                 let off = squared_error(&explanation.values, &truth).sqrt();
                 if certificate.stopped_by == StopRule::Tolerance {
@@ -199,12 +199,12 @@ fn small_games_end_exact() {
 #[test]
 fn a_budget_that_does_not_reach_is_said_so() {
     let game = SumOfUnanimity::random(30, 200, 6, 3);
-    let until = Until { budget: Some(2000), ..Until::relative(1e-4) };
+    let until = Until::relative(1e-4).with_budget(Some(2000));
     let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &until);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.error_bounds.as_ref().unwrap()[0] > certificate.tolerances[0]);
     assert!(certificate.looks.iter().map(|look| look.spent).sum::<f64>() <= 0.05);
-    let few = Until { looks: 2, ..until };
+    let few = until.with_looks(2);
     let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &few);
     assert_eq!(certificate.stopped_by, StopRule::Looks);
 }
@@ -214,9 +214,9 @@ fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
     // Worth between 0 and 1.
     let game = SumOfUnanimity::new(6, 0.0, vec![(vec![0, 1], 0.5), (vec![2, 3, 4], 0.5)]).unwrap();
     let truth = game.shapley();
-    let sampling = PermutationShap { full_budget: FullBudget::Sample };
+    let sampling = PermutationShap::default().with_full_budget(FullBudget::Sample);
     for seed in 0..20 {
-        let until = Until { range: Some(1.0), budget: Some(100_000), ..Until::absolute(0.1) };
+        let until = Until::absolute(0.1).with_range(Some(1.0)).with_budget(Some(100_000));
         let (explanation, certificate) = run_until(&sampling, &game, seed, &until);
         assert_eq!(certificate.guarantee, Guarantee::EmpiricalBernstein);
         assert_eq!(certificate.stopped_by, StopRule::Tolerance);
@@ -231,7 +231,7 @@ fn every_player_and_other_scales() {
     let range =
         truth.iter().copied().fold(f64::MIN, f64::max) - truth.iter().copied().fold(f64::MAX, f64::min);
     for (scale, unit) in [(Scale::Absolute, 1.0), (Scale::Range, range)] {
-        let until = Until { scale, measure: Measure::EveryPlayer, ..Until::relative(0.02) };
+        let until = Until::relative(0.02).with_scale(scale).with_measure(Measure::EveryPlayer);
         let (explanation, certificate) = run_until(&LeverageShap::default(), &game, 2, &until);
         assert_eq!(certificate.stopped_by, StopRule::Tolerance);
         let off =
@@ -252,7 +252,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     };
     assert!(refused(&method, &game, 7).contains("another seed: it has 6, this run has 7"));
     assert!(refused(&PermutationShap::default(), &game, 6).contains("another method: it has leverage-shap"));
-    let no_errors = LeverageShap { standard_errors: StandardErrors::Omitted, ..LeverageShap::default() };
+    let no_errors = LeverageShap::default().with_standard_errors(StandardErrors::Omitted);
     let says = refused(&no_errors, &game, 6);
     assert!(says.contains("another settings of the method") && says.contains("Omitted"), "{says}");
     assert!(refused(&method, &SumOfUnanimity::random(12, 30, 3, 4), 6).contains("game (model"));
@@ -284,7 +284,7 @@ fn accuracies_that_mean_nothing_are_refused() {
     let mut run = Anytime::new(&LeverageShap::default(), &game, 6).unwrap();
     let refused = run.run_until(&Until::relative(0.0)).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("tolerance of 0 cannot be asked for"), "{refused}");
-    let budget = Until { budget: Some(1), ..Until::relative(0.1) };
+    let budget = Until::relative(0.1).with_budget(Some(1));
     let refused = run.run_until(&budget).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { .. }), "{refused}");
     let refused = run.run(usize::MAX).unwrap_err();
@@ -295,7 +295,7 @@ fn accuracies_that_mean_nothing_are_refused() {
 fn that_nothing_was_seen_is_no_proof() {
     // Worth something where 18 of 20 players are together: samples hardly meet that.
     let game = SumOfUnanimity::new(20, 0.0, [((0..18).collect(), 1.0)]).unwrap();
-    let until = Until { budget: Some(3000), ..Until::relative(0.1) };
+    let until = Until::relative(0.1).with_budget(Some(3000));
     for method in [&KernelBanzhaf::default() as &dyn Estimator, &MaximumSampleReuse::new(Semivalue::Banzhaf)]
     {
         let (explanation, _) = run_until(method, &game, 0, &until);
@@ -333,7 +333,7 @@ fn enumeration_is_interrupted_as_sampling_is() {
 fn a_range_that_the_game_leaves_is_refused() {
     let game = SumOfUnanimity::random(9, 20, 3, 1);
     let mut run = Anytime::new(&PermutationShap::default(), &game, 0).unwrap();
-    let until = Until { range: Some(1e-3), ..Until::relative(0.1) };
+    let until = Until::relative(0.1).with_range(Some(1e-3));
     let refused = run.run_until(&until).unwrap_err();
     assert!(matches!(refused, EstimatorError::Run(RunError::Range { .. })), "{refused}");
 }

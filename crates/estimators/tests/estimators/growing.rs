@@ -55,10 +55,9 @@ fn everything_asked_at_a_budget_is_asked_at_every_larger_one() {
 
 #[test]
 fn draws_that_come_in_order_begin_with_those_of_a_smaller_budget() {
-    let orders = |orders| OptimizedMonteCarlo { orders, ..OptimizedMonteCarlo::default() };
-    let strata =
-        |allocation| StratifiedMonteCarlo { allocation, ..StratifiedMonteCarlo::new(Semivalue::Shapley) };
-    let gradient = |batch, pairing| ProjectedGradient { batch, pairing, ..ProjectedGradient::default() };
+    let orders = |orders| OptimizedMonteCarlo::default().with_orders(orders);
+    let strata = |allocation| StratifiedMonteCarlo::new(Semivalue::Shapley).with_allocation(allocation);
+    let gradient = |batch, pairing| ProjectedGradient::default().with_batch(batch).with_pairing(pairing);
     let estimators: [&dyn Estimator; 8] = [
         &strata(Allocation::Equal),
         &strata(Allocation::Neyman),

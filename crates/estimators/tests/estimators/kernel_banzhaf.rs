@@ -64,7 +64,7 @@ fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
         let want = regression(&game, &rows, 0.5, false);
         for intercept in [false, true] {
             let estimator =
-                KernelBanzhaf { intercept, full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+                KernelBanzhaf::default().with_intercept(intercept).with_full_budget(FullBudget::Sample);
             let got = estimator.estimate(&game, budget, 3).unwrap();
             assert_close(&got.values, &want, 1e-8, &format!("{players} players, intercept {intercept}"));
         }
@@ -80,13 +80,11 @@ fn all_variants_are_weighted_least_squares_on_their_samples() {
                 for (pairing, intercept) in
                     [(Pairing::Paired, true), (Pairing::Unpaired, true), (Pairing::Unpaired, false)]
                 {
-                    let estimator = KernelBanzhaf {
-                        draws,
-                        pairing,
-                        intercept,
-                        full_budget: FullBudget::Sample,
-                        ..weighted(p)
-                    };
+                    let estimator = weighted(p)
+                        .with_draws(draws)
+                        .with_pairing(pairing)
+                        .with_intercept(intercept)
+                        .with_full_budget(FullBudget::Sample);
                     let certain = draws != Draws::WithReplacement;
                     let helps = players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
                     let pairing = if helps { pairing } else { Pairing::Unpaired };
@@ -128,7 +126,11 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
             for (pairing, intercept) in [(Pairing::Paired, true), (Pairing::Unpaired, true), plain] {
                 for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
                     let full_budget = FullBudget::Sample;
-                    let estimator = KernelBanzhaf { draws, pairing, intercept, full_budget, ..weighted(p) };
+                    let estimator = weighted(p)
+                        .with_draws(draws)
+                        .with_pairing(pairing)
+                        .with_intercept(intercept)
+                        .with_full_budget(full_budget);
                     for budget in [1 << players, (1 << players) + 7] {
                         let got = estimator.estimate(&game, budget, 2).unwrap();
                         let name = format!("{} {players} players, p = {p}", estimator.name());
@@ -150,8 +152,10 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
         for p in [0.5, 0.45, 0.2] {
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
                 for draws in DRAWS {
-                    let estimator =
-                        KernelBanzhaf { pairing, draws, full_budget: FullBudget::Sample, ..weighted(p) };
+                    let estimator = weighted(p)
+                        .with_pairing(pairing)
+                        .with_draws(draws)
+                        .with_full_budget(FullBudget::Sample);
                     for budget in [4, 2 * players, 2 * players + 1, 60] {
                         if budget < estimator.minimum_budget(players) {
                             continue;
@@ -224,8 +228,8 @@ fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
     let game = SumOfUnanimity::random(20, 100, 3, 2).with_constant(3.0).unwrap();
     let want = game.banzhaf();
     let error = |estimator: &KernelBanzhaf| mean_squared_error(&values(estimator, &game, 400, 40), &want);
-    let unpaired = KernelBanzhaf { pairing: Pairing::Unpaired, ..KernelBanzhaf::default() };
-    let bare = KernelBanzhaf { intercept: false, ..unpaired.clone() };
+    let unpaired = KernelBanzhaf::default().with_pairing(Pairing::Unpaired);
+    let bare = unpaired.clone().with_intercept(false);
     let errors = [error(&KernelBanzhaf::default()), error(&unpaired), error(&bare)];
     assert!(errors[0] < 0.6 * errors[1] && errors[1] < 0.5 * errors[2], "{errors:?}");
 }
@@ -236,7 +240,7 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
     for p in [0.5, 0.47, 0.3, 0.1] {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in DRAWS {
-                let estimator = KernelBanzhaf { pairing, draws, ..weighted(p) };
+                let estimator = weighted(p).with_pairing(pairing).with_draws(draws);
                 let coverage = Coverage::of_random_games(&estimator, (20, 100), 200, 60);
                 assert_eq!(coverage.all, 1200, "all have standard errors");
                 let coverage = coverage.share();
@@ -253,8 +257,7 @@ fn many_draws_of_few_coalitions_are_judged_as_draws() {
     let game = random_table(4, 1, 0.0, 9);
     let want = exact(&game, Semivalue::Banzhaf).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
-        let estimator =
-            KernelBanzhaf { pairing, full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+        let estimator = KernelBanzhaf::default().with_pairing(pairing).with_full_budget(FullBudget::Sample);
         let runs = runs(&estimator, &game, 102, 400);
         let actual: f64 = runs.iter().map(|run| squared_error(&run.values, &want)).sum();
         let claimed = runs.iter().flat_map(|run| run.std_errors.as_ref().unwrap());
@@ -267,11 +270,11 @@ fn many_draws_of_few_coalitions_are_judged_as_draws() {
 fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
     let game = SumOfUnanimity::random(12, 60, 4, 3);
     for draws in [Draws::WithReplacement, Draws::FixedCounts] {
-        let banzhaf = KernelBanzhaf { draws, ..KernelBanzhaf::default() };
+        let banzhaf = KernelBanzhaf::default().with_draws(draws);
         let want = banzhaf.estimate_seen(&game, 200, 6).unwrap();
-        let half = KernelBanzhaf { draws, ..weighted(0.5) }.estimate_seen(&game, 200, 6).unwrap();
+        let half = weighted(0.5).with_draws(draws).estimate_seen(&game, 200, 6).unwrap();
         assert_eq!((&half.values, &half.std_errors), (&want.values, &want.std_errors));
-        let near = KernelBanzhaf { draws, ..weighted(0.5 + 1e-9) }.estimate_seen(&game, 200, 6).unwrap();
+        let near = weighted(0.5 + 1e-9).with_draws(draws).estimate_seen(&game, 200, 6).unwrap();
         assert_close(&near.values, &want.values, 1e-7, "near a half");
         assert_close(&near.std_errors.unwrap(), &want.std_errors.unwrap(), 1e-7, "near a half");
     }
@@ -300,7 +303,7 @@ fn a_constant_game_has_no_values_and_no_errors() {
         let game = SumOfUnanimity::random(players, 0, 1, 1).with_constant(1e6).unwrap();
         for p in [0.5, 0.47, 0.2] {
             for draws in [Draws::WithReplacement, Draws::FixedCounts] {
-                let estimator = KernelBanzhaf { draws, full_budget: FullBudget::Sample, ..weighted(p) };
+                let estimator = weighted(p).with_draws(draws).with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate(&game, 6 * players, 1).unwrap();
                 assert!(got.values.iter().all(|value| value.abs() < 1e-8), "{players} {p}: {:?}", got.values);
                 assert_eq!((got.base[0], got.prediction[0]), (1e6, 1e6));
@@ -315,7 +318,7 @@ fn a_thousand_players_neither_overflow_nor_underflow() {
     let worth: Vec<f64> = (0..1000).map(|i| (f64::from(i) * 0.7).sin()).collect();
     let game = Additive::new(worth.clone()).unwrap();
     for (p, draws) in [(0.5, Draws::WithReplacement), (0.5, Draws::FixedCounts), (0.02, Draws::FixedCounts)] {
-        let got = KernelBanzhaf { draws, ..weighted(p) }.estimate(&game, 3000, 1).unwrap();
+        let got = weighted(p).with_draws(draws).estimate(&game, 3000, 1).unwrap();
         assert_eq!(got.diagnostics.rank, Some(1000), "p = {p}");
         assert!(got.diagnostics.condition_number.is_some_and(|condition| condition < 1e4));
         assert_close(&got.values, &worth, 1e-9, &format!("p = {p}"));
@@ -326,7 +329,7 @@ fn a_thousand_players_neither_overflow_nor_underflow() {
 fn too_few_evaluations_give_the_least_norm_and_say_so() {
     let game = SumOfUnanimity::random(30, 60, 3, 1);
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
-        let got = KernelBanzhaf { pairing, ..KernelBanzhaf::default() }.estimate(&game, 31, 1).unwrap();
+        let got = KernelBanzhaf::default().with_pairing(pairing).estimate(&game, 31, 1).unwrap();
         let rank = got.diagnostics.rank.unwrap();
         assert!(rank < 30 && got.diagnostics.unknowns == Some(30), "rank {rank}");
         assert!(got.std_errors.is_none());
@@ -337,7 +340,7 @@ fn too_few_evaluations_give_the_least_norm_and_say_so() {
 fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
     // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a matrix of equal diagonal.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
-    let estimator = KernelBanzhaf { full_budget: FullBudget::Sample, ..KernelBanzhaf::default() };
+    let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
     let sample = sample(Draws::WithReplacement, SizeLaw::binomial(2).unwrap(), Pairing::Paired, 38, 4);
     let together = sample.coalitions().iter().filter(|row| row.size() != 1).count() as f64;
     let apart = sample.coalitions().len() as f64 - together;
@@ -351,7 +354,7 @@ fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
 fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
     let game = SumOfUnanimity::random(5, 10, 3, 1);
     for value in [Semivalue::Shapley, Semivalue::beta_shapley(4.0, 1.0).unwrap()] {
-        let estimator = KernelBanzhaf { value: value.clone(), ..KernelBanzhaf::default() };
+        let estimator = KernelBanzhaf::default().with_value(value.clone());
         for budget in [2, 20, 64] {
             let refused = estimator.estimate(&game, budget, 0).unwrap_err();
             assert!(matches!(&refused, EstimatorError::OtherValue { value: said, .. } if **said == value));

@@ -17,11 +17,11 @@ use crate::common::{
 const ORDERS: [Orders; 3] = [Orders::Independent, Orders::Antithetic, Orders::Balanced];
 
 fn sampling(orders: Orders) -> OptimizedMonteCarlo {
-    OptimizedMonteCarlo { orders, full_budget: FullBudget::Sample, ..OptimizedMonteCarlo::default() }
+    OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(FullBudget::Sample)
 }
 
 fn drawn(orders: Orders) -> OptimizedMonteCarlo {
-    OptimizedMonteCarlo { references: References::Drawn, ..sampling(orders) }
+    sampling(orders).with_references(References::Drawn)
 }
 
 /// The walks of draw number `draw`.
@@ -171,7 +171,8 @@ fn antithetic_it_is_permutation_shap_but_for_rounding() {
         let game = Several(SumOfUnanimity::random(players, 60, 5, 2), 1e3);
         let budget = 20 * players + 7;
         let sample = FullBudget::Sample;
-        let twin = PermutationShap { full_budget: sample }.estimate_seen(&game, budget, 4).unwrap();
+        let twin =
+            PermutationShap::default().with_full_budget(sample).estimate_seen(&game, budget, 4).unwrap();
         let got = sampling(Orders::Antithetic).estimate_seen(&game, budget, 4).unwrap();
         assert_close(&got.values, &twin.values, 1e-11, "values");
         assert_close(&got.std_errors.unwrap(), &twin.std_errors.unwrap(), 1e-9, "standard errors");
@@ -252,7 +253,7 @@ fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     assert!(drawn(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = drawn(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { given: 5, least: 6, .. }), "{refused}");
-    let exact = OptimizedMonteCarlo { references: References::Drawn, ..Default::default() };
+    let exact = OptimizedMonteCarlo::default().with_references(References::Drawn);
     assert!(exact.estimate(&game, 512, 0).unwrap().diagnostics.exact);
 }
 

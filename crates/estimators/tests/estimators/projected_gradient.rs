@@ -10,7 +10,7 @@ use apportion_solvers::{Ball, Hyperplane, Stopping, dykstra};
 use crate::common::{Coverage, Recorded, assert_unbiased, mean_squared_error, runs, values};
 
 fn sampling() -> ProjectedGradient {
-    ProjectedGradient { full_budget: FullBudget::Sample, ..ProjectedGradient::default() }
+    ProjectedGradient::default().with_full_budget(FullBudget::Sample)
 }
 
 fn squared_norm(a: &[f64]) -> f64 {
@@ -126,16 +126,14 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                     for (step, average, rule) in rules {
                         let set = if bounded { IterateSet::Ball(radius) } else { IterateSet::Plane };
                         let start = StartShare::Kept;
-                        let estimator = ProjectedGradient {
-                            law,
-                            pairing,
-                            batch,
-                            step,
-                            average,
-                            set,
-                            start,
-                            ..sampling()
-                        };
+                        let estimator = sampling()
+                            .with_law(law)
+                            .with_pairing(pairing)
+                            .with_batch(batch)
+                            .with_step(step)
+                            .with_average(average)
+                            .with_set(set)
+                            .with_start(start);
                         let recorded = Recorded::new(game.clone());
                         let got = estimator.estimate(&recorded, 128, 5).unwrap();
                         // Without the empty and the full one, which come first.
@@ -172,8 +170,8 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
 fn estimates_are_unbiased_after_any_number_of_steps() {
     let game = SumOfUnanimity::random(8, 30, 4, 3);
     let truth = game.shapley();
-    let plain = ProjectedGradient { start: StartShare::Removed, ..ProjectedGradient::constant(0.01) };
-    for estimator in [sampling(), ProjectedGradient { full_budget: FullBudget::Sample, ..plain }] {
+    let plain = ProjectedGradient::constant(0.01).with_start(StartShare::Removed);
+    for estimator in [sampling(), plain.with_full_budget(FullBudget::Sample)] {
         for budget in [22, 82] {
             let runs = values(&estimator, &game, budget, 1000);
             assert_unbiased(&runs, &truth, 4.5, &format!("{estimator:?} at {budget}"));
@@ -185,8 +183,7 @@ fn estimates_are_unbiased_after_any_number_of_steps() {
 fn a_constant_step_stays_at_an_error_in_proportion_to_it() {
     let game = SumOfUnanimity::random(10, 40, 5, 1);
     let error = |step: f64, budget: usize| {
-        let estimator =
-            ProjectedGradient { full_budget: FullBudget::Sample, ..ProjectedGradient::constant(step) };
+        let estimator = ProjectedGradient::constant(step).with_full_budget(FullBudget::Sample);
         mean_squared_error(&values(&estimator, &game, budget, 60), &game.shapley())
     };
     let (long, longer, short) = (error(0.01, 2000), error(0.01, 8000), error(0.0025, 8000));
@@ -196,18 +193,16 @@ fn a_constant_step_stays_at_an_error_in_proportion_to_it() {
 
 #[test]
 fn standard_errors_cover_the_truth_as_often_as_they_say() {
-    let kept = |estimator: ProjectedGradient| ProjectedGradient {
-        start: StartShare::Removed,
-        full_budget: FullBudget::Sample,
-        ..estimator
+    let kept = |estimator: ProjectedGradient| {
+        estimator.with_start(StartShare::Removed).with_full_budget(FullBudget::Sample)
     };
     for (name, estimator, per_player) in [
         ("default", sampling(), 20),
         ("default", sampling(), 100),
-        ("mini-batches", ProjectedGradient { batch: 4, step: StepSize::Delayed(0.5), ..sampling() }, 100),
+        ("mini-batches", sampling().with_batch(4).with_step(StepSize::Delayed(0.5)), 100),
         ("constant", kept(ProjectedGradient::constant(0.003)), 100),
         ("square root", kept(ProjectedGradient::square_root(0.05)), 100),
-        ("last", ProjectedGradient { average: IterateAverage::Last, ..sampling() }, 100),
+        ("last", sampling().with_average(IterateAverage::Last), 100),
     ] {
         let coverage = Coverage::of_random_games(&estimator, (20, 100), 20 * per_player, 60);
         assert_eq!(coverage.all, 1200, "all have standard errors");
@@ -230,7 +225,7 @@ fn values_sum_to_what_there_is_to_divide_and_the_bound_on_the_norm_is_kept() {
         let total: f64 = game.shapley().iter().sum();
         let least = total.abs() / (players as f64).sqrt();
         for radius in [1.0001 * least, 0.5 * (least + norm), 2.0 * norm] {
-            let estimator = ProjectedGradient { set: IterateSet::Ball(radius), ..sampling() };
+            let estimator = sampling().with_set(IterateSet::Ball(radius));
             let got = estimator.estimate(&game, 400, 1).unwrap();
             assert!(got.efficiency_gap() < 1e-10 * (1.0 + norm), "{players} players");
             assert!(players == 1 || squared_norm(&got.values).sqrt() <= radius * (1.0 + 1e-9));
@@ -241,7 +236,7 @@ fn values_sum_to_what_there_is_to_divide_and_the_bound_on_the_norm_is_kept() {
 #[test]
 fn a_ball_that_touches_the_plane_leaves_equal_shares() {
     let game = SumOfUnanimity::new(4, 0.0, [(vec![0], 1.0), (vec![1, 2], 1.0)]).unwrap();
-    let estimator = ProjectedGradient { set: IterateSet::Ball(1.0), ..sampling() };
+    let estimator = sampling().with_set(IterateSet::Ball(1.0));
     let got = estimator.estimate(&game, 50, 1).unwrap();
     assert!(got.values.iter().all(|value| (value - 0.5).abs() < 1e-7), "{:?}", got.values);
 }
@@ -249,7 +244,7 @@ fn a_ball_that_touches_the_plane_leaves_equal_shares() {
 #[test]
 fn a_bound_that_equal_shares_exceed_is_refused() {
     let game = SumOfUnanimity::new(4, 0.0, [(vec![0], 1.0), (vec![1, 2], 1.0)]).unwrap();
-    let estimator = ProjectedGradient { set: IterateSet::Ball(0.99), ..sampling() };
+    let estimator = sampling().with_set(IterateSet::Ball(0.99));
     let refused = estimator.estimate(&game, 50, 1).unwrap_err();
     let wanted = |least: f64| (least - 1.0).abs() < 1e-15;
     assert!(
@@ -264,7 +259,7 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
         for estimator in [
             ProjectedGradient::constant(step),
             ProjectedGradient::square_root(10.0 * step),
-            ProjectedGradient { step: StepSize::Constant(step), ..sampling() },
+            sampling().with_step(StepSize::Constant(step)),
         ] {
             let refused = estimator.estimate(&game, 100_000, 1).unwrap_err();
             assert!(
@@ -274,7 +269,7 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
         }
     }
     // A ball keeps them, so that there is an answer, however bad.
-    let bounded = ProjectedGradient { set: IterateSet::Ball(50.0), ..ProjectedGradient::constant(1.0) };
+    let bounded = ProjectedGradient::constant(1.0).with_set(IterateSet::Ball(50.0));
     assert!(bounded.estimate(&game, 1000, 1).unwrap().values.iter().all(|value| value.is_finite()));
 }
 
@@ -285,30 +280,29 @@ fn parameters_that_make_no_sense_are_refused() {
         EstimatorError::Gradient(error) => error,
         other => panic!("{estimator:?}: {other}"),
     };
-    let is_step = |step: StepSize| {
-        matches!(refused(ProjectedGradient { step, ..sampling() }), GradientError::StepSize { .. })
-    };
+    let is_step =
+        |step: StepSize| matches!(refused(sampling().with_step(step)), GradientError::StepSize { .. });
     let is_bound = |estimator| matches!(refused(estimator), GradientError::Bound { .. });
     for given in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for step in [StepSize::Constant(given), StepSize::SquareRoot(given), StepSize::Reciprocal(given)] {
             assert!(is_step(step), "{step:?}");
         }
-        assert!(is_bound(ProjectedGradient { set: IterateSet::Ball(given), ..sampling() }), "{given}");
-        assert!(is_bound(ProjectedGradient { value_bound: Some(given), ..sampling() }), "{given}");
+        assert!(is_bound(sampling().with_set(IterateSet::Ball(given))), "{given}");
+        assert!(is_bound(sampling().with_value_bound(Some(given))), "{given}");
     }
     for delay in [-1.0, f64::NAN, f64::INFINITY] {
         assert!(is_step(StepSize::Delayed(delay)), "{delay}");
     }
-    let none = refused(ProjectedGradient { batch: 0, ..sampling() });
+    let none = refused(sampling().with_batch(0));
     assert!(matches!(none, GradientError::Batch { given: 0 }), "{none}");
-    let refused = ProjectedGradient { batch: 50, ..sampling() }.estimate(&game, 100, 1).unwrap_err();
+    let refused = sampling().with_batch(50).estimate(&game, 100, 1).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { given: 100, least: 102, .. }), "{refused}");
 }
 
 #[test]
 fn the_least_budget_is_one_step_and_one_player_is_never_drawn_for() {
     let game = SumOfUnanimity::random(7, 20, 4, 1);
-    let least = ProjectedGradient { batch: 5, ..sampling() };
+    let least = sampling().with_batch(5);
     assert_eq!([1, 2, 10].map(|players| least.minimum_budget(players)), [2, 12, 12]);
     assert!(least.estimate(&game, 12, 1).unwrap().values.iter().all(|value| value.is_finite()));
 }
@@ -320,7 +314,7 @@ fn the_authors_step_is_twice_the_papers() {
     assert_eq!(run(ProjectedGradient::authors_square_root(0.1)), run(ProjectedGradient::square_root(0.05)));
     let last = IterateAverage::Last;
     assert_eq!(
-        run(ProjectedGradient { average: last, ..ProjectedGradient::authors_constant(0.02) }),
+        run(ProjectedGradient::authors_constant(0.02).with_average(last)),
         run(ProjectedGradient::constant(0.01))
     );
 }

@@ -64,12 +64,10 @@ fn the_regression_itself_is_exact_when_its_sample_is_complete() {
         let truth = exact(&game, Semivalue::Shapley).unwrap();
         for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli] {
             for pairing in [Pairing::Paired, Pairing::Unpaired] {
-                let estimator = LeverageShap {
-                    draws,
-                    pairing,
-                    full_budget: FullBudget::Sample,
-                    ..LeverageShap::default()
-                };
+                let estimator = LeverageShap::default()
+                    .with_draws(draws)
+                    .with_pairing(pairing)
+                    .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate(&game, 1 << players, 1).unwrap();
                 let name = estimator.name();
                 assert!(largest_difference(&got.values, &truth.values) < 1e-10, "{name}, {players} players");
@@ -159,7 +157,7 @@ fn no_standard_error_is_zero_unless_the_answer_is_exact() {
     let game = random_table(8, 1, 100.0, 2);
     let truth = exact(&game, Semivalue::Shapley).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
-        let estimator = LeverageShap { draws: Draws::Bernoulli, pairing, ..LeverageShap::default() };
+        let estimator = LeverageShap::default().with_draws(Draws::Bernoulli).with_pairing(pairing);
         for (seed, budget) in (0..40).flat_map(|seed| [(seed, 250), (seed, 254)]) {
             let got = estimator.estimate(&game, budget, seed).unwrap();
             let Some(errors) = got.std_errors else { continue };
@@ -331,9 +329,10 @@ fn textbook_games_come_out_within_their_errors() {
 #[test]
 fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
     let full_budget = FullBudget::Sample;
-    let orders = |orders| OptimizedMonteCarlo { orders, full_budget, ..OptimizedMonteCarlo::default() };
-    let gradient =
-        |batch, pairing| ProjectedGradient { batch, pairing, full_budget, ..ProjectedGradient::default() };
+    let orders = |orders| OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(full_budget);
+    let gradient = |batch, pairing| {
+        ProjectedGradient::default().with_batch(batch).with_pairing(pairing).with_full_budget(full_budget)
+    };
     // Rows of a batch; its words are 2^18 at most.
     let cases: [(&dyn Estimator, usize); 5] = [
         (&orders(Orders::Independent), 1 << 14),

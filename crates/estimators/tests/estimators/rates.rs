@@ -60,13 +60,15 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
     let full_budget = FullBudget::Sample;
     let (eight, fourteen) = (SumOfUnanimity::random(8, 60, 5, 8), SumOfUnanimity::random(14, 90, 6, 8));
     for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
-        let estimator = OptimizedMonteCarlo { orders, full_budget, ..OptimizedMonteCarlo::default() };
+        let estimator = OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(full_budget);
         let slope = slope(&estimator, &eight, &eight.shapley(), &[2 + 280, 2 + 64 * 280], 60).unwrap();
         // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of the slope.
         assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
     }
     for allocation in [Allocation::Equal, Allocation::Neyman] {
-        let estimator = StratifiedMonteCarlo { value: Semivalue::Shapley, allocation, full_budget };
+        let estimator = StratifiedMonteCarlo::new(Semivalue::Shapley)
+            .with_allocation(allocation)
+            .with_full_budget(full_budget);
         // Budgets of 4 and 64 times the least.
         let slope = slope(&estimator, &fourteen, &fourteen.shapley(), &[4 * 338, 64 * 338], 40).unwrap();
         // Either mean of 40 sums of 14 squares is known within 9 %: four such errors of both are 0.19 of the slope. As more is drawn small
@@ -88,10 +90,10 @@ fn stochastic_gradients_fall_as_one_over_the_number_of_steps() {
         let set = IterateSet::Ball(1.5 * truth.iter().map(|value| value * value).sum::<f64>().sqrt());
         for (rule, estimator) in [
             ("default", ProjectedGradient::default()),
-            ("inverse", ProjectedGradient { set, ..ProjectedGradient::inverse() }),
-            ("square root", ProjectedGradient { set, ..ProjectedGradient::square_root(0.1) }),
+            ("inverse", ProjectedGradient::inverse().with_set(set)),
+            ("square root", ProjectedGradient::square_root(0.1).with_set(set)),
         ] {
-            let estimator = ProjectedGradient { full_budget: FullBudget::Sample, ..estimator };
+            let estimator = estimator.with_full_budget(FullBudget::Sample);
             let per_step = if estimator.pairing == Pairing::Paired { 2 } else { 1 };
             let budgets = [1000, 16_000].map(|steps| 2 + steps * per_step);
             let slope = slope(&estimator, game, &truth, &budgets, 40).unwrap();

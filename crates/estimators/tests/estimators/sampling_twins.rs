@@ -35,7 +35,7 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
             assert_eq!(counts, wanted);
             let (means, errors): (Vec<f64>, Vec<f64>) =
                 contributions.iter().map(|own| mean_and_error(own, 0)).unzip();
-            let estimator = MonteCarlo { full_budget: FullBudget::Sample, ..MonteCarlo::new(value) };
+            let estimator = MonteCarlo::new(value).with_full_budget(FullBudget::Sample);
             let got = estimator.estimate_seen(&game, budget, 8).unwrap();
             assert_close(&got.values, &means, 1e-12, "mean");
             if let Some(got) = got.std_errors {
@@ -140,12 +140,10 @@ fn msr_is_the_difference_of_two_weighted_means() {
                     let sample = merged(draws, law(&value, sampling, players), budget - 2, 3);
                     let gains = gains(&game, &sample);
                     let (want, errors) = reuse(&value, &sample, &gains, &gains, ends);
-                    let estimator = MaximumSampleReuse {
-                        law: sampling,
-                        draws,
-                        full_budget: FullBudget::Sample,
-                        ..MaximumSampleReuse::new(value.clone())
-                    };
+                    let estimator = MaximumSampleReuse::new(value.clone())
+                        .with_law(sampling)
+                        .with_draws(draws)
+                        .with_full_budget(FullBudget::Sample);
                     let got = estimator.estimate_seen(&game, budget, 3).unwrap();
                     let what = format!("{} {value} {players}", estimator.name());
                     assert_close(&got.values, &want, 1e-9, &what);
@@ -203,11 +201,9 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                         (0..=players).for_each(|j| gram[i][j] += weight * row[i] * row[j]);
                     }
                 }
-                let estimator = MaximumSampleReuse {
-                    draws,
-                    full_budget: FullBudget::Sample,
-                    ..MaximumSampleReuse::adjusted(value.clone())
-                };
+                let estimator = MaximumSampleReuse::adjusted(value.clone())
+                    .with_draws(draws)
+                    .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate_seen(&game, budget, 3).unwrap();
                 // Where few sizes are left to chance the coefficients may be undetermined, and the twin has no minimum norm.
                 if got.diagnostics.rank != Some(players) || got.diagnostics.condition_number.unwrap() > 1e6 {
@@ -246,12 +242,10 @@ fn without_replacement_a_complete_sample_is_exact() {
         for value in semivalues(players) {
             let truth = exact(&game, value.clone()).unwrap();
             for adjustment in [Adjustment::None, Adjustment::Linear] {
-                let estimator = MaximumSampleReuse {
-                    draws: Draws::FixedCounts,
-                    adjustment,
-                    full_budget: FullBudget::Sample,
-                    ..MaximumSampleReuse::new(value.clone())
-                };
+                let estimator = MaximumSampleReuse::new(value.clone())
+                    .with_draws(Draws::FixedCounts)
+                    .with_adjustment(adjustment)
+                    .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate(&game, 1 << players, 1).unwrap();
                 assert_close(&got.values, &truth.values, 1e-12, &format!("{value}, {players} players"));
                 assert!(got.diagnostics.exact);

@@ -13,7 +13,7 @@ use crate::common::{Coverage, mean_and_error, of_terms, semivalues, squared_erro
 fn with_strata(value: &Semivalue) -> Vec<Box<dyn Estimator>> {
     let mut estimators = of_semivalue(value);
     for allocation in [Allocation::Equal, Allocation::Neyman] {
-        let strata = StratifiedMonteCarlo { allocation, ..StratifiedMonteCarlo::new(value.clone()) };
+        let strata = StratifiedMonteCarlo::new(value.clone()).with_allocation(allocation);
         estimators.push(Box::new(strata));
     }
     estimators
@@ -58,14 +58,14 @@ fn several_values_come_from_one_sample() {
     let game = Counted::new(SumOfUnanimity::random(14, 60, 4, 3));
     let values = semivalues(14);
     for law in [SamplingLaw::Specific, SamplingLaw::OneSampleFitsAll] {
-        let estimator = MaximumSampleReuse { law, ..MaximumSampleReuse::adjusted(Semivalue::Shapley) };
+        let estimator = MaximumSampleReuse::adjusted(Semivalue::Shapley).with_law(law);
         let before = game.evaluations();
         let many = estimator.estimate_many(&game, &values, 500, 6).unwrap();
         assert_eq!((game.evaluations() - before) as usize, many[0].evaluations);
         assert!(many[0].evaluations <= 500);
         for (value, explanation) in values.iter().zip(&many) {
             assert_eq!(&explanation.value, value);
-            let alone = MaximumSampleReuse { value: value.clone(), ..estimator.clone() };
+            let alone = estimator.clone().with_value(value.clone());
             let alone = alone.estimate(&game, 500, 6).unwrap();
             if law == SamplingLaw::OneSampleFitsAll {
                 assert_eq!(explanation, &alone, "the sample is the same");

@@ -118,7 +118,7 @@ fn families() -> Vec<Family> {
             with!(gradient, full_budget: sample),
             gradient,
         ],
-        family![PermutationShap::default(), PermutationShap { full_budget: sample }],
+        family![PermutationShap::default(), PermutationShap::default().with_full_budget(sample)],
         family![OptimizedKernelShap],
         family![
             ProductSpace::grouped(SolutionConcept::TwoStepShapley, partition(&[&[0, 1], &[2, 3]])),
@@ -189,7 +189,7 @@ fn estimators_that_differ_in_any_option_have_other_settings() {
 
 #[test]
 fn settings_are_data_and_behind_a_box_the_same() {
-    let leverage = LeverageShap { draws: Draws::Bernoulli, ..LeverageShap::default() };
+    let leverage = LeverageShap::default().with_draws(Draws::Bernoulli);
     let wanted = json!({
         "pairing": "Paired", "draws": "Bernoulli", "standard_errors": "Estimated", "full_budget": "Enumerate"
     });

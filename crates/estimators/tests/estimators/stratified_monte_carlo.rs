@@ -14,7 +14,7 @@ use crate::common::{
 const ALLOCATIONS: [Allocation; 2] = [Allocation::Equal, Allocation::Neyman];
 
 fn sampling(allocation: Allocation, value: Semivalue) -> StratifiedMonteCarlo {
-    StratifiedMonteCarlo { value, allocation, full_budget: FullBudget::Sample }
+    StratifiedMonteCarlo::new(value).with_allocation(allocation).with_full_budget(FullBudget::Sample)
 }
 
 /// Evaluations before any draw.
@@ -227,7 +227,7 @@ fn the_allocation_draws_more_where_contributions_vary() {
 fn least_budgets_are_one_draw_from_every_stratum() {
     for allocation in ALLOCATIONS {
         for full_budget in [FullBudget::Enumerate, FullBudget::Sample] {
-            let estimator = StratifiedMonteCarlo { full_budget, ..sampling(allocation, Semivalue::Shapley) };
+            let estimator = sampling(allocation, Semivalue::Shapley).with_full_budget(full_budget);
             let least = [1, 2, 3, 4, 5, 6, 20].map(|players| estimator.minimum_budget(players));
             assert_eq!(least, [2, 4, 8, 16, 32, 50, 722], "{allocation:?}");
         }

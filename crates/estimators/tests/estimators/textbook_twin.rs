@@ -49,12 +49,10 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
                     kernel(players, size) / (rows / choose(players, size))
                 };
                 let want = constrained(&sample, weight, &game);
-                let estimator = LeverageShap {
-                    pairing,
-                    draws,
-                    full_budget: FullBudget::Sample,
-                    ..LeverageShap::default()
-                };
+                let estimator = LeverageShap::default()
+                    .with_pairing(pairing)
+                    .with_draws(draws)
+                    .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate(&game, budget, 3).unwrap();
                 assert_close(&got.values, &want, 1e-8, estimator.name());
             }
@@ -71,7 +69,7 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
             // Repetitions kept: every draw is a row.
             let sample = sample(Draws::WithReplacement, law, pairing, budget - 2, 8);
             let want = constrained(&sample, |_| 1.0, &game);
-            let estimator = KernelShap { pairing, full_budget: FullBudget::Sample };
+            let estimator = KernelShap::default().with_pairing(pairing).with_full_budget(FullBudget::Sample);
             let got = estimator.estimate(&game, budget, 8).unwrap();
             assert_close(&got.values, &want, 1e-8, estimator.name());
         }

@@ -95,7 +95,7 @@ impl Explained<'_> {
         for count in [1, 3] {
             let background = rows.slice(0..count);
             for kernel in [None].into_iter().chain(Kernel::ALL.map(Some)) {
-                let settings = Settings { kernel, ..Settings::default() };
+                let settings = Settings::default().with_kernel(kernel);
                 let oracle =
                     InterventionalOracle::new(ensemble, background, None).expect("a sound background");
                 let oracle = oracle.with_settings(settings);

@@ -33,7 +33,15 @@ pub enum Precision {
 }
 
 /// What an oracle may be told of how to compute.
+///
+/// ```
+/// use apportion_trees::{Kernel, Settings};
+///
+/// let settings = Settings::default().with_kernel(Kernel::Tables).with_keep_tables(true);
+/// assert_eq!(settings.kernel, Some(Kernel::Tables));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Settings {
     /// The kernel for every tree; `None` for that of least predicted time, tree by tree.
     pub kernel: Option<Kernel>,
@@ -43,8 +51,29 @@ pub struct Settings {
     pub keep_tables: bool,
 }
 
+impl Settings {
+    /// The same with this kernel for every tree, or with that of least predicted time.
+    #[must_use]
+    pub fn with_kernel(self, kernel: impl Into<Option<Kernel>>) -> Self {
+        Self { kernel: kernel.into(), ..self }
+    }
+
+    /// The same with tables of this precision.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// The same with tables that are kept, or thrown away.
+    #[must_use]
+    pub fn with_keep_tables(self, keep_tables: bool) -> Self {
+        Self { keep_tables, ..self }
+    }
+}
+
 /// What an oracle would do with some rows.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// Each kernel that is used, and for how many trees.
     pub kernels: Vec<(Kernel, usize)>,

@@ -33,7 +33,7 @@ impl PathDependentOracle<'_> {
     /// use apportion_values::Semivalue;
     ///
     /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
-    /// let settings = Settings { kernel: Some(Kernel::Walk), ..Settings::default() };
+    /// let settings = Settings::default().with_kernel(Kernel::Walk);
     /// let oracle = PathDependentOracle::new(&model)?.with_settings(settings);
     /// let row = Rows::new(&[0.0, 9.0], 2);
     /// assert_eq!(oracle.plan(Semivalue::Shapley, row)?.kernels, [(Kernel::Walk, 1)]);

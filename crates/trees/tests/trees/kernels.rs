@@ -10,7 +10,7 @@ use crate::common::case::Case;
 use crate::common::{Random, TreeSpec};
 
 fn told(kernel: Kernel) -> Settings {
-    Settings { kernel: Some(kernel), ..Settings::default() }
+    Settings::default().with_kernel(kernel)
 }
 
 fn marginal(case: &Case, background: usize, settings: Settings) -> InterventionalOracle<'_> {
@@ -72,7 +72,7 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
     let case = case(62, 3, 2, 4, (1, 1));
     let by = |kernel| {
         let oracle = PathDependentOracle::new(&case.ensemble).unwrap();
-        oracle.with_settings(Settings { kernel, ..Settings::default() })
+        oracle.with_settings(Settings::default().with_kernel(kernel))
     };
     let by_size = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
     let shapley = &Semivalue::Shapley;
@@ -193,7 +193,7 @@ fn the_walk_is_refused_without_rows() {
 #[test]
 fn tables_that_are_kept_serve_whatever_comes_next() {
     let case = case(23, 9, 3, 5, (300, 9));
-    let settings = Settings { keep_tables: true, ..Settings::default() };
+    let settings = Settings::default().with_keep_tables(true);
     let kept = marginal(&case, 9, settings);
     let groups = Partition::new(9, vec![vec![0, 1, 2], vec![3, 4, 5, 6], vec![7, 8]]).unwrap();
     let owen = Value::owen(groups);

@@ -113,7 +113,7 @@ fn a_categorical_model_equals_its_one_hot_twin() {
             let what = format!("{features} features, {value}");
             let rows = Rows::new(&explicands, features);
             for kernel in [None, Some(Kernel::Tables), Some(Kernel::Walk), Some(Kernel::Masks)] {
-                let settings = Settings { kernel, ..Settings::default() };
+                let settings = Settings::default().with_kernel(kernel);
                 let oracle = InterventionalOracle::new(&model, Rows::new(&background, features), None);
                 let got = oracle.unwrap().with_settings(settings).values(value.clone(), rows).unwrap();
                 let oracle = InterventionalOracle::new(&twin, wide(&wide_background), None);

@@ -345,7 +345,7 @@ fn a_value_that_ties_with_a_threshold_as_f32_goes_right() {
     for kernel in Kernel::ALL.map(Some).into_iter().chain([None]) {
         let background = Background::baseline(vec![below]).unwrap();
         let oracle = InterventionalOracle::new(&ensemble, background.as_rows(), None).unwrap();
-        let oracle = oracle.with_settings(Settings { kernel, ..Settings::default() });
+        let oracle = oracle.with_settings(Settings::default().with_kernel(kernel));
         assert_eq!(
             oracle.values(Semivalue::Shapley, Rows::new(&ties, 1)).unwrap().values,
             [2.0; 4],

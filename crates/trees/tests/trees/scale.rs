@@ -51,7 +51,7 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
         .into_iter()
         .flat_map(|kernel| [Precision::Double, Precision::Fixed].map(|precision| (kernel, precision)))
     {
-        let settings = Settings { kernel, precision, ..Settings::default() };
+        let settings = Settings::default().with_kernel(kernel).with_precision(precision);
         for background in [background, &background[..FEATURES]] {
             let oracle = InterventionalOracle::new(ensemble, Rows::new(background, FEATURES), None);
             let Ok(oracle) = oracle.map(|oracle| oracle.with_settings(settings)) else { continue };

@@ -15,16 +15,14 @@ const FULL_BUDGET: FullBudget = FullBudget::Sample;
 const STANDARD_ERRORS: StandardErrors = StandardErrors::Omitted;
 
 fn kernel_banzhaf(pairing: Pairing) -> KernelBanzhaf {
-    KernelBanzhaf {
-        pairing,
-        standard_errors: STANDARD_ERRORS,
-        full_budget: FULL_BUDGET,
-        ..KernelBanzhaf::default()
-    }
+    KernelBanzhaf::default()
+        .with_pairing(pairing)
+        .with_standard_errors(STANDARD_ERRORS)
+        .with_full_budget(FULL_BUDGET)
 }
 
 fn monte_carlo(accounting: Accounting) -> MonteCarlo {
-    MonteCarlo { accounting, full_budget: FULL_BUDGET, ..MonteCarlo::new(Semivalue::Banzhaf) }
+    MonteCarlo::new(Semivalue::Banzhaf).with_accounting(accounting).with_full_budget(FULL_BUDGET)
 }
 
 contenders! {
@@ -37,16 +35,12 @@ contenders! {
     KernelBanzhafUnpaired: "Kernel Banzhaf (Excluding Pairs)", KERNEL_BANZHAF_UNPAIRED,
         kernel_banzhaf(Pairing::Unpaired);
     KernelBanzhafWithoutReplacement: "Kernel Banzhaf (SWOR)", KERNEL_BANZHAF_WITHOUT_REPLACEMENT,
-        KernelBanzhaf { standard_errors: STANDARD_ERRORS, ..KernelBanzhaf::without_replacement() };
+        KernelBanzhaf::without_replacement().with_standard_errors(STANDARD_ERRORS);
     MonteCarlo: "MC", MONTE_CARLO, monte_carlo(MonteCarlo::new(Semivalue::Banzhaf).accounting);
     MonteCarloTwice: "MC (2m evaluations)", MONTE_CARLO_TWICE, monte_carlo(Accounting::Subsets);
-    Msr: "MSR", MAXIMUM_SAMPLE_REUSE, MaximumSampleReuse {
-        standard_errors: STANDARD_ERRORS,
-        full_budget: FULL_BUDGET,
-        ..MaximumSampleReuse::new(Semivalue::Banzhaf)
-    };
+    Msr: "MSR", MAXIMUM_SAMPLE_REUSE, MaximumSampleReuse::new(Semivalue::Banzhaf).with_standard_errors(STANDARD_ERRORS).with_full_budget(FULL_BUDGET);
     LeverageShap: "Leverage SHAP", LEVERAGE_SHAP,
-        LeverageShap { standard_errors: STANDARD_ERRORS, ..LeverageShap::default() };
+        LeverageShap::default().with_standard_errors(STANDARD_ERRORS);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
 }
 

@@ -122,10 +122,9 @@ impl Method {
             Self::Connected => on_graph(GraphValue::c_shapley(1)),
             Self::CShapley => estimated(&ConnectedRegression::new(sample.graph.clone()).order(LARGEST)),
             Self::KernelShap => estimated(&KernelShap::default()),
-            Self::SampleShapley => estimated(&OptimizedMonteCarlo {
-                orders: Orders::Independent,
-                ..OptimizedMonteCarlo::default()
-            }),
+            Self::SampleShapley => {
+                estimated(&OptimizedMonteCarlo::default().with_orders(Orders::Independent))
+            }
             Self::LeverageShap => estimated(&LeverageShap::default()),
             Self::EqualWeights => squares::scores(&game, &sample.graph, LARGEST, Worth::OnEmptyImage),
             Self::TakenAway => squares::scores(&game, &sample.graph, LARGEST, Worth::TakenAway),

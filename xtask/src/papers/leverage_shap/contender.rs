@@ -14,18 +14,18 @@ contenders! {
     ///
     /// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
     subject LeverageShap;
-    KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap { full_budget: FULL_BUDGET, ..KernelShap::default() };
+    KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap::default().with_full_budget(FULL_BUDGET);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
     LeverageShap: "Leverage SHAP", LEVERAGE_SHAP, LeverageShap::default();
     KernelShapPaired: "Kernel SHAP Paired", KERNEL_SHAP_PAIRED,
-        KernelShap { full_budget: FULL_BUDGET, ..KernelShap::paired() };
+        KernelShap::paired().with_full_budget(FULL_BUDGET);
     LeverageShapUnpaired: "Leverage SHAP (Unpaired)", LEVERAGE_SHAP_UNPAIRED,
-        LeverageShap { pairing: Pairing::Unpaired, ..LeverageShap::default() };
+        LeverageShap::default().with_pairing(Pairing::Unpaired);
     LeverageShapWithReplacement: "Leverage SHAP w/o Bernoulli", LEVERAGE_SHAP_WITH_REPLACEMENT,
-        LeverageShap { draws: Draws::WithReplacement, full_budget: FULL_BUDGET, ..LeverageShap::default() };
-    PermutationShap: "Permutation SHAP", PERMUTATION_SHAP, PermutationShap { full_budget: FULL_BUDGET };
+        LeverageShap::default().with_draws(Draws::WithReplacement).with_full_budget(FULL_BUDGET);
+    PermutationShap: "Permutation SHAP", PERMUTATION_SHAP, PermutationShap::default().with_full_budget(FULL_BUDGET);
     LeverageShapBernoulli: "Leverage SHAP, algorithm 1*", LEVERAGE_SHAP_BERNOULLI,
-        LeverageShap { draws: Draws::Bernoulli, ..LeverageShap::default() };
+        LeverageShap::default().with_draws(Draws::Bernoulli);
 }
 
 impl Contender {

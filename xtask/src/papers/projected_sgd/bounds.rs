@@ -104,17 +104,16 @@ impl Kind {
                 ProjectedGradient::constant(CONSTANTS[which] / known.bounds.strong_convexity())
             }
             Self::Orders => {
-                let orders =
-                    OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() };
-                return Box::new(OptimizedMonteCarlo { full_budget: FullBudget::Sample, ..orders });
+                let orders = OptimizedMonteCarlo::default().with_orders(Orders::Independent);
+                return Box::new(orders.with_full_budget(FullBudget::Sample));
             }
         };
-        Box::new(ProjectedGradient {
-            set: IterateSet::Ball(known.norm),
-            value_bound: Some(known.value),
-            full_budget: FullBudget::Sample,
-            ..published
-        })
+        Box::new(
+            published
+                .with_set(IterateSet::Ball(known.norm))
+                .with_value_bound(Some(known.value))
+                .with_full_budget(FullBudget::Sample),
+        )
     }
 
     /// The bound of the mean squared error, in units of D²; none for what the theory says nothing of.

@@ -151,10 +151,7 @@ impl Method {
     pub(super) fn estimator(self) -> Box<dyn Estimator> {
         match self {
             Self::Classical => Box::new(MonteCarlo::new(Semivalue::Shapley)),
-            Self::Optimized => Box::new(OptimizedMonteCarlo {
-                orders: Orders::Independent,
-                ..OptimizedMonteCarlo::default()
-            }),
+            Self::Optimized => Box::new(OptimizedMonteCarlo::default().with_orders(Orders::Independent)),
             Self::Antithetic => Box::new(OptimizedMonteCarlo::default()),
             Self::LeverageShap => Box::new(LeverageShap::default()),
             Self::Gradient(step, answer) => {
@@ -167,7 +164,7 @@ impl Method {
                     Answer::Mean => published.average,
                     Answer::Last => IterateAverage::Last,
                 };
-                Box::new(ProjectedGradient { average, ..published })
+                Box::new(published.with_average(average))
             }
             Self::DefaultGradient => Box::new(ProjectedGradient::default()),
         }

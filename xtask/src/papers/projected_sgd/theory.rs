@@ -275,14 +275,12 @@ mod tests {
                     (StepRule::Constant { step: constant, start }, ProjectedGradient::constant(constant)),
                 ] {
                     for pairing in [Pairing::Unpaired, Pairing::Paired] {
-                        let estimator = ProjectedGradient {
-                            law,
-                            pairing,
-                            set: IterateSet::Ball(norm),
-                            value_bound: Some(value),
-                            full_budget: FullBudget::Sample,
-                            ..estimator
-                        };
+                        let estimator = estimator
+                            .with_law(law)
+                            .with_pairing(pairing)
+                            .with_set(IterateSet::Ball(norm))
+                            .with_value_bound(Some(value))
+                            .with_full_budget(FullBudget::Sample);
                         for steps in [10, 300] {
                             let budget = 2 + steps * if pairing == Pairing::Paired { 2 } else { 1 };
                             let error = |seed| {

@@ -193,11 +193,8 @@ fn explained<M: Model>(
     }
     let distances = means.iter().zip(&exactly.values).map(|(mean, value)| (mean - value).abs());
 
-    let algorithm_1 = OptimizedMonteCarlo {
-        orders: Orders::Independent,
-        references: References::Drawn,
-        ..OptimizedMonteCarlo::default()
-    };
+    let algorithm_1 =
+        OptimizedMonteCarlo::default().with_orders(Orders::Independent).with_references(References::Drawn);
     // An iteration takes d + 1 values against one reference, of which an evaluation is worth as many as there are references.
     let budget = 2 + (ITERATIONS * (players + 1)).div_ceil(REFERENCES);
     let estimated = algorithm_1.estimate(&game, budget, seed)?;

@@ -192,7 +192,7 @@ impl Coalitional {
                 Some(Estimate::exact(enumerate(&quotient_game, self.between.clone())?.values().to_vec()))
             }
             Plan::Orders { orders, .. } => {
-                let along_orders = PermutationShap { full_budget: FullBudget::Sample };
+                let along_orders = PermutationShap::default().with_full_budget(FullBudget::Sample);
                 let evaluations = 2 + orders.len() * 2 * (partition.len() - 1);
                 Some(along_orders.estimate(&quotient_game, evaluations, of_groups)?.into())
             }

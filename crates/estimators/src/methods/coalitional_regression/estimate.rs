@@ -190,10 +190,10 @@ impl Gathered {
 /// The regression for a semivalue of the players of a game, with different coalitions. `None` where there is none.
 pub(super) fn regression(value: &Semivalue, standard_errors: StandardErrors) -> Option<Box<dyn Estimator>> {
     match value.simplified() {
-        Semivalue::Shapley => Some(Box::new(LeverageShap { standard_errors, ..LeverageShap::default() })),
-        value @ (Semivalue::Banzhaf | Semivalue::WeightedBanzhaf(_)) => {
-            Some(Box::new(KernelBanzhaf { value, standard_errors, ..KernelBanzhaf::without_replacement() }))
-        }
+        Semivalue::Shapley => Some(Box::new(LeverageShap::default().with_standard_errors(standard_errors))),
+        value @ (Semivalue::Banzhaf | Semivalue::WeightedBanzhaf(_)) => Some(Box::new(
+            KernelBanzhaf::without_replacement().with_value(value).with_standard_errors(standard_errors),
+        )),
         _ => None,
     }
 }

@@ -66,6 +66,7 @@ use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, check_budget, units};
+use crate::setters::setters;
 use crate::support::StandardErrors;
 use coalitional::Coalitional;
 use estimate::regression;
@@ -135,6 +136,7 @@ use estimate::regression;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct CoalitionalRegression {
     value: SolutionConcept,
     #[serde(serialize_with = "crate::run::settings::groups")]
@@ -143,6 +145,8 @@ pub struct CoalitionalRegression {
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
 }
+
+setters!(CoalitionalRegression { with_standard_errors => standard_errors: StandardErrors });
 
 const NAME: &str = "leverage";
 

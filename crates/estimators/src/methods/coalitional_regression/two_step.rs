@@ -34,7 +34,7 @@ pub(super) fn estimate(
     grows: bool,
     seed: u64,
 ) -> Result<Estimate> {
-    let regression = LeverageShap { standard_errors, ..LeverageShap::default() };
+    let regression = LeverageShap::default().with_standard_errors(standard_errors);
     let (parts, total) = (parts(partition), total - large_groups(partition).count());
     let (regression, shares) = if grows {
         (regression.growing(), split_growing(&parts, &vec![0; parts.len()], total))

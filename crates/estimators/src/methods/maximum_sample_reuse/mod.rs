@@ -48,6 +48,7 @@ use crate::error::{EstimatorError, Result};
 use crate::registry::{semivalue, specs};
 use crate::report::{Explanation, many_in_own_units};
 use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
 use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable};
 
 /// Maximum sample reuse (Wang and Jia, 2023) for every semivalue, plain or regression-adjusted.
@@ -104,6 +105,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct MaximumSampleReuse {
     /// Which value is estimated.
     pub value: Semivalue,
@@ -118,6 +120,15 @@ pub struct MaximumSampleReuse {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(MaximumSampleReuse {
+    with_value => value: Semivalue,
+    with_law => law: SamplingLaw,
+    with_draws => draws: Draws,
+    with_adjustment => adjustment: Adjustment,
+    with_standard_errors => standard_errors: StandardErrors,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl MaximumSampleReuse {
     /// Plain MSR for `value`: independent draws, no regression.
@@ -242,12 +253,12 @@ fn boxed(
     adjustment: Adjustment,
     draws: Draws,
 ) -> Option<Box<dyn Estimator>> {
-    Some(Box::new(MaximumSampleReuse {
-        law,
-        adjustment,
-        draws,
-        ..MaximumSampleReuse::new(semivalue(value)?)
-    }))
+    Some(Box::new(
+        MaximumSampleReuse::new(semivalue(value)?)
+            .with_law(law)
+            .with_adjustment(adjustment)
+            .with_draws(draws),
+    ))
 }
 
 specs! {
@@ -304,8 +315,7 @@ mod tests {
         assert_eq!(drawn + 2, got.evaluations);
         assert!(got.std_errors.is_none());
         // Without replacement all are drawn, and that is all there is.
-        let got =
-            MaximumSampleReuse { draws: Draws::FixedCounts, ..estimator }.estimate(&game, 12, 1).unwrap();
+        let got = estimator.with_draws(Draws::FixedCounts).estimate(&game, 12, 1).unwrap();
         assert!(got.diagnostics.exact);
         assert_eq!(got.std_errors, Some(vec![0.0; 10]));
         assert!(got.values.iter().zip(&worth).all(|(value, worth)| (value - worth).abs() < 1e-12));

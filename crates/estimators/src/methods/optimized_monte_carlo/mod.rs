@@ -25,6 +25,7 @@ use crate::error::Result;
 use crate::registry::specs;
 use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, RunningMoments};
 use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
+use crate::setters::setters;
 use crate::support::product_draws::{
     Estimates, affordable_draws, exact_within, explanation, law_of_scenarios,
 };
@@ -96,6 +97,7 @@ pub enum References {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct OptimizedMonteCarlo {
     /// What a draw is the mean of; [`Orders::Antithetic`] by default.
     pub orders: Orders,
@@ -104,6 +106,12 @@ pub struct OptimizedMonteCarlo {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(OptimizedMonteCarlo {
+    with_orders => orders: Orders,
+    with_references => references: References,
+    with_full_budget => full_budget: FullBudget,
+});
 
 /// Draws below which there are no standard errors: of two, 1.96 standard errors cover the truth in 71 % of the cases, and where both give the
 /// same contributions the error would be zero.
@@ -226,7 +234,7 @@ fn diagnostics(
 }
 
 fn boxed(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
-    Some(Box::new(OptimizedMonteCarlo { orders, references, ..OptimizedMonteCarlo::default() }))
+    Some(Box::new(OptimizedMonteCarlo::default().with_orders(orders).with_references(references)))
 }
 
 specs! {

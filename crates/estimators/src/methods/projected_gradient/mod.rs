@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::registry::specs;
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
 /// What becomes of the share that φ_0 has in the average of the iterates.
@@ -103,6 +104,7 @@ pub enum StartShare {
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ProjectedGradient {
     /// The law of the drawn coalitions; [`GradientLaw::Centred`] by default.
     pub law: GradientLaw,
@@ -125,6 +127,18 @@ pub struct ProjectedGradient {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
+
+setters!(ProjectedGradient {
+    with_law => law: GradientLaw,
+    with_pairing => pairing: Pairing,
+    with_batch => batch: usize,
+    with_step => step: StepSize,
+    with_average => average: IterateAverage,
+    with_start => start: StartShare,
+    with_set => set: IterateSet,
+    with_value_bound => value_bound: Option<f64>,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl Default for ProjectedGradient {
     fn default() -> Self {

@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::registry::{semivalue, specs};
 use crate::report::{Diagnostics, ErrorLaw, Explanation, Influences, RunningMoments, independent_directions};
 use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
+use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
 /// Contributions drawn for each player and each size of the coalition joined, for every semivalue.
@@ -80,6 +81,7 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct StratifiedMonteCarlo {
     /// Which value is estimated.
     pub value: Semivalue,
@@ -88,6 +90,12 @@ pub struct StratifiedMonteCarlo {
     /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default. Four players and fewer are enumerated anyway.
     pub full_budget: FullBudget,
 }
+
+setters!(StratifiedMonteCarlo {
+    with_value => value: Semivalue,
+    with_allocation => allocation: Allocation,
+    with_full_budget => full_budget: FullBudget,
+});
 
 impl StratifiedMonteCarlo {
     /// The estimator of `value` with the defaults.
@@ -291,9 +299,6 @@ specs! {
     STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
         |value| {
             let allocation = Allocation::Equal;
-            Some(Box::new(StratifiedMonteCarlo {
-                allocation,
-                ..StratifiedMonteCarlo::new(semivalue(value)?)
-            }))
+            Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?).with_allocation(allocation)))
         };
 }

@@ -15,50 +15,44 @@ pub(crate) fn all() -> Estimators {
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
     let banzhaf = KernelBanzhaf::default();
-    let unpaired = KernelBanzhaf { pairing: Pairing::Unpaired, ..banzhaf.clone() };
+    let unpaired = banzhaf.clone().with_pairing(Pairing::Unpaired);
     // Up to 100 players pairs help about 0.45, and do not from 7 players on about 0.3.
     let weighted = |p: f64| KernelBanzhaf::weighted(p).expect("a probability");
     let nested = NestedPermutation::new(Semivalue::Shapley).expect("a value with orders");
     vec![
         Box::new(leverage),
-        Box::new(LeverageShap { draws: Draws::Bernoulli, ..leverage }),
-        Box::new(LeverageShap { draws: Draws::WithReplacement, ..leverage }),
-        Box::new(LeverageShap { pairing: Pairing::Unpaired, ..leverage }),
-        Box::new(LeverageShap { pairing: Pairing::Unpaired, draws: Draws::Bernoulli, ..leverage }),
-        Box::new(LeverageShap { pairing: Pairing::Unpaired, draws: Draws::WithReplacement, ..leverage }),
+        Box::new(leverage.with_draws(Draws::Bernoulli)),
+        Box::new(leverage.with_draws(Draws::WithReplacement)),
+        Box::new(leverage.with_pairing(Pairing::Unpaired)),
+        Box::new(leverage.with_pairing(Pairing::Unpaired).with_draws(Draws::Bernoulli)),
+        Box::new(leverage.with_pairing(Pairing::Unpaired).with_draws(Draws::WithReplacement)),
         Box::new(KernelShap::default()),
         Box::new(KernelShap::paired()),
         Box::new(OptimizedKernelShap),
         Box::new(PermutationShap::default()),
         Box::new(MonteCarlo::new(Semivalue::Banzhaf)),
-        Box::new(MonteCarlo { accounting: Accounting::Subsets, ..MonteCarlo::new(early.clone()) }),
+        Box::new(MonteCarlo::new(early.clone()).with_accounting(Accounting::Subsets)),
         Box::new(MaximumSampleReuse::new(Semivalue::Banzhaf)),
-        Box::new(MaximumSampleReuse {
-            law: SamplingLaw::OneSampleFitsAll,
-            ..MaximumSampleReuse::new(early.clone())
-        }),
+        Box::new(MaximumSampleReuse::new(early.clone()).with_law(SamplingLaw::OneSampleFitsAll)),
         Box::new(MaximumSampleReuse::adjusted(early)),
-        Box::new(MaximumSampleReuse {
-            draws: Draws::Bernoulli,
-            ..MaximumSampleReuse::adjusted(late.clone())
-        }),
-        Box::new(MaximumSampleReuse { draws: Draws::WithReplacement, ..MaximumSampleReuse::adjusted(late) }),
+        Box::new(MaximumSampleReuse::adjusted(late.clone()).with_draws(Draws::Bernoulli)),
+        Box::new(MaximumSampleReuse::adjusted(late).with_draws(Draws::WithReplacement)),
         Box::new(banzhaf.clone()),
         Box::new(KernelBanzhaf::without_replacement()),
-        Box::new(KernelBanzhaf { draws: Draws::Bernoulli, ..banzhaf }),
+        Box::new(banzhaf.with_draws(Draws::Bernoulli)),
         Box::new(unpaired.clone()),
-        Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..unpaired.clone() }),
-        Box::new(KernelBanzhaf { draws: Draws::Bernoulli, ..unpaired.clone() }),
-        Box::new(KernelBanzhaf { intercept: false, ..unpaired }),
+        Box::new(unpaired.clone().with_draws(Draws::FixedCounts)),
+        Box::new(unpaired.clone().with_draws(Draws::Bernoulli)),
+        Box::new(unpaired.with_intercept(false)),
         Box::new(weighted(0.45)),
-        Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..weighted(0.45) }),
+        Box::new(weighted(0.45).with_draws(Draws::FixedCounts)),
         Box::new(weighted(0.3)),
-        Box::new(KernelBanzhaf { draws: Draws::FixedCounts, ..weighted(0.3) }),
+        Box::new(weighted(0.3).with_draws(Draws::FixedCounts)),
         Box::new(ProductSpace::new(Semivalue::Banzhaf)),
         Box::new(nested.clone()),
         Box::new(nested.plain()),
         Box::new(OptimizedMonteCarlo::default()),
-        Box::new(OptimizedMonteCarlo { orders: Orders::Independent, ..OptimizedMonteCarlo::default() }),
+        Box::new(OptimizedMonteCarlo::default().with_orders(Orders::Independent)),
         Box::new(ProjectedGradient::default()),
     ]
 }
@@ -67,11 +61,8 @@ pub(crate) fn all() -> Estimators {
 pub(crate) fn every() -> Estimators {
     let mut every = all();
     every.push(Box::new(StratifiedMonteCarlo::new(Semivalue::Shapley)));
-    every.push(Box::new(StratifiedMonteCarlo {
-        allocation: Allocation::Equal,
-        ..StratifiedMonteCarlo::new(Semivalue::Banzhaf)
-    }));
-    every.push(Box::new(OptimizedMonteCarlo { orders: Orders::Balanced, ..OptimizedMonteCarlo::default() }));
+    every.push(Box::new(StratifiedMonteCarlo::new(Semivalue::Banzhaf).with_allocation(Allocation::Equal)));
+    every.push(Box::new(OptimizedMonteCarlo::default().with_orders(Orders::Balanced)));
     every
 }
 
@@ -81,21 +72,30 @@ pub(crate) fn sampling() -> Estimators {
     let value = Semivalue::Shapley;
     let nested = NestedPermutation::new(value.clone()).expect("a value with orders");
     let mut sampling: Estimators = vec![
-        Box::new(KernelShap { full_budget, ..KernelShap::default() }),
-        Box::new(KernelBanzhaf { full_budget, ..KernelBanzhaf::default() }),
-        Box::new(PermutationShap { full_budget }),
-        Box::new(MonteCarlo { full_budget, ..MonteCarlo::new(value.clone()) }),
-        Box::new(MaximumSampleReuse { full_budget, ..MaximumSampleReuse::new(value.clone()) }),
+        Box::new(KernelShap::default().with_full_budget(full_budget)),
+        Box::new(KernelBanzhaf::default().with_full_budget(full_budget)),
+        Box::new(PermutationShap::default().with_full_budget(full_budget)),
+        Box::new(MonteCarlo::new(value.clone()).with_full_budget(full_budget)),
+        Box::new(MaximumSampleReuse::new(value.clone()).with_full_budget(full_budget)),
         Box::new(ProductSpace::new(value.clone()).keep_sampling()),
         Box::new(nested.keep_sampling()),
-        Box::new(ProjectedGradient { full_budget, ..ProjectedGradient::default() }),
+        Box::new(ProjectedGradient::default().with_full_budget(full_budget)),
     ];
     for allocation in [Allocation::Equal, Allocation::Neyman] {
-        sampling.push(Box::new(StratifiedMonteCarlo { value: value.clone(), allocation, full_budget }));
+        sampling.push(Box::new(
+            StratifiedMonteCarlo::new(value.clone())
+                .with_allocation(allocation)
+                .with_full_budget(full_budget),
+        ));
     }
     for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
         for references in [References::Averaged, References::Drawn] {
-            sampling.push(Box::new(OptimizedMonteCarlo { orders, references, full_budget }));
+            sampling.push(Box::new(
+                OptimizedMonteCarlo::default()
+                    .with_orders(orders)
+                    .with_references(references)
+                    .with_full_budget(full_budget),
+            ));
         }
     }
     sampling
@@ -108,9 +108,9 @@ pub(crate) fn of_semivalue(value: &Semivalue) -> Estimators {
     vec![
         Box::new(MonteCarlo::new(value.clone())),
         Box::new(plain.clone()),
-        Box::new(MaximumSampleReuse { law: SamplingLaw::OneSampleFitsAll, ..plain.clone() }),
-        Box::new(MaximumSampleReuse { draws: Draws::FixedCounts, ..plain }),
-        Box::new(MaximumSampleReuse { draws: Draws::WithReplacement, ..adjusted.clone() }),
+        Box::new(plain.clone().with_law(SamplingLaw::OneSampleFitsAll)),
+        Box::new(plain.with_draws(Draws::FixedCounts)),
+        Box::new(adjusted.clone().with_draws(Draws::WithReplacement)),
         Box::new(adjusted),
     ]
 }

@@ -233,13 +233,13 @@ impl Case {
     pub fn oracles(&self) -> [Vec<Told<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
-        let told = |kernel| Settings { kernel, ..Settings::default() };
+        let told = |kernel| Settings::default().with_kernel(kernel);
         let tables = told(Some(Kernel::Tables));
         let mut settings = vec![(told(None), 1e-12)];
         settings.extend(Kernel::ALL.map(|kernel| (told(Some(kernel)), 1e-12)));
-        settings.push((Settings { keep_tables: true, ..tables }, 1e-12));
-        settings.push((Settings { precision: Precision::Single, ..tables }, 1e-6));
-        settings.push((Settings { precision: Precision::Fixed, ..tables }, 1e-10));
+        settings.push((tables.with_keep_tables(true), 1e-12));
+        settings.push((tables.with_precision(Precision::Single), 1e-6));
+        settings.push((tables.with_precision(Precision::Fixed), 1e-10));
         let mut compiler = BackgroundCompiler::new(&self.ensemble);
         let compiled = compiler.as_mut().ok().map(|compiler| compiler.add(background, weights));
         let compiled =
@@ -253,7 +253,7 @@ impl Case {
                 tolerance,
             ));
             // Whatever is told to tables is told to those of rows; cohorts and quadrature want rows.
-            let plain = Settings { kernel: settings.kernel, ..Settings::default() } == settings;
+            let plain = Settings::default().with_kernel(settings.kernel) == settings;
             if let (Some(compiled), true) = (compiled.clone(), plain)
                 && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
             {

@@ -24,7 +24,7 @@ fn leaves_that_add_up_to_less_than_infinity_are_explained() {
         let rows = Rows::new(&rows, features);
         let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).unwrap();
         for kernel in [Kernel::Tables, Kernel::Walk, Kernel::Masks] {
-            let settings = Settings { kernel: Some(kernel), ..Settings::default() };
+            let settings = Settings::default().with_kernel(kernel);
             let oracle = InterventionalOracle::new(&ensemble, rows, None).unwrap().with_settings(settings);
             assert!(
                 oracle.values(Semivalue::Shapley, rows).is_ok_and(|explained| all_finite(&explained.values))
@@ -59,7 +59,7 @@ fn values_add_up_where_thresholds_are_infinite() {
             let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
             let mut explained = vec![path_dependent.values(Semivalue::Shapley, rows).unwrap()];
             for kernel in Kernel::ALL {
-                let settings = Settings { kernel: Some(kernel), ..Settings::default() };
+                let settings = Settings::default().with_kernel(kernel);
                 let oracle = InterventionalOracle::new(&ensemble, rows.slice(1..2), None).unwrap();
                 explained.push(oracle.with_settings(settings).values(Semivalue::Shapley, rows).unwrap());
             }

@@ -167,8 +167,8 @@ impl LocalSampling {
     /// What estimates the values of a whole neighbourhood, for regressions.
     fn regression(&self) -> Box<dyn Estimator> {
         match self.value.semivalue.simplified() {
-            Semivalue::Shapley => Box::new(LeverageShap { draws: self.draws, ..LeverageShap::default() }),
-            value => Box::new(KernelBanzhaf { value, draws: self.draws, ..KernelBanzhaf::default() }),
+            Semivalue::Shapley => Box::new(LeverageShap::default().with_draws(self.draws)),
+            value => Box::new(KernelBanzhaf::default().with_value(value).with_draws(self.draws)),
         }
     }
 
