@@ -91,13 +91,16 @@ mod tests {
         values
     }
 
+    /// What the noise of a coalition is multiplied by, given its value.
+    type Factor = fn(f64) -> f64;
+
     /// v(∅) = −3, v(N) = 12.
     #[test]
     fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
         let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
         let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
-        let cases: [(Noise, fn(f64) -> f64); 3] = [
+        let cases: [(Noise, Factor); 3] = [
             (Noise::relative(0.5), |value| value),
             (Noise::of_prediction(0.5), |_| 12.0),
             (Noise::of_gain(0.5), |_| 15.0),
