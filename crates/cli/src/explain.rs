@@ -1,23 +1,22 @@
 //! `apportion explain`: the contributions of the features to each prediction.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
 use apportion::trees::Link;
 use apportion::values::ValueError;
-use apportion::{ExplainError, Explainer, Explanation, Method, Model, Partition, Rows, Value};
+use apportion::{ExplainError, Explanation, Method, Model, Partition, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
-use crate::background::{background, compiled, data, data_for_groups};
+use crate::background::data_for_groups;
 use crate::checkpoint::{Request, Runs, digest_of_file};
-use crate::conditional;
+use crate::explainer::explainer;
 use crate::failure::Usage;
 use crate::graph::GraphOption;
 use crate::groups::Groups;
@@ -123,25 +122,6 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         Timings::of(started, loaded, explained).print()?;
     }
     Ok(())
-}
-
-/// The explainer of the model in the game that the options ask for.
-pub(crate) fn explainer<'a>(args: &Explain, input: &'a Input) -> Result<Explainer<'a>> {
-    let model = &input.model;
-    let law = conditional::law(args, input.table.columns, || data(args, input))?;
-    let outputs = match args.space {
-        Space::Margin => None,
-        Space::Probability => Some(model.linked()?),
-    };
-    let explainer = match (args.game, law, outputs, &args.background_compiled) {
-        (Game::PathDependent, ..) => Explainer::path_dependent(model),
-        (_, Some(law), Some(outputs), _) => Explainer::conditional(Arc::new(outputs), law),
-        (_, Some(law), None, _) => Explainer::conditional(model, law),
-        (_, None, Some(_), _) => Explainer::of_outputs(model, background(args, input)?)?,
-        (_, None, None, Some(path)) => Explainer::of_compiled(model, compiled(path, model)?),
-        (_, None, None, None) => Explainer::of_trees(model, background(args, input)?),
-    };
-    Ok(explainer.settings(args.engine.settings()))
 }
 
 /// Where the checkpoint goes, which is no other file of this run. The one that is resumed may be written over.

@@ -7,7 +7,7 @@ use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::args::{self, Explain, Game, Space};
 use crate::background;
-use crate::explain::explainer;
+use crate::explainer::explainer;
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::Input;

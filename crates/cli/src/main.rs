@@ -5,7 +5,8 @@
 //! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph` | what they read, and make of it |
+//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph`, `explainer` | what they read, and make of it |
+//! | `plan` | the budget beside what would be done |
 //! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
@@ -19,6 +20,7 @@ mod commands;
 mod compile;
 mod conditional;
 mod explain;
+mod explainer;
 mod failure;
 mod find_groups;
 mod graph;

@@ -315,12 +315,18 @@ impl Class {
     fn reject(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
         let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
-        distinct_units(self, wanted, rng, coalitions, |rng, words| {
-            for (subset, part) in subsets.iter().zip(&mut parts) {
-                subset.draw(rng, part);
-            }
-            self.join(&parts[0], &parts[1], words);
-        });
+        distinct_units(
+            (Units::players(self), Units::pairing(self)),
+            wanted,
+            rng,
+            coalitions,
+            |rng, words| {
+                for (subset, part) in subsets.iter().zip(&mut parts) {
+                    subset.draw(rng, part);
+                }
+                self.join(&parts[0], &parts[1], words);
+            },
+        );
     }
 
     /// Puts the words of both blocks one after the other, and the fixed player among them.

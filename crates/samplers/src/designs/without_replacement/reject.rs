@@ -6,9 +6,9 @@
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
 
-use super::order::Units;
 use crate::designs::row_set::{RowSet, hash_words};
 use crate::draw::subset::UniformSubset;
+use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
 /// Takes `N ln(N / (N − wanted))` draws of a subset in expectation for a class of N: at most 1.15 per unit where a quarter is
@@ -16,7 +16,7 @@ use crate::size::size_class::SizeClass;
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
-    distinct_units(class, wanted, rng, coalitions, |rng, words| {
+    distinct_units((class.players, class.pairing), wanted, rng, coalitions, |rng, words| {
         subset.draw(rng, &mut words[..words_for(players)]);
         if class.is_middle() {
             words[players / 64] |= 1 << (players % 64);
@@ -24,16 +24,16 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     });
 }
 
-/// Appends the rows of `wanted` units, of each of which `draw` writes the words of the first row over those of the one before.
+/// Appends the rows of `wanted` distinct units, of each of which `draw` writes the words of the first row over those of the one before.
 pub(crate) fn distinct_units(
-    units: &impl Units,
+    (players, pairing): (usize, Pairing),
     wanted: usize,
     rng: &mut ChaCha8Rng,
     coalitions: &mut Coalitions,
     mut draw: impl FnMut(&mut ChaCha8Rng, &mut [u64]),
 ) {
-    let mut words = vec![0; words_for(units.players())];
-    let (width, stride) = (words.len(), units.pairing().rows_per_unit() * words.len());
+    let mut words = vec![0; words_for(players)];
+    let (width, stride) = (words.len(), pairing.rows_per_unit() * words.len());
     let first = coalitions.words().len();
     let mut met = RowSet::with_capacity(wanted);
     let mut kept = 0;
@@ -44,7 +44,7 @@ pub(crate) fn distinct_units(
             coalitions.words()[start..start + width] == words[..]
         };
         if met.insert(hash_words(words.iter().copied()), kept, is_same).is_none() {
-            units.pairing().push(&words, coalitions);
+            pairing.push(&words, coalitions);
             kept += 1;
         }
     }
