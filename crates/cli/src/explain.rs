@@ -74,9 +74,11 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     }
     let explicands = input.table.gather(&input.selected);
     let rows = Rows::new(&explicands, input.table.columns);
-    let plan = explainer.plan(rows.len(), rows.slice(0..rows.len().min(1)))?;
-    let (method, budget) = plan::agreed(&plan, &value, args.budget, (rows.columns(), "features"))?;
     let loaded = Instant::now();
+    // The oracle is made here, with the threads that were asked for.
+    let first = rows.slice(0..rows.len().min(1));
+    let plan = threads::run(&args.threads, || explainer.plan(rows.len(), first))??;
+    let (method, budget) = plan::agreed(&plan, &value, args.budget, (rows.columns(), "features"))?;
 
     let progress = ProgressBar::new(input.selected.len() as u64);
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();

@@ -26,7 +26,7 @@ pub(crate) fn explain_image(_: &Any) -> Result<()> {
 
 fn refuse(command: &str) -> Result<()> {
     let says = format!(
-        "{command} is of neural networks, and this apportion was built without them; build one with them: \
+        "{command} explains neural networks, and this apportion was built without them; build one with them: \
          cargo install --path crates/cli --features networks"
     );
     Err(Usage(says).into())
