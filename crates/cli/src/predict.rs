@@ -1,8 +1,8 @@
 //! `apportion predict`: raw margins, before any link, or the outputs behind it.
 
 use anyhow::{Result, bail};
+use apportion::games::parallel;
 use apportion::{Model, Rows};
-use rayon::prelude::*;
 
 use crate::args::{Predict, Space};
 use crate::input::Input;
@@ -27,10 +27,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         None => &input.model,
     };
     let predicted = threads::run(&args.threads, || {
-        margins
-            .par_chunks_mut(BLOCK * outputs)
-            .zip(rows.par_chunks(BLOCK * columns))
-            .try_for_each(|(margins, rows)| model.predict(Rows::new(rows, columns), margins))
+        let blocks = margins.chunks_mut(BLOCK * outputs).zip(rows.chunks(BLOCK * columns));
+        parallel::try_map(blocks, |(margins, rows)| model.predict(Rows::new(rows, columns), margins))
     })?;
     if let Err(error) = predicted {
         return Err(anyhow::Error::from_boxed(error).context("the model failed"));

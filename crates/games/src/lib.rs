@@ -64,6 +64,8 @@ mod graph;
 mod marginal;
 mod model;
 mod near;
+#[doc(hidden)]
+pub mod parallel;
 mod partition;
 mod quotient;
 mod shared;

@@ -16,9 +16,8 @@
 //! number among those of its coalition, and chunks cut at powers of two: the bits of v(S) do not depend on the chunks, on the batch or on
 //! the threads (where the model's prediction of a row does not depend on the other rows that it is given).
 
+use crate::parallel;
 use std::ops::Range;
-
-use rayon::prelude::*;
 
 use crate::coalition::CoalitionView;
 use crate::coalitions::Coalitions;
@@ -170,12 +169,9 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         piece: usize,
         work: impl Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync,
     ) -> Result<(), GameError> {
-        let failure = if self.model.parallel() && out.len() > piece {
-            out.par_chunks_mut(piece).enumerate().find_map_first(|piece| work(piece).err())
-        } else {
-            out.chunks_mut(piece).enumerate().find_map(|piece| work(piece).err())
-        };
-        failure.map_or(Ok(()), Err)
+        let in_parallel = self.model.parallel() && out.len() > piece;
+        let mut pieces = out.chunks_mut(piece).enumerate();
+        if in_parallel { parallel::try_map(pieces, work).map(drop) } else { pieces.try_for_each(work) }
     }
 
     /// Writes the values of coalitions, the first of which is `first`, whose rows make one chunk.

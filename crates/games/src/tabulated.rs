@@ -5,11 +5,10 @@
 //! The value of coalition `S` is at its *mask*, the number whose bit `i` says whether player `i` is a member. The table has
 //! 2^n × k numbers, row-major: the k outputs of mask 0, of mask 1, and so on.
 
-use rayon::prelude::*;
-
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::parallel;
 
 /// The most players of a table: 8 GiB for one output.
 const MOST_PLAYERS: usize = 30;
@@ -81,17 +80,15 @@ impl TabulatedGame {
         let ask = |(index, out): (usize, &mut [f64])| {
             let first = (index * BLOCK) as u64;
             let masks = first..first + (out.len() / outputs) as u64;
-            game.values(&Coalitions::from_masks(players, masks), out).err()
+            game.values(&Coalitions::from_masks(players, masks), out)
         };
-        let failure = if game.parallel() {
-            values.par_chunks_mut(BLOCK * outputs).enumerate().find_map_first(ask)
+        let mut blocks = values.chunks_mut(BLOCK * outputs).enumerate();
+        if game.parallel() {
+            parallel::try_map(blocks, ask)?;
         } else {
-            values.chunks_mut(BLOCK * outputs).enumerate().find_map(ask)
-        };
-        match failure {
-            Some(error) => Err(error),
-            None => Self::new(values, outputs),
+            blocks.try_for_each(ask)?;
         }
+        Self::new(values, outputs)
     }
 
     /// The k outputs of the coalition `mask`.

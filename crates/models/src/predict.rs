@@ -1,7 +1,6 @@
 //! Margins of rows.
 
-use apportion_games::{BoxError, GameError, Model, Rows};
-use rayon::prelude::*;
+use apportion_games::{BoxError, GameError, Model, Rows, parallel};
 
 use crate::ensemble::Ensemble;
 use crate::ensemble::tree::{Node, Tree};
@@ -59,16 +58,12 @@ impl Ensemble {
         self.check_rows(rows, "row")?;
         let (features, outputs) = (self.feature_count(), self.output_count());
         // Each tree comes near once for all rows of a task.
-        out.par_chunks_mut(4 * BLOCK * outputs)
-            .zip(rows.values().par_chunks(4 * BLOCK * features))
-            .for_each_init(
-                || Vec::with_capacity(4 * BLOCK * features),
-                |rounded, (out, values)| {
-                    rounded.clear();
-                    rounded.extend(values.iter().map(|&value| self.width().round(value)));
-                    self.block_margins(rounded, out);
-                },
-            );
+        let tasks = out.chunks_mut(4 * BLOCK * outputs).zip(rows.values().chunks(4 * BLOCK * features));
+        parallel::map_with(tasks, Vec::new, |rounded: &mut Vec<f64>, (out, values)| {
+            rounded.clear();
+            rounded.extend(values.iter().map(|&value| self.width().round(value)));
+            self.block_margins(rounded, out);
+        });
         Ok(())
     }
 

@@ -11,8 +11,7 @@
 //! follow: each node of a tree is visited once for 64 coalitions, and a split selects, without a branch, between the expectation of
 //! the child that x goes to and the mean of both.
 
-use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame};
-use rayon::prelude::*;
+use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame, parallel};
 
 use crate::error::TreeError;
 use apportion_models::Ensemble;
@@ -158,8 +157,8 @@ impl Game for PathDependentGame<'_> {
         if batch.len() <= LANES {
             block(&mut Scratch::new(players), (0, &mut *out));
         } else {
-            let blocks = out.par_chunks_mut(LANES * outputs).enumerate();
-            blocks.for_each_init(|| Scratch::new(players), block);
+            let blocks = out.chunks_mut(LANES * outputs).enumerate();
+            parallel::map_with(blocks, || Scratch::new(players), block);
         }
         // A file can give leaves of any size.
         match out.iter().position(|value| !value.is_finite()) {

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use apportion::games::{
-    Airport, ClosedForm, Glove, Purpose, SumOfUnanimity, TabulatedGame, WeightedVoting, stream,
+    Airport, ClosedForm, Glove, Purpose, SumOfUnanimity, TabulatedGame, WeightedVoting, parallel, stream,
 };
 use apportion::trees::{Exact, InterventionalOracle};
 use apportion::{Background, Game, MarginalGame, Partition, Rows, Semivalue, Value};
 use rand::RngExt as _;
-use rayon::prelude::*;
 
 use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
@@ -127,7 +126,7 @@ pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<P
         };
         let first = instance(0)?;
         let count = runs(first.players);
-        let rest = (1..count).into_par_iter().map(instance).collect::<Result<Vec<_>>>()?;
+        let rest = parallel::try_map(1..count, instance)?;
         Ok(Problem {
             name: name.to_owned(),
             values: semivalues(),
@@ -150,14 +149,13 @@ pub(super) fn trees(
 ) -> Result<Vec<Problem>> {
     let problem = |dataset: &Arc<Dataset>| {
         let known = dataset.known;
-        let rows = (0..count(known.players)).into_par_iter();
         let instance = |row| {
             of_trees(dataset, row, session.seed).with_context(|| format!("{}: no exact values", known.name))
         };
         Ok(Problem {
             name: known.name.to_owned(),
             values: semivalues(),
-            instances: rows.map(instance).collect::<Result<_>>()?,
+            instances: parallel::try_map(0..count(known.players), instance)?,
             is_by_run,
         })
     };
@@ -212,7 +210,7 @@ pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
         let truths = values.iter().map(|value| Ok(value.enumerate(&game)?.values)).collect::<Result<_>>()?;
         Instance::new(Held::Logistic { explicand, background: background.clone() }, truths)
     };
-    let instances = explained.into_par_iter().map(instance).collect::<Result<_>>()?;
+    let instances = parallel::try_map(explained, instance)?;
     Ok(Problem { name: "logistic".to_owned(), values, instances, is_by_run: false })
 }
 

@@ -1,11 +1,11 @@
 //! The cells of the experiments: one estimate of one contender in one run of one setting, computed once and kept.
 
+use apportion::games::parallel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use apportion::Game;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::contender::Compete;
@@ -55,8 +55,7 @@ impl<R: Send> Series<R> {
         dataset: &Arc<Dataset<M>>,
         make: impl Fn(&Arc<Dataset<M>>, usize, u64) -> Result<R> + Sync,
     ) -> Result<Self> {
-        let runs = (0..session.runs).into_par_iter();
-        let instances = runs.map(|run| make(dataset, run, session.seed)).collect::<Result<Vec<_>>>()?;
+        let instances = parallel::try_map(0..session.runs, |run| make(dataset, run, session.seed))?;
         Ok(Self { known: dataset.known, instances })
     }
 }
@@ -166,13 +165,13 @@ impl<'a, R: Run> Experiment<'a, R> {
                 let (contender, noise, name) = (setting.contender, setting.noise, series.known.name);
                 let game = played(instance, contender, noise, name, self.session.seed)?;
                 let values = Digest::of_game(&*game)?;
-                Ok(Digest::joined([&values, &Digest::of(instance.explicand().iter().copied())]))
+                anyhow::Ok(Digest::joined([&values, &Digest::of(instance.explicand().iter().copied())]))
             };
             all.push(Played {
                 dataset: setting.dataset,
                 game: R::game_name(setting.contender),
                 noise: setting.noise,
-                digests: series.instances.par_iter().map(digest).collect::<Result<_>>()?,
+                digests: parallel::try_map(&series.instances, digest)?,
             });
         }
         Ok((all, places))

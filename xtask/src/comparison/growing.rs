@@ -9,8 +9,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use apportion::Game;
-use apportion::games::{CoalitionView, SumOfUnanimity};
-use rayon::prelude::*;
+use apportion::games::{CoalitionView, SumOfUnanimity, parallel};
 use serde::Serialize;
 
 use super::contender::Compete;
@@ -149,8 +148,7 @@ pub(crate) struct Step {
 pub(crate) fn games(session: &Session, grows: Grows) -> Result<Vec<Step>> {
     let at = |step| {
         let shape = grows.shape(step);
-        let runs = (0..session.runs).into_par_iter();
-        let games = runs.map(|run| Growing::new(shape, run, session.seed)).collect::<Result<_>>()?;
+        let games = parallel::try_map(0..session.runs, |run| Growing::new(shape, run, session.seed))?;
         Ok(Step { step, shape, games })
     };
     grows.steps().into_iter().map(at).collect()

@@ -1,5 +1,6 @@
 //! What an artefact is given to work with.
 
+use apportion::games::parallel;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -7,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -92,7 +92,7 @@ impl Session {
             .filter(|(_, key)| !self.store.contains(key) && seen.insert(key.as_str()))
             .collect();
         let progress = progress(missing.len());
-        missing.par_iter().with_max_len(1).try_for_each(|&(cell, key)| {
+        parallel::try_map(&missing, |&(cell, key)| {
             let result = compute(cell)?;
             self.store.put(key.clone(), &Keyed::of(cell), &result)?;
             progress.inc(1);

@@ -10,9 +10,8 @@ mod left;
 mod of_trees;
 
 use apportion_estimators::{Explanation, Until};
-use apportion_games::{Background, GameError, Model, Rows, Shared};
+use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};
 use apportion_values::Value;
-use rayon::prelude::*;
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
@@ -260,7 +259,7 @@ impl<'a> Explainer<'a> {
             Ok(explanation)
         };
         if self.source.parallel() {
-            return (0..explicands.len()).into_par_iter().map(explain).collect();
+            return parallel::map(0..explicands.len(), explain);
         }
         let mut explained = Vec::with_capacity(explicands.len());
         for row in 0..explicands.len() {

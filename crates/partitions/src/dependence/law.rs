@@ -8,7 +8,7 @@
 //! quantile is exceeded 2.5 times too often, and with one, 60 times. A normal law for the estimates by neighbours was tried, too: at level
 //! 1/300 its quantile is a tenth to a quarter too low.
 
-use rayon::prelude::*;
+use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
 
 use super::Dependence;
@@ -77,7 +77,7 @@ fn exceeded_by_neighbours(
 
 /// What the law of `draw` exceeds with probability `tail`.
 fn exceeded_with(tail: f64, draws: u64, draw: impl Fn(u64) -> f64 + Send + Sync) -> f64 {
-    let mut drawn: Vec<f64> = (0..draws).into_par_iter().map(draw).collect();
+    let mut drawn: Vec<f64> = parallel::map(0..draws, draw);
     let beyond = tail * draws as f64;
     if beyond < SHOWN {
         return Moments::of(&drawn).exceeded_with(tail);

@@ -1,7 +1,6 @@
 //! The dependence of all pairs of columns, each on the rows that have both.
 
-use apportion_games::Rows;
-use rayon::prelude::*;
+use apportion_games::{Rows, parallel};
 
 use super::Dependence;
 use super::binning::Binning;
@@ -75,7 +74,7 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
         if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
     };
     let pairs = pairs_of(columns.len());
-    let counts: Vec<usize> = pairs.par_iter().map(complete).collect();
+    let counts: Vec<usize> = parallel::map(&pairs, complete);
     match pairs.iter().zip(&counts).find(|&(_, &complete)| complete < LEAST_ROWS) {
         Some((&(first, second), &complete)) => {
             Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS })
@@ -86,27 +85,22 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
 
 /// The dependence of all pairs, in the order of [`pairs_of`].
 fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
-    let prepared: Vec<Option<M::Prepared>> = columns
-        .par_iter()
-        .enumerate()
-        .map(|(column, numbers)| {
+    let prepared: Vec<Option<M::Prepared>> =
+        parallel::map(columns.iter().enumerate(), |(column, numbers)| {
             let whole = numbers.iter().all(|number| !number.is_nan()) && !is_constant(numbers);
             whole.then(|| measure.prepare(numbers, column))
-        })
-        .collect();
-    pairs_of(columns.len())
-        .into_par_iter()
-        .map(|(first, second)| match (&prepared[first], &prepared[second]) {
-            (Some(one), Some(other)) => measure.between(one, other),
-            _ => {
-                let (one, other): (Vec<f64>, Vec<f64>) = both(&columns[first], &columns[second]).unzip();
-                if is_constant(&one) || is_constant(&other) {
-                    return 0.0;
-                }
-                measure.between(&measure.prepare(&one, first), &measure.prepare(&other, second))
+        });
+    let between = |(first, second): (usize, usize)| match (&prepared[first], &prepared[second]) {
+        (Some(one), Some(other)) => measure.between(one, other),
+        _ => {
+            let (one, other): (Vec<f64>, Vec<f64>) = both(&columns[first], &columns[second]).unzip();
+            if is_constant(&one) || is_constant(&other) {
+                return 0.0;
             }
-        })
-        .collect()
+            measure.between(&measure.prepare(&one, first), &measure.prepare(&other, second))
+        }
+    };
+    parallel::map(pairs_of(columns.len()), between)
 }
 
 /// The numbers of two columns in the rows that have both.

@@ -1,7 +1,6 @@
 //! From rows to a compiled background.
 
-use apportion_games::{GameError, Rows};
-use rayon::prelude::*;
+use apportion_games::{GameError, Rows, parallel};
 
 use super::dense::Dense;
 use super::{CompiledBackground, base, feature_paths};
@@ -118,12 +117,11 @@ impl<'a> BackgroundCompiler<'a> {
             }
             _ => {}
         }
-        let trees: Vec<Histograms> = (self.merged.into_par_iter().zip(&self.paths).enumerate())
-            .map(|(tree, (merged, paths))| {
-                let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
-                merged.finish(nodes, self.dense.histograms(tree, paths, 1.0, &mut Vec::new()))
-            })
-            .collect();
+        let trees = self.merged.into_iter().zip(&self.paths).enumerate();
+        let trees: Vec<Histograms> = parallel::map(trees, |(tree, (merged, paths))| {
+            let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
+            merged.finish(nodes, self.dense.histograms(tree, paths, 1.0, &mut Vec::new()))
+        });
         Ok(CompiledBackground {
             fingerprint: self.ensemble.fingerprint(),
             features: self.ensemble.feature_count(),
@@ -165,13 +163,12 @@ impl<'a> BackgroundCompiler<'a> {
                     columns
                 })
                 .collect();
-            let trees = self.merged.par_iter_mut().zip(&self.paths).enumerate();
-            trees.filter(|(tree, _)| !(counted && dense.counts(*tree))).for_each(
-                |(tree, (merged, paths))| {
-                    let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
-                    merged.add(&Histograms::new(ensemble, nodes, paths, &columns, &weights));
-                },
-            );
+            let trees = self.merged.iter_mut().zip(&self.paths).enumerate();
+            let trees = trees.filter(|(tree, _)| !(counted && dense.counts(*tree)));
+            parallel::map(trees, |(tree, (merged, paths))| {
+                let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
+                merged.add(&Histograms::new(ensemble, nodes, paths, &columns, &weights));
+            });
         }
         // The memory is kept.
         (self.rows, self.weights) = (rows, weights);

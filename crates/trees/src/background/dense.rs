@@ -1,11 +1,10 @@
 //! Counts of all trees for which counting [every set](super::lattice) pays.
 
-use rayon::prelude::*;
-
 use super::decisions::{Block, Questions, ROWS, WORDS};
 use super::lattice::Lattice;
 use crate::engine::histograms::Histograms;
 use crate::engine::paths::Paths;
+use apportion_games::parallel;
 use apportion_models::Ensemble;
 
 /// Blocks whose answers are kept at once.
@@ -55,17 +54,14 @@ impl<'a> Dense<'a> {
         let features = self.ensemble.feature_count();
         for rows in rows.chunks(BLOCKS * ROWS * features) {
             let questions = &self.questions;
-            let blocks: Vec<_> = rows
-                .par_chunks(ROWS * features)
-                .map(|rows| {
-                    let mut block = Block::new(features);
-                    block.fill(self.ensemble, rows);
-                    let mut answers = vec![[0; WORDS]; questions.len()];
-                    questions.answer(self.ensemble, &block, &mut answers);
-                    (answers, block.present())
-                })
-                .collect();
-            self.trees.par_iter_mut().flatten().for_each_init(Vec::new, |sets, counted| {
+            let blocks: Vec<_> = parallel::map(rows.chunks(ROWS * features), |rows| {
+                let mut block = Block::new(features);
+                block.fill(self.ensemble, rows);
+                let mut answers = vec![[0; WORDS]; questions.len()];
+                questions.answer(self.ensemble, &block, &mut answers);
+                (answers, block.present())
+            });
+            parallel::map_with(self.trees.iter_mut().flatten(), Vec::new, |sets, counted| {
                 for (answers, present) in &blocks {
                     counted.lattice.add(answers, present, sets, &mut counted.counts);
                 }

@@ -1,7 +1,7 @@
 //! Rows sorted by pattern at every leaf: all that most kernels want of a background.
 
+use apportion_games::parallel;
 use apportion_models::Ensemble;
-use rayon::prelude::*;
 
 use super::dense::Dense;
 use crate::engine::histograms::{Histograms, Sorted};
@@ -11,7 +11,7 @@ use crate::engine::paths::{BLOCK, Columns, Paths};
 /// of each feature.
 pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Sorted {
     let paths: Vec<Option<Paths>> =
-        ensemble.trees().par_iter().map(|tree| Paths::new(ensemble.nodes_of(tree), player_of)).collect();
+        parallel::map(ensemble.trees(), |tree| Paths::new(ensemble.nodes_of(tree), player_of));
     // Rows of one weight are counted, where that does not take longer than to look at each.
     let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
     let few_sets = |paths: &&Paths| equal && weights.len() >> paths.widest.min(63) >= 1;
@@ -34,5 +34,5 @@ pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], pla
         });
         Some((paths, histograms))
     };
-    paths.into_par_iter().enumerate().map_init(Vec::new, sort).collect()
+    parallel::map_with(paths.into_iter().enumerate(), Vec::new, sort)
 }

@@ -8,9 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use apportion_games::Rows;
+use apportion_games::{Rows, parallel};
 use apportion_models::Ensemble;
-use rayon::prelude::*;
 
 use super::paths::{BLOCK, Columns};
 use super::pieces::Pieces;
@@ -22,7 +21,7 @@ use super::tables::sums::{Sums, SumsOf};
 use super::tables::table::Tables;
 
 /// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task and its rows.
-pub(crate) fn in_tasks<M>(
+pub(crate) fn in_tasks<M: Send>(
     rows: Rows<'_>,
     task: usize,
     values: &mut [f64],
@@ -37,11 +36,8 @@ pub(crate) fn in_tasks<M>(
         // The latency of a few rows is less than it takes to wake another thread.
         return explain(&mut memory(), values, rows.values());
     }
-    values
-        .par_chunks_mut(task * width)
-        .zip(rows.values().par_chunks(task * columns))
-        .with_max_len(1)
-        .for_each_init(memory, |memory, (values, rows)| explain(memory, values, rows));
+    let tasks = values.chunks_mut(task * width).zip(rows.values().chunks(task * columns));
+    parallel::map_with(tasks, memory, |memory, (values, rows)| explain(memory, values, rows));
 }
 
 /// Per tree: its tables, where it has them.
@@ -174,9 +170,9 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
             self.add_trees(section, pieces.of_one_thread(), rows, &mut sums);
             sums
         };
-        let sums: Vec<Vec<f64>> = sections.into_par_iter().with_max_len(1).map(of_section).collect();
+        let sums: Vec<Vec<f64>> = parallel::map(sections, of_section);
         let chunk = BLOCK * (values.len() / rows.len());
-        values.par_chunks_mut(chunk).enumerate().for_each(|(place, values)| {
+        parallel::map(values.chunks_mut(chunk).enumerate(), |(place, values)| {
             for sums in &sums {
                 for (value, sum) in values.iter_mut().zip(&sums[place * chunk..]) {
                     *value += sum;
@@ -193,17 +189,14 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         let by_one_thread = pieces.alone || rows.len() <= pieces.task;
         // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
         let (mut staying, passing): (Vec<Staying<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
-            let begin = |(values, rows)| {
+            let begin = |(values, rows): (_, &[f64])| {
                 let mut scratch = self.scratch();
                 self.begin(&mut scratch, rows);
                 Staying { scratch, values }
             };
-            let staying = if by_one_thread {
-                values.chunks_mut(values_of_task).zip(rows.values().chunks(rows_of_task)).map(begin).collect()
-            } else {
-                let rows = rows.values().par_chunks(rows_of_task);
-                values.par_chunks_mut(values_of_task).zip(rows).with_max_len(1).map(begin).collect()
-            };
+            let tasks = values.chunks_mut(values_of_task).zip(rows.values().chunks(rows_of_task));
+            let staying =
+                if by_one_thread { tasks.map(begin).collect() } else { parallel::map(tasks, begin) };
             (staying, &mut [])
         } else {
             (Vec::new(), values)
@@ -229,16 +222,17 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
             } else if by_one_thread {
                 staying.iter_mut().for_each(|task| add(&mut task.scratch));
             } else {
-                staying.par_iter_mut().with_max_len(1).for_each(|task| add(&mut task.scratch));
+                parallel::map(&mut staying, |task| add(&mut task.scratch));
             }
             // Tables that are not kept leave their memory to the next.
             let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
             memory = tables.map(Tables::into_memory).collect();
         }
         let end = |task: &mut Staying<'_, K::Memory>| self.end(&task.scratch, task.values);
-        match by_one_thread {
-            true => staying.iter_mut().for_each(end),
-            false => staying.par_iter_mut().with_max_len(1).for_each(end),
+        if by_one_thread {
+            staying.iter_mut().for_each(end);
+        } else {
+            parallel::map(&mut staying, end);
         }
     }
 
@@ -255,7 +249,7 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         memory.resize_with(turn.len(), Vec::new);
         match pieces.alone {
             true => turn.zip(memory).map(fill).collect(),
-            false => turn.into_par_iter().zip(memory).map(fill).collect(),
+            false => parallel::map(turn.zip(memory), fill),
         }
     }
 

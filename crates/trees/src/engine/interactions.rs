@@ -16,10 +16,9 @@
 //! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
 //! semivalue has one.
 
-use rayon::prelude::*;
-
 use super::attributions::check_finite;
 use crate::error::TreeError;
+use apportion_games::parallel;
 
 /// Pairwise interactions of some rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +77,7 @@ impl Diagonal {
     pub(crate) fn complete_all(self, matrices: &mut [f64], players: usize, outputs: usize) {
         let size = players * players * outputs;
         if size > 0 {
-            matrices.par_chunks_mut(size).for_each(|matrix| self.complete(matrix, players, outputs));
+            parallel::map(matrices.chunks_mut(size), |matrix| self.complete(matrix, players, outputs));
         }
     }
 

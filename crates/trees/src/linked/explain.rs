@@ -1,7 +1,6 @@
 //! From games to values: cost is predicted, cohorts are sorted, tables made and read.
 
-use apportion_games::Rows;
-use rayon::prelude::*;
+use apportion_games::{Rows, parallel};
 
 use super::cohorts::{CHUNK, Cohort};
 use super::game::LinkedGame;
@@ -43,17 +42,14 @@ impl Mixtures<'_> {
         let mut cost = Cost::default();
         for start in (0..rows.len()).step_by(WAVE) {
             let wave = start..rows.len().min(start + WAVE);
-            let costs: Vec<Cost> = wave
-                .into_par_iter()
-                .map(|row| {
-                    let explicand = self.rounded(rows.row(row));
-                    let mut cost = Cost { row, ..Cost::default() };
-                    for game in games {
-                        self.add_cost(game, &explicand, row, &mut cost);
-                    }
-                    cost
-                })
-                .collect();
+            let costs: Vec<Cost> = parallel::map(wave, |row| {
+                let explicand = self.rounded(rows.row(row));
+                let mut cost = Cost { row, ..Cost::default() };
+                for game in games {
+                    self.add_cost(game, &explicand, row, &mut cost);
+                }
+                cost
+            });
             costs.into_iter().for_each(|more| cost.add(more));
             if cost.steps > self.most_steps || cost.steps == u64::MAX {
                 return Err(TreeError::TooManySteps {
@@ -130,7 +126,7 @@ impl Mixtures<'_> {
                 let of_cohort =
                     |walk: &mut Walk, cohort: &Cohort| self.values_of(game, view, explicand, cohort, walk);
                 // Threads share the cohorts, and their values are added in order.
-                let shares: Vec<_> = cohorts.par_iter().map_init(walk, of_cohort).collect();
+                let shares: Vec<_> = parallel::map_with(&cohorts, walk, of_cohort);
                 for (place, shares) in shares.into_iter().flatten() {
                     for (output, share) in view.outputs.iter().zip(shares) {
                         values[place * outputs + output] += share;

@@ -3,9 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use apportion_games::Rows;
+use apportion_games::{Rows, parallel};
 use apportion_models::tree::Tree;
-use rayon::prelude::*;
 
 use super::cohorts::{self, Cohorts, Descent, Explicand};
 use super::cost::{self, Choose, Way};
@@ -103,7 +102,7 @@ impl InterventionalOracle<'_> {
             let nodes = self.ensemble.nodes_of(tree);
             Shape::new(nodes, paths, &request.weights, layout, bits).map(Arc::new)
         };
-        ways.par_iter().zip(self.ensemble.trees().par_iter().zip(sorted)).map(shape).collect()
+        parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
     /// What [`answer`](Self::answer) would do with `count` rows like those of `sample`, by the settings.

@@ -1,9 +1,9 @@
 //! Whose values are wanted, and how coalitions are weighed.
 
+use apportion_games::parallel;
 use std::borrow::Cow;
 
 use apportion_values::{Semivalue, Value};
-use rayon::prelude::*;
 
 use super::cohorts::Cohorts;
 use super::oracle::{InterventionalOracle, Seen};
@@ -100,9 +100,8 @@ impl Request<'_> {
         let (true, Some(sorted)) = (*compiled, seen.sorted.get()) else {
             return sort(ensemble, background, weights, &self.player_of);
         };
-        let trees = ensemble.trees().par_iter().zip(sorted);
-        trees
-            .map(|(tree, sorted)| of_groups(ensemble.nodes_of(tree), sorted.as_ref()?, &self.player_of))
-            .collect()
+        parallel::map(ensemble.trees().iter().zip(sorted), |(tree, sorted)| {
+            of_groups(ensemble.nodes_of(tree), sorted.as_ref()?, &self.player_of)
+        })
     }
 }

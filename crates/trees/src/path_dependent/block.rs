@@ -20,7 +20,7 @@ const TASK: usize = 4 * WIDE;
 pub(super) trait Recursion: Sync {
     type Tree;
     /// The memory of the way through a tree.
-    type Stack<const R: usize>;
+    type Stack<const R: usize>: Send;
     /// What is known of the nodes of a rule beforehand.
     type Known<'k>: Copy
     where

@@ -12,10 +12,9 @@
 
 use std::sync::Arc;
 
-use apportion_games::Rows;
+use apportion_games::{Rows, parallel};
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
-use rayon::prelude::*;
 
 use crate::engine::bits::MOST_BITS;
 use crate::engine::driver::{Job, Kernels, TakenIn};
@@ -46,7 +45,7 @@ pub(super) fn values(
         let shape = Shape::new(nodes, &paths, weights, layout, bits)?;
         Some((paths, Arc::new(shape)))
     };
-    let shapes: Vec<Option<(Paths, Arc<Shape>)>> = ensemble.trees().par_iter().map(shape).collect();
+    let shapes: Vec<Option<(Paths, Arc<Shape>)>> = parallel::map(ensemble.trees(), shape);
     if let Some(tree) = shapes.iter().position(Option::is_none) {
         return Err(too_long(tree));
     }

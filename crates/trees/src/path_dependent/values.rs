@@ -118,7 +118,7 @@ impl PathDependentOracle<'_> {
     }
 
     /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.
-    pub(super) fn row_by_row<K>(
+    pub(super) fn row_by_row<K: Send>(
         &self,
         rows: Rows<'_>,
         values: &mut [f64],

@@ -1,8 +1,8 @@
 //! The cells: the estimates of one run for all explicands, with K draws each; computed once and kept.
 
 use anyhow::{Context, Result};
+use apportion::games::parallel;
 use apportion::{Background, MarginalGame};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{BACKGROUND, Experiment, Setting};
@@ -118,8 +118,7 @@ pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result
         let (estimate, std_error) = estimate(&setting, 0, 300, 1)?;
         let method = Digest::of([estimate, std_error]);
         let truth = Digest::of_data(&truths)?;
-        let rows = (0..explicands).into_par_iter();
-        let played = rows.map(|row| setting.played(row)).collect::<Result<Vec<Digest>>>()?;
+        let played = parallel::try_map(0..explicands, |row| setting.played(row))?;
         let played = Digest::joined(&played);
         let cell = |(draws, run)| Cell {
             key: RunKey { experiment: experiment.name, predictors, draws, explicands, run },

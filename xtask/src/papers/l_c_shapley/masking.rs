@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 use apportion::Model;
+use apportion::games::parallel;
 use apportion::media::{Image, Outputs};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
@@ -176,7 +176,7 @@ pub(super) fn measure<'a>(
     let samples = subject.chosen(session);
     let levels = levels(subject);
     let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
-    let played = samples.par_iter().map(|&sample| subject.played(sample)).collect::<Result<Vec<Digest>>>()?;
+    let played = parallel::try_map(&samples, |&sample| subject.played(sample))?;
     let block = if subject.is_dear() { 1 } else { BLOCK };
     let mut cells = Vec::new();
     for (&method, digest) in methods.iter().zip(&digests) {
@@ -232,7 +232,7 @@ pub(super) fn scores(
     samples: &[usize],
 ) -> Result<Vec<Vec<Vec<f64>>>> {
     let digests = methods.iter().map(|method| method.digest()).collect::<Result<Vec<Digest>>>()?;
-    let played = samples.par_iter().map(|&sample| subject.played(sample)).collect::<Result<Vec<Digest>>>()?;
+    let played = parallel::try_map(samples, |&sample| subject.played(sample))?;
     let mut cells = Vec::new();
     for (&method, digest) in methods.iter().zip(&digests) {
         cells.extend(samples.iter().zip(&played).map(|(&sample, played)| Cell {

@@ -1,10 +1,9 @@
 //! Games with a given γ (appendix F): b is mixed from a vector in the column span of A and one orthogonal to it, and v is read off b.
 
 use anyhow::{Context, Result};
-use apportion::games::{Purpose, TabulatedGame, stream};
+use apportion::games::{Purpose, TabulatedGame, parallel, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::contender::Contender;
@@ -107,10 +106,7 @@ pub(crate) fn errors(
     let digests = digests::<Contender>()?;
     let drawn: Vec<Vec<Drawn>> = gammas
         .iter()
-        .map(|&gamma| {
-            let runs = (0..session.runs).into_par_iter();
-            runs.map(|run| Drawn::new(players, gamma, run, session.seed)).collect()
-        })
+        .map(|&gamma| parallel::try_map(0..session.runs, |run| Drawn::new(players, gamma, run, session.seed)))
         .collect::<Result<_>>()?;
     let mut cells = Vec::new();
     for contender in contenders {

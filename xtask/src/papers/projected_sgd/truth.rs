@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, ensure};
 use apportion::Semivalue;
 use apportion::estimators::exact;
+use apportion::games::parallel;
 use apportion::samplers::permutation;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::method::Method;
@@ -40,7 +40,7 @@ struct TruthKey {
 /// The games of the pairs, by what came of probing them.
 pub(super) fn played(setting: Setting, seed: u64) -> Result<Vec<Digest>> {
     let of_pair = |pair| Digest::of_game(&setting.game(pair, seed)?);
-    (0..setting.count).into_par_iter().map(of_pair).collect()
+    parallel::try_map(0..setting.count, of_pair)
 }
 
 /// Random orders, each with its reverse, that the truth of more than 20 players is the mean over.

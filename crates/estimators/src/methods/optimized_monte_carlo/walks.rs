@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use apportion_games::{Coalition, Coalitions, Game, Purpose, stream, words_for};
+use apportion_games::{Coalition, Coalitions, Game, Purpose, parallel, stream, words_for};
 use apportion_samplers::{Discrete, permutation};
-use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::methods::optimized_monte_carlo::orders::Pattern;
@@ -105,13 +104,13 @@ impl Walks<'_> {
         if !self.game.parallel() || batch.len() <= TASK_ROWS {
             return Ok(self.game.values_in_scenarios(batch, scenarios, values)?);
         }
-        let tasks = values.par_chunks_mut(TASK_ROWS * self.game.outputs()).enumerate();
-        let failure = tasks.find_map_first(|(task, values)| {
+        let tasks = values.chunks_mut(TASK_ROWS * self.game.outputs()).enumerate();
+        parallel::try_map(tasks, |(task, values)| {
             let rows = task * TASK_ROWS..batch.len().min((task + 1) * TASK_ROWS);
             let own = batch.slice(rows.clone());
-            self.game.values_in_scenarios(&own, &scenarios[rows], values).err()
-        });
-        failure.map_or(Ok(()), |error| Err(error.into()))
+            self.game.values_in_scenarios(&own, &scenarios[rows], values)
+        })?;
+        Ok(())
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use apportion_games::{Coalitions, Game};
+use apportion_games::{Coalitions, Game, parallel};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::moments::Moments;
 use super::strata::{Strata, Stratified};
@@ -101,7 +100,7 @@ pub(crate) fn averages(
             merge(of_batch(first)?);
         } else {
             // All results first, so that of several failures the first is returned.
-            let results: Vec<_> = wave.into_par_iter().map(of_batch).collect();
+            let results: Vec<_> = parallel::map(wave, of_batch);
             results.into_iter().try_for_each(|result| result.map(&mut merge))?;
         }
     }

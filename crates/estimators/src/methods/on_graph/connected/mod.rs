@@ -31,10 +31,9 @@ mod window;
 
 use std::ops::Range;
 
-use apportion_games::{Game, Graph, GraphShape};
+use apportion_games::{Game, Graph, GraphShape, parallel};
 use apportion_values::{Coefficients, GraphValue, Outside};
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use super::error::GraphError;
 use super::found::Found;
@@ -132,7 +131,7 @@ impl<'a> Plan<'a> {
         // Counted before they are listed, so that nothing large is made in vain.
         let (mut largest, mut kept) = ((0, 0), 0usize);
         for (start, some) in (0..).step_by(LISTED).zip(neighbourhoods.chunks(LISTED)) {
-            let counts: Vec<_> = some.par_iter().map(|one| one.count(limit)).collect();
+            let counts: Vec<_> = parallel::map(some, |one| one.count(limit));
             for (shape, count) in (start..).zip(counts) {
                 let Some(count) = count? else {
                     return Err(too_many(shape, limit.saturating_add(1)));
@@ -144,14 +143,12 @@ impl<'a> Plan<'a> {
                 return Err(too_many(largest.1, largest.0));
             }
         }
-        let shapes = neighbourhoods
-            .par_chunks(LISTED.min(1 + neighbourhoods.len() / 64))
-            .map(|some| {
-                let mut moments = Moments::new(&value.semivalue);
-                let shape = |one| Shape::new(one, players, coefficients, outside, &mut moments);
-                some.iter().map(shape).collect::<Result<Vec<_>, _>>()
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let tasks = neighbourhoods.chunks(LISTED.min(1 + neighbourhoods.len() / 64));
+        let shapes = parallel::try_map(tasks, |some| {
+            let mut moments = Moments::new(&value.semivalue);
+            let shape = |one| Shape::new(one, players, coefficients, outside, &mut moments);
+            some.iter().map(shape).collect::<Result<Vec<_>, _>>()
+        })?;
         let shapes = shapes.into_iter().flatten().collect();
         let mut plan = Self { graph, order, outside, nodes, shape_of, shapes, coalitions: 0 };
         plan.coalitions = plan.count(limit).ok_or_else(|| too_many(largest.1, largest.0))?;
@@ -180,7 +177,10 @@ impl<'a> Plan<'a> {
         let of_line = self.order.saturating_mul(2).saturating_add(1).min(self.graph.nodes());
         match self.graph.shape() {
             GraphShape::Line => of_line,
-            _ => (0..self.graph.nodes()).into_par_iter().map(|node| self.room(node).len()).max().unwrap_or(0),
+            _ => {
+                let rooms = parallel::map(0..self.graph.nodes(), |node| self.room(node).len());
+                rooms.into_iter().max().unwrap_or(0)
+            }
         }
     }
 
@@ -192,7 +192,8 @@ impl<'a> Plan<'a> {
     fn count_in<B: Bits>(&self, limit: usize) -> Option<usize> {
         let mut count = 2usize;
         for nodes in self.groups() {
-            count += nodes.into_par_iter().map(|first| self.window::<B>(first).distinct()).sum::<usize>();
+            count +=
+                parallel::map(nodes, |first| self.window::<B>(first).distinct()).into_iter().sum::<usize>();
             if count > limit {
                 return None;
             }
@@ -219,8 +220,7 @@ impl<'a> Plan<'a> {
 
     fn add_to<B: Bits>(&self, sums: &mut Sums<'_>) -> Result<()> {
         for nodes in self.groups() {
-            let windows: Vec<Joined<B>> =
-                nodes.into_par_iter().map(|first| self.window::<B>(first).joined()).collect();
+            let windows: Vec<Joined<B>> = parallel::map(nodes, |first| self.window::<B>(first).joined());
             windows.iter().try_for_each(|window| sums.add(window))?;
         }
         Ok(())

@@ -23,9 +23,8 @@ mod pieces;
 
 use std::sync::Arc;
 
-use apportion_games::{Coalitions, Game, Graph};
+use apportion_games::{Coalitions, Game, Graph, parallel};
 use apportion_values::{Outside, Semivalue};
-use rayon::prelude::*;
 
 use self::pieces::{MOST_NODES, Owner};
 use super::error::GraphError;
@@ -260,7 +259,7 @@ impl Batch {
             row.iter_mut().zip(base).for_each(|(value, base)| *value -= base);
         }
         let sums: Vec<Vec<f64>> =
-            self.segments.par_iter().map(|segment| segment.sums(&gains, outputs, weights)).collect();
+            parallel::map(&self.segments, |segment| segment.sums(&gains, outputs, weights));
         for (segment, sums) in self.segments.iter().zip(sums) {
             for (&player, sums) in segment.owner.candidates().iter().zip(sums.chunks_exact(outputs)) {
                 let own = &mut values[player * outputs..(player + 1) * outputs];

@@ -1,0 +1,117 @@
+//! Loops that the threads of the pool share, compiled once for all who use them.
+//!
+//! A parallel iterator is compiled anew at every use; a quarter of the tree engine's object code was such copies. Here the loop is compiled
+//! once, over a closure that it calls through a pointer. That costs a lock and a call for each item, so an item should take microseconds.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+/// Calls `each` with all numbers below `count`.
+pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
+    // What a single item takes is less than it takes to wake another thread.
+    match count {
+        0 => {}
+        1 => each(0),
+        _ => (0..count).into_par_iter().with_max_len(1).for_each(each),
+    }
+}
+
+/// What `each` makes of the items, in their order.
+pub fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, each: impl Fn(T) -> R + Sync) -> Vec<R> {
+    map_with(items, || (), |(), item| each(item))
+}
+
+/// What `each` makes of the items, in their order. It is lent memory that `make` made, which others may have used before.
+pub fn map_with<M: Send, T: Send, R: Send>(
+    items: impl IntoIterator<Item = T>,
+    make: impl Fn() -> M + Sync,
+    each: impl Fn(&mut M, T) -> R + Sync,
+) -> Vec<R> {
+    let places: Vec<Mutex<Place<T, R>>> =
+        items.into_iter().map(|item| Mutex::new(Place { item: Some(item), result: None })).collect();
+    let idle = Mutex::new(Vec::new());
+    for_each(places.len(), &|at| {
+        // No lock is held while the item is worked on: the thread may take up another one in the meantime.
+        let Some(item) = open(&places[at]).item.take() else { return };
+        let kept = open(&idle).pop();
+        let mut memory = kept.unwrap_or_else(&make);
+        let result = each(&mut memory, item);
+        open(&idle).push(memory);
+        open(&places[at]).result = Some(result);
+    });
+    let result =
+        |place: Mutex<Place<T, R>>| place.into_inner().unwrap_or_else(PoisonError::into_inner).result;
+    places.into_iter().filter_map(result).collect()
+}
+
+/// The same of what may fail: the failure of the first item that fails. Items after one that failed may be left out.
+pub fn try_map<T: Send, R: Send, E: Send>(
+    items: impl IntoIterator<Item = T>,
+    each: impl Fn(T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let failed = AtomicUsize::new(usize::MAX);
+    let results = map(items.into_iter().enumerate(), |(at, item)| {
+        // Those before it are worked on in any case: one of them may fail, too, and is the first then.
+        let wanted = at < failed.load(Ordering::Relaxed);
+        let result = wanted.then(|| each(item));
+        if matches!(result, Some(Err(_))) {
+            failed.fetch_min(at, Ordering::Relaxed);
+        }
+        result
+    });
+    results.into_iter().flatten().collect()
+}
+
+struct Place<T, R> {
+    item: Option<T>,
+    result: Option<R>,
+}
+
+/// A panic of another thread is passed on by the pool; what is behind the lock is whole.
+fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items_for_any_number_of_threads() {
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            for count in [0, 1, 2, 100] {
+                let squares = pool.install(|| map(0..count, |number| number * number));
+                assert_eq!(squares, (0..count).map(|number| number * number).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn items_may_be_pieces_of_a_slice_and_share_threads_with_loops_inside() {
+        let mut numbers = vec![0; 100];
+        map_with(numbers.chunks_mut(7).enumerate(), Vec::new, |memory, (piece, numbers)| {
+            memory.clear();
+            memory.extend(map(0..numbers.len(), |at| 7 * piece + at));
+            numbers.copy_from_slice(memory);
+        });
+        assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_several_failures_it_is_the_first() {
+        for failing in [vec![], vec![0], vec![17, 3, 99], vec![99]] {
+            let each = |number: usize| if failing.contains(&number) { Err(number) } else { Ok(number) };
+            let wanted = failing.iter().min().map_or(Ok((0..100).collect::<Vec<_>>()), |&first| Err(first));
+            assert_eq!(try_map(0..100, each), wanted);
+        }
+    }
+
+    #[test]
+    fn a_panic_is_passed_on() {
+        let caught = std::panic::catch_unwind(|| map(0..10, |number| assert_ne!(number, 5)));
+        assert!(caught.is_err());
+    }
+}
