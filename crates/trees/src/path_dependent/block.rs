@@ -2,6 +2,7 @@
 
 use apportion_games::Rows;
 
+use super::aligned::Aligned;
 use super::inputs::{Column, Inputs, Place};
 use super::lanes::{Lanes, Nodes};
 use crate::engine::driver::in_tasks;
@@ -186,9 +187,9 @@ struct Block<const R: usize> {
     rows: usize,
     /// Rounded, row-major.
     rounded: Vec<f64>,
-    columns: Vec<Lanes<R>>,
+    columns: Aligned<f64, R>,
     /// Outputs × targets.
-    phi: Vec<Lanes<R>>,
+    phi: Aligned<f64, R>,
 }
 
 impl<const R: usize> Block<R> {
@@ -196,8 +197,8 @@ impl<const R: usize> Block<R> {
         Self {
             rows: 0,
             rounded: Vec::new(),
-            columns: vec![[0.0; R]; inputs.widest()],
-            phi: vec![[0.0; R]; targets * outputs],
+            columns: Aligned::new(0.0, inputs.widest()),
+            phi: Aligned::new(0.0, targets * outputs),
         }
     }
 

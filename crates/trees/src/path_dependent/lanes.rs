@@ -12,6 +12,8 @@
 
 use apportion_values::{Rule, Semivalue};
 
+use super::aligned::Aligned;
+
 /// Most nodes of a rule that are taken through a tree at once. Longer rules are cut.
 pub(super) const MOST_NODES: usize = 4;
 
@@ -20,15 +22,18 @@ pub(super) type Lanes<const R: usize> = [f64; R];
 
 /// The memory of the way through a tree.
 pub(super) struct Stack<const R: usize> {
-    pub(super) slots: Vec<Lanes<R>>,
+    pub(super) slots: Aligned<f64, R>,
     /// All bits of the rows that passed all tests of the split's feature, per level and side after that of all rows.
-    pub(super) masks: Vec<[u64; R]>,
+    pub(super) masks: Aligned<u64, R>,
 }
 
 impl<const R: usize> Stack<R> {
     /// For trees of up to as many levels.
     pub(super) fn new(levels: usize) -> Self {
-        Self { slots: vec![[0.0; R]; (2 * levels + 1) * MOST_NODES], masks: vec![[0; R]; 2 * levels + 1] }
+        Self {
+            slots: Aligned::new(0.0, (2 * levels + 1) * MOST_NODES),
+            masks: Aligned::new(0, 2 * levels + 1),
+        }
     }
 }
 

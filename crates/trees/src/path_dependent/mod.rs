@@ -66,6 +66,7 @@
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
 //! | [`tables`] | tables of many rows |
 
+mod aligned;
 mod baseline;
 mod block;
 mod by_size;

@@ -10,6 +10,7 @@ use std::slice::from_mut;
 
 use apportion_values::{CoalitionalValue, Rule};
 
+use super::super::aligned::Aligned;
 use super::super::block::Recursion;
 use super::super::inputs::{Inputs, Place};
 use super::super::lanes::{
@@ -66,9 +67,9 @@ impl Recursion for OfMembers<'_> {
         let nodes = self.within.iter().flatten().map(Rule::len).max().unwrap_or(0);
         let [between, within] = self.program.slots;
         Stack {
-            between: vec![[0.0; R]; between * MOST_NODES],
-            within: vec![[0.0; R]; within * nodes],
-            masks: vec![[u64::MAX; R]; 4 * self.program.levels() + 1],
+            between: Aligned::new(0.0, between * MOST_NODES),
+            within: Aligned::new(0.0, within * nodes),
+            masks: Aligned::new(u64::MAX, 4 * self.program.levels() + 1),
         }
     }
 
@@ -88,6 +89,7 @@ impl Recursion for OfMembers<'_> {
     ) {
         let program = self.program;
         let Stack { between, within, masks } = stack;
+        let (between, within, masks): (&mut [_], &mut [_], &mut [_]) = (between, within, masks);
         let splits = program.splits(tree);
         let (members, total) = (rule.len(), rule.weights().iter().sum::<f64>());
         // P carries the weight of its node.
@@ -202,10 +204,10 @@ impl Recursion for OfMembers<'_> {
 
 /// The memory of the way through a tree.
 pub(in super::super) struct Stack<const R: usize> {
-    between: Vec<Lanes<R>>,
-    within: Vec<Lanes<R>>,
+    between: Aligned<f64, R>,
+    within: Aligned<f64, R>,
     /// All bits of the rows that passed; those of all rows come first.
-    masks: Vec<[u64; R]>,
+    masks: Aligned<u64, R>,
 }
 
 #[inline(always)]

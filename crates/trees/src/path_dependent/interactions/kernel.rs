@@ -111,24 +111,25 @@ impl<'a> Recursion for OfPairs<'a> {
         PairTree { tree, .. }: &PairTree<'a>,
         (nodes, passed): (Nodes<'_>, &[f64]),
         columns: &[Lanes<R>],
-        stack: &mut Stack<R>,
+        Stack { slots, masks }: &mut Stack<R>,
         phi: &mut [Lanes<R>],
     ) {
+        let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
         let splits = self.program.splits(tree);
         // P carries the weight of its node.
-        for (slot, &weight) in stack.slots.iter_mut().zip(&nodes.weights[..Q]) {
+        for (slot, &weight) in slots.iter_mut().zip(&nodes.weights[..Q]) {
             *slot = [weight; R];
         }
-        stack.masks[0] = [u64::MAX; R];
+        masks[0] = [u64::MAX; R];
         // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
         let mut gains = [[0.0; R]; Q];
         let mut failed = [0.0; R];
         for step in self.program.steps(tree) {
             let split = &splits[step.split as usize];
             let column = &columns[split.column as usize];
-            let (masks, own_masks) = stack.masks.split_at_mut(split.masks());
+            let (masks, own_masks) = masks.split_at_mut(split.masks());
             let hot = &masks[split.hot as usize];
-            let (slots, children) = stack.slots.split_at_mut(split.children() * Q);
+            let (slots, children) = slots.split_at_mut(split.children() * Q);
             let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
             let (left, right) = children.split_at_mut(Q);
             let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
@@ -169,7 +170,7 @@ impl<'a> Recursion for OfPairs<'a> {
                 own[row] += sum;
             }
             for partner in self.partners.of(tree.splits.start + step.split as usize) {
-                give(partner, passed, &gains, &failed, &stack.masks, phi);
+                give(partner, passed, &gains, &failed, masks, phi);
             }
         }
     }
