@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use apportion::estimators::StopRule;
 use apportion::estimators::methods;
 use apportion::games::{
-    CoalitionView, ConditionalLaw, EmpiricalLaw, GameError, GaussianLaw, Sampling, SyntheticRows,
+    CoalitionView, ConditionalLaw, EmpiricalLaw, GameError, GaussianLaw, Sampling, SyntheticRows, parallel,
 };
 use apportion::{
     Budget, Checkpoint, Explainer, Explanation, Follow, Method, Partition, Progress, Rows, Semivalue, Until,
@@ -53,17 +53,16 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let setting = Setting::new(8);
     let groups = vec![vec![0, 1, 2], vec![3, 4], vec![5, 6, 7]];
     let partition = Partition::new(8, groups).unwrap();
-    let mut judged = 0;
-    for (method, value) in methods(&partition) {
-        for times in [5, 10, 20] {
-            let budget = Budget::PerPlayer(times);
-            let asked = Asked { method, value: value.clone(), budget };
-            let Some(got) = ratio(&setting, &asked, 3, 30, Some(20)) else { continue };
-            assert!(got > 0.8 && got < 1.3, "{method} {} {times}n: {got}", value.concept());
-            judged += 1;
-        }
-    }
-    assert!(judged > 60, "{judged}");
+    let cases = methods(&partition).into_iter().flat_map(|(method, value)| {
+        [5, 10, 20].map(|times| Asked { method, value: value.clone(), budget: Budget::PerPlayer(times) })
+    });
+    let judged = parallel::map(cases, |asked| {
+        let Some(got) = ratio(&setting, &asked, 3, 30, Some(20)) else { return 0 };
+        let Asked { method, value, budget } = asked;
+        assert!(got > 0.8 && got < 1.3, "{method} {} {budget:?}: {got}", value.concept());
+        1
+    });
+    assert!(judged.iter().sum::<i32>() > 60, "{judged:?}");
 }
 
 #[test]
