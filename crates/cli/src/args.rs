@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apportion::trees::{Diagonal, Kernel, Precision, Settings};
-use apportion::{Budget, Method, SolutionConcept};
+use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -11,6 +11,7 @@ use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
 use crate::methods::{self, method};
 use crate::output::Format;
+use crate::rounds::rounds;
 use crate::select::Selection;
 
 #[derive(Debug, Args)]
@@ -303,6 +304,12 @@ pub(crate) struct CompileBackground {
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
 
+    /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
+    /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
+    /// stopping left its number in the file, else all]
+    #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
+    pub(crate) trees: Option<Rounds>,
+
     /// The rows of the background: CSV with a header (an empty cell is missing), or a .npy matrix; plain or gzipped. They are read once,
     /// in pieces, so there may be any number of them
     #[arg(long, value_name = "FILE")]
@@ -341,6 +348,12 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
 
+    /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
+    /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
+    /// stopping left its number in the file, else all]
+    #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
+    pub(crate) trees: Option<Rounds>,
+
     /// Rows of a background, or a background compiled for the model: tells what explaining against it would take, too
     #[arg(long, value_name = "FILE")]
     pub(crate) background: Option<PathBuf>,
@@ -360,6 +373,12 @@ pub(crate) struct Input {
     /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
+
+    /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
+    /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
+    /// stopping left its number in the file, else all]
+    #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
+    pub(crate) trees: Option<Rounds>,
 
     /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
     #[arg(long, value_name = "FILE")]

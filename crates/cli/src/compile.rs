@@ -12,7 +12,7 @@ use crate::threads;
 
 pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let destination = Destination::new(Some(&args.out), &[&args.model, &args.background])?;
-    let model = model::read(&args.model)?;
+    let model = model::read(&args.model, args.trees.as_ref())?;
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| Ok(compiled.write(out)?))?;
     eprintln!(

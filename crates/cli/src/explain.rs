@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
 use apportion::trees::Link;
 use apportion::values::ValueError;
-use apportion::{ExplainError, Explanation, Method, Model, Partition, Rows, Value};
+use apportion::{Ensemble, ExplainError, Explanation, Method, Model, Partition, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
@@ -25,6 +25,7 @@ use crate::interactions;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::plan;
+use crate::rounds;
 use crate::select::Selection;
 use crate::threads;
 use crate::timings::Timings;
@@ -165,6 +166,7 @@ fn request(
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
     let said = [
         ("model", digest_of_file(&args.input.model)?),
+        ("rounds of boosting", format!("{:?}", input.model.rounds())),
         ("file of rows", digest_of_file(&args.input.rows)?),
         ("selection of rows", Selection::of(&input.selected).to_string()),
         ("target", or(args.input.target.clone(), "none")),
@@ -369,14 +371,18 @@ fn attributions(
         seed: args.seed,
         players: players(value, features.len()),
         groups: value.groups().map(|groups| groups.groups().to_vec()),
-        about: match args.space {
-            Space::Margin => Vec::new(),
-            Space::Probability => vec![("output", json!(input.model.link().map(Link::name)))],
-        },
+        about: about(args, &input.model),
         features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),
     }
+}
+
+/// What is divided, where that is not the margin of the whole model.
+fn about(args: &Explain, model: &Ensemble) -> Vec<(&'static str, serde_json::Value)> {
+    let output = (args.space == Space::Probability).then(|| ("output", json!(model.link().map(Link::name))));
+    let rounds = rounds::in_words(model).map(|rounds| ("rounds", json!(rounds)));
+    output.into_iter().chain(rounds).collect()
 }
 
 /// The features of each player: of quotient values players are the groups.

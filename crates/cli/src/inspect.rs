@@ -11,6 +11,7 @@ use crate::args::{Game, Inspect};
 use crate::failure::Usage;
 use crate::model;
 use crate::output::{Destination, Facts, Format};
+use crate::rounds;
 use crate::rows;
 
 /// Numbers of rows for which plans are told: one, a small table, many.
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
     let inputs: Vec<&Path> =
         std::iter::once(args.model.as_path()).chain(args.background.as_deref()).collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
-    let model = model::read(&args.model)?;
+    let model = model::read(&args.model, args.trees.as_ref())?;
     let mut facts = facts(&model);
     if let Ok(oracle) = PathDependentOracle::new(&model) {
         facts.push(("path_dependent_shapley", plans(&model, &oracle, &[])?));
@@ -54,6 +55,7 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
         ("booster", json!(origin.booster)),
         ("objective", json!(origin.objective)),
         ("trees", json!(model.tree_count())),
+        ("rounds", rounds::in_words(model).map_or(json!(model.round_count()), |rounds| json!(rounds))),
         ("depth", json!(model.depth())),
         ("leaves", json!(model.leaf_count())),
         ("features", json!(model.feature_count())),

@@ -35,6 +35,7 @@ mod model;
 mod output;
 mod plan;
 mod predict;
+mod rounds;
 mod rows;
 mod select;
 mod threads;

@@ -109,6 +109,18 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Rounds of boosting that are not in the file.
+    #[error(
+        "rounds {start} to {end} (not included) of {count} were asked for; give a range of at least one within 0 to {count}"
+    )]
+    Rounds {
+        /// The first of the rounds, from 0.
+        start: usize,
+        /// The number after the last.
+        end: usize,
+        /// How many the file has.
+        count: usize,
+    },
     /// Covers that do not define the path-dependent game.
     #[error(
         "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \

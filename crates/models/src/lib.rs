@@ -5,6 +5,7 @@
 //! | | |
 //! |---|---|
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
+//! | [`Rounds`] | which rounds of boosting are used: up to the best one, all, or some |
 //! | [`Link`] | how margins become probabilities, counts, scores |
 //! | [`LinkedEnsemble`] | the model of these outputs |
 //! | [`Origin`] | which library, format and objective a model comes from |
@@ -50,7 +51,7 @@ mod formats;
 mod linked;
 mod predict;
 
-pub use ensemble::{Ensemble, Link, Origin, tree};
+pub use ensemble::{Ensemble, Link, Origin, Rounds, tree};
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 

@@ -1,8 +1,10 @@
 //! `apportion predict`: raw margins.
 
+use std::io::Read;
+
 use insta::assert_snapshot;
 
-use crate::support::{bytes, json, numbers, on, rounded, text};
+use crate::support::{bytes, fixture, json, numbers, on, rounded, run, text};
 
 #[test]
 fn margins_are_the_predictions_that_are_explained() {
@@ -45,4 +47,38 @@ fn all_rows_come_in_order_on_any_number_of_threads() {
     let results: serde_json::Value = serde_json::from_slice(&one).unwrap();
     assert_eq!(results["predictions"].as_array().unwrap().len(), 442);
     assert_eq!(results["predictions"][441]["row"], 441);
+}
+
+#[test]
+fn early_stopping_is_honoured_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stopped.json");
+    let mut content = Vec::new();
+    let packed = std::fs::read(fixture("diabetes_xgb.json.gz")).unwrap();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    let mut model: serde_json::Value = serde_json::from_slice(&content).unwrap();
+    model["learner"]["attributes"]["best_iteration"] = "4".into();
+    std::fs::write(&path, model.to_string()).unwrap();
+    let path = path.to_str().unwrap();
+    let rows = fixture("diabetes.csv.gz");
+    let on = |command, more: &[&str]| run(&[&[command, "--model", path, "--rows", &rows][..], more].concat());
+    let predict = |more: &[&str]| {
+        let output = on("predict", more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (best, note) = predict(&[]);
+    assert!(note.contains("rounds 0..5 of 100, up to the best one (best_iteration); --trees all"), "{note}");
+    assert_eq!(predict(&["--trees", "5"]), (best.clone(), String::new()));
+    let (all, note) = predict(&["--trees", "all"]);
+    assert_ne!(all, best);
+    assert_eq!(note, "");
+    let results = json(&["explain", "--model", path, "--rows", &rows, "--select", "0", "--trees", "1..3"]);
+    assert_eq!(results["rounds"], "1..3 of 100");
+    assert_eq!(
+        json(&["inspect", "--model", path, "--format", "json"])["rounds"],
+        "0..5 of 100, up to the best one (best_iteration)"
+    );
+    let output = on("predict", &["--trees", "90..200"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("within 0 to 100"));
 }

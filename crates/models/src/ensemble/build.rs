@@ -1,5 +1,6 @@
 //! From what a file states to an [`Ensemble`] in the normal form.
 
+use super::rounds::Counted;
 use super::{CoverProblem, Ensemble, LinearLeaf, Link, Node, Origin, Rule, Tree, Width};
 use crate::error::ModelError;
 
@@ -54,11 +55,12 @@ impl Ensemble {
         Self {
             nodes: Vec::with_capacity(nodes),
             cover: Vec::with_capacity(nodes),
-            cover_problem: None,
+            cover_problems: Vec::new(),
             trees: Vec::new(),
+            rounds: Counted::default(),
             rules: Vec::new(),
             linear_leaves: Vec::new(),
-            first_linear: None,
+            linear_trees: Vec::new(),
             largest_sum: 0.0,
             width: parts.width,
             features: parts.features,
@@ -144,11 +146,13 @@ impl Ensemble {
             ruled: self.rules.len() > rules,
             linear: self.linear_leaves.len() > linear_leaves,
         });
-        if self.cover_problem.is_none() {
-            let tree = self.trees.len() - 1;
-            let fault = self.cover_fault(tree).or_else(|| self.fill_empty(tree));
-            self.cover_problem = fault.map(|(at, problem)| CoverProblem { tree, node: order[at].0, problem });
-        }
+        let tree = self.trees.len() - 1;
+        let fault = self.cover_fault(tree).or_else(|| self.fill_empty(tree));
+        self.cover_problems.extend(fault.map(|(at, problem)| CoverProblem {
+            tree,
+            node: order[at].0,
+            problem,
+        }));
         Ok(())
     }
 
@@ -180,7 +184,10 @@ impl Ensemble {
             terms.push((feature, scaled(coefficient)?));
         }
         let constant = scaled(model.constant)?;
-        self.first_linear = self.first_linear.or(Some((self.trees.len(), node)));
+        let tree = self.trees.len();
+        if self.linear_trees.last().is_none_or(|&(last, _)| last < tree) {
+            self.linear_trees.push((tree, node));
+        }
         self.linear_leaves.push(LinearLeaf { constant, terms: terms.into_boxed_slice() });
         Ok(Node::linear_leaf(value, (self.linear_leaves.len() - 1) as u32))
     }

@@ -10,6 +10,7 @@ mod fingerprint;
 mod linear;
 mod link;
 mod node;
+mod rounds;
 mod rule;
 pub mod tree;
 mod vector_tree;
@@ -19,6 +20,7 @@ pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
 pub(crate) use self::linear::LinearLeaf;
 pub use self::link::Link;
 pub(crate) use self::node::{Node, Tree};
+pub use self::rounds::Rounds;
 pub(crate) use self::rule::{Categories, Rule, ZERO};
 pub(crate) use self::vector_tree::{Split, VectorTree};
 pub(crate) use self::width::Width;
@@ -36,13 +38,14 @@ pub struct Ensemble {
     nodes: Vec<Node>,
     /// NaN where the file gives none.
     cover: Vec<f64>,
-    /// What is wrong with the first cover that does not fit, where there is one.
-    cover_problem: Option<CoverProblem>,
+    /// What is wrong with the first cover that does not fit, of each tree that has one.
+    cover_problems: Vec<CoverProblem>,
     trees: Vec<Tree>,
+    rounds: rounds::Counted,
     rules: Vec<Rule>,
     linear_leaves: Vec<LinearLeaf>,
-    /// The tree, and its node by the file's numbering, that has the first of these.
-    first_linear: Option<(usize, usize)>,
+    /// The trees that have one of these, and the first of their nodes that is one, by the file's numbering.
+    linear_trees: Vec<(usize, usize)>,
     /// Of the largest leaf of every tree, as a positive number.
     largest_sum: f64,
     width: Width,
@@ -69,6 +72,7 @@ pub struct Origin {
 /// Why covers do not define the path-dependent game.
 #[derive(Debug, Clone)]
 struct CoverProblem {
+    /// Of the file.
     tree: usize,
     /// By the file's numbering.
     node: usize,
@@ -107,7 +111,7 @@ impl Ensemble {
         &self.base_margins
     }
 
-    /// Number of trees.
+    /// Number of trees that are used.
     pub fn tree_count(&self) -> usize {
         self.trees.len()
     }
@@ -149,7 +153,7 @@ impl Ensemble {
     /// [`ModelError::Cover`] with the first tree and node where covers are not so.
     pub fn check_covers(&self) -> Result<(), ModelError> {
         self.check_constant_leaves()?;
-        match self.cover_problem.clone() {
+        match self.cover_problems.first().cloned() {
             None => Ok(()),
             Some(CoverProblem { tree, node, problem }) => Err(ModelError::Cover { tree, node, problem }),
         }
@@ -157,9 +161,9 @@ impl Ensemble {
 
     /// Refuses an ensemble with linear leaves, of whose models covers do not say what they expect.
     fn check_constant_leaves(&self) -> Result<(), ModelError> {
-        match self.first_linear {
+        match self.linear_trees.first() {
             None => Ok(()),
-            Some((tree, node)) => Err(ModelError::LinearLeaves { tree, node }),
+            Some(&(tree, node)) => Err(ModelError::LinearLeaves { tree, node }),
         }
     }
 

@@ -80,6 +80,7 @@ impl VectorTree {
             }
             ensemble.push(parts).map_err(|error| error.in_tree(tree))?;
         }
+        ensemble.end_round();
         Ok(())
     }
 }

@@ -7,5 +7,6 @@ mod common;
 mod lightgbm;
 mod portable;
 mod reading;
+mod rounds;
 mod scikit_learn;
 mod treelite;

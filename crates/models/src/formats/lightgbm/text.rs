@@ -32,6 +32,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let Header { parts, outputs, tree_sizes, average } = header::read(&section, booster)?;
     let scale = if average { 1.0 / (tree_sizes.len() / outputs).max(1) as f64 } else { 1.0 };
     let mut ensemble = Ensemble::new(parts, 0);
+    if average {
+        ensemble.set_averaged();
+    }
     for (index, &size) in tree_sizes.iter().enumerate() {
         let wanted = format!("tree {index} of {} should begin here", tree_sizes.len());
         let Some(first) = model.next() else {
@@ -51,6 +54,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             return Err(first.error(format!("tree {index} has {bytes} bytes, but by tree_sizes {size}")));
         }
         ensemble.push(tree::read(&section, index, outputs, scale)?)?;
+        if (index + 1).is_multiple_of(outputs) {
+            ensemble.end_round();
+        }
     }
     match model.next() {
         Some(line) => Err(line.error(format!("a tree more than the {} of tree_sizes", tree_sizes.len()))),

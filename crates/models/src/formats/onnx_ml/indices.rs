@@ -110,6 +110,9 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
     let share = outputs::share_of_tree(attributes, Some(aggregate), roots.len())?;
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let mut ensemble = Ensemble::new(parts, nodes.modes.len() + nodes.weights.len());
+    if share != 1.0 {
+        ensemble.set_averaged();
+    }
     let mut reached = vec![false; nodes.modes.len()];
     for (index, &root) in roots.iter().enumerate() {
         let named = |problem| ModelError::Tree { tree: index, problem };
@@ -142,6 +145,7 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
             }
         }
         draft.push_to(&mut ensemble, index)?;
+        ensemble.end_round();
     }
     match reached.iter().position(|&reached| !reached) {
         Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree"))),

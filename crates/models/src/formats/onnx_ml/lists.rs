@@ -154,6 +154,9 @@ pub(super) fn read(
         }
         Kind::Classifier => 1.0,
     };
+    if share != 1.0 {
+        ensemble.set_averaged();
+    }
     let mut ways = Vec::with_capacity(trees.len());
     for (index, tree) in trees.iter().enumerate() {
         ways.push(children(&nodes, tree).map_err(|problem| ModelError::Tree { tree: index, problem })?);
@@ -202,6 +205,7 @@ pub(super) fn read(
             draft.vote(place(leaf), vote.output, vote.weight * share);
         }
         draft.push_to(&mut ensemble, index)?;
+        ensemble.end_round();
     }
     match rest.first() {
         Some(vote) => Err(no_leaf(kind, attributes, vote)),

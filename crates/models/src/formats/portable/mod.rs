@@ -94,6 +94,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
             ModelError::Tree { problem, .. } => ModelError::Tree { tree: index, problem },
             other => other,
         })?;
+        ensemble.end_round();
     }
     Ok(ensemble)
 }

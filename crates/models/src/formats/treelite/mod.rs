@@ -59,6 +59,9 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let mut counts = vec![0usize; outputs.count()];
     adds_to.iter().for_each(|&first| counts[first] += 1);
     let mut ensemble = Ensemble::new(parts, 0);
+    if averaged {
+        ensemble.set_averaged();
+    }
     for (number, (tree, &first)) in trees.iter().zip(&adds_to).enumerate() {
         let shape = read_tree(tree, outputs.of_leaf(), threshold, leaf)?;
         let scale = if averaged { 1.0 / counts[first] as f64 } else { 1.0 };

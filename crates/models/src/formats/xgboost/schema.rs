@@ -52,7 +52,18 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
             objective: objective.to_owned(),
         },
     };
-    trees(&model, weights, parts)
+    let mut ensemble = trees(&model, weights, parts)?;
+    if let Some(best) = best_round_count(&learner)? {
+        ensemble.set_best_round_count(best);
+    }
+    Ok(ensemble)
+}
+
+/// The rounds up to the best one, which early stopping leaves among the attributes. They are texts.
+fn best_round_count(learner: &Field<'_>) -> Result<Option<usize>, ModelError> {
+    let Some(attributes) = learner.find("attributes")? else { return Ok(None) };
+    let Some(best) = attributes.find("best_iteration")? else { return Ok(None) };
+    Ok(Some(best.count()?.saturating_add(1)))
 }
 
 /// Classes or targets, whichever there are.
@@ -138,14 +149,41 @@ fn trees(
             weights.iter().map(|&weight| f64::from(weight as f32)).collect()
         }
     };
+    let ends = ends_of_rounds(model, &model_parameters, trees.len(), parts.base_margins.len())?;
+    let mut ends = ends.into_iter().peekable();
     let counts = trees.iter().map(|tree| tree.get("left_children")?.number_count());
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
-    for ((tree, output), scale) in trees.iter().zip(outputs).zip(weights) {
+    for (index, ((tree, output), scale)) in trees.iter().zip(outputs).zip(weights).enumerate() {
         let output =
             usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
         ensemble.push(read_tree(tree, output, scale)?)?;
+        while ends.next_if_eq(&(index + 1)).is_some() {
+            ensemble.end_round();
+        }
     }
     Ok(ensemble)
+}
+
+/// How many trees there are after each round. The file says it since 2.0; before that all rounds were alike.
+fn ends_of_rounds(
+    model: &Field<'_>,
+    parameters: &Field<'_>,
+    trees: usize,
+    outputs: usize,
+) -> Result<Vec<usize>, ModelError> {
+    let Some(field) = model.find("iteration_indptr")?.filter(|field| !field.is_empty_list()) else {
+        let parallel = parameters.find("num_parallel_tree")?.map(|field| field.count()).transpose()?;
+        let round = parallel.unwrap_or(1).max(1).saturating_mul(outputs);
+        // Trees that make no whole rounds are rounds each.
+        let round = if trees.is_multiple_of(round) { round } else { 1 };
+        return Ok((round..=trees).step_by(round).collect());
+    };
+    let places = field.integers()?;
+    let whole = places.first() == Some(&0) && places.last().copied() == i64::try_from(trees).ok();
+    if !whole || places.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return Err(field.error(format!("numbers that do not rise from 0 to {trees}, the number of trees")));
+    }
+    Ok(places[1..].iter().filter_map(|&place| usize::try_from(place).ok()).collect())
 }
 
 /// Refuses trees whose leaves hold a vector each.
