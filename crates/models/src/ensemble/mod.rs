@@ -10,6 +10,7 @@ mod fingerprint;
 mod linear;
 mod link;
 mod node;
+mod of_rounds;
 mod rounds;
 mod rule;
 pub mod tree;
