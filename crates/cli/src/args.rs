@@ -300,15 +300,8 @@ pub(crate) struct FindGroups {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompileBackground {
-    /// Model file, as of explain
-    #[arg(long, value_name = "FILE")]
-    pub(crate) model: PathBuf,
-
-    /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
-    /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
-    /// stopping left its number in the file, else all]
-    #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
-    pub(crate) trees: Option<Rounds>,
+    #[command(flatten)]
+    pub(crate) model: ModelFile,
 
     /// The rows of the background: CSV with a header (an empty cell is missing), or a .npy matrix; plain or gzipped. They are read once,
     /// in pieces, so there may be any number of them
@@ -344,15 +337,8 @@ pub(crate) struct Predict {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
-    #[arg(long, value_name = "FILE")]
-    pub(crate) model: PathBuf,
-
-    /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
-    /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
-    /// stopping left its number in the file, else all]
-    #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
-    pub(crate) trees: Option<Rounds>,
+    #[command(flatten)]
+    pub(crate) model: ModelFile,
 
     /// Rows of a background, or a background compiled for the model: tells what explaining against it would take, too
     #[arg(long, value_name = "FILE")]
@@ -367,18 +353,25 @@ pub(crate) struct Inspect {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A model and rows for it.
+/// A model, and how much of it.
 #[derive(Debug, Args)]
-pub(crate) struct Input {
+pub(crate) struct ModelFile {
     /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
-    #[arg(long, value_name = "FILE")]
-    pub(crate) model: PathBuf,
+    #[arg(long = "model", value_name = "FILE")]
+    pub(crate) path: PathBuf,
 
     /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
     /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
     /// stopping left its number in the file, else all]
     #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
     pub(crate) trees: Option<Rounds>,
+}
+
+/// A model and rows for it.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    #[command(flatten)]
+    pub(crate) model: ModelFile,
 
     /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
     #[arg(long, value_name = "FILE")]

@@ -11,8 +11,8 @@ use crate::rows::{self, Wanted};
 use crate::threads;
 
 pub(crate) fn run(args: &CompileBackground) -> Result<()> {
-    let destination = Destination::new(Some(&args.out), &[&args.model, &args.background])?;
-    let model = model::read(&args.model, args.trees.as_ref())?;
+    let destination = Destination::new(Some(&args.out), &[&args.model.path, &args.background])?;
+    let model = model::read(&args.model)?;
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| Ok(compiled.write(out)?))?;
     eprintln!(

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         eprintln!("note: --background is not used: --game path-dependent needs none");
     }
     let inputs = [
-        Some(args.input.model.as_path()),
+        Some(args.input.model.path.as_path()),
         Some(args.input.rows.as_path()),
         args.background.as_deref(),
         args.background_compiled.as_deref(),
@@ -165,7 +165,7 @@ fn request(
     });
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
     let said = [
-        ("model", digest_of_file(&args.input.model)?),
+        ("model", digest_of_file(&args.input.model.path)?),
         ("rounds of boosting", format!("{:?}", input.model.rounds())),
         ("file of rows", digest_of_file(&args.input.rows)?),
         ("selection of rows", Selection::of(&input.selected).to_string()),

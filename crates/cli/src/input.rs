@@ -19,7 +19,7 @@ pub(crate) struct Input {
 impl Input {
     /// Reads what the options name.
     pub(crate) fn read(args: &args::Input) -> Result<Self> {
-        let model = model::read(&args.model, args.trees.as_ref())?;
+        let model = model::read(&args.model)?;
         let table = rows::read(&args.rows, &model::wanted(&model, args.target.as_deref())?)?;
         for note in &table.notes {
             eprintln!("note: {}: {note}", args.rows.display());

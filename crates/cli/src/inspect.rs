@@ -26,9 +26,9 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
         );
     }
     let inputs: Vec<&Path> =
-        std::iter::once(args.model.as_path()).chain(args.background.as_deref()).collect();
+        std::iter::once(args.model.path.as_path()).chain(args.background.as_deref()).collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
-    let model = model::read(&args.model, args.trees.as_ref())?;
+    let model = model::read(&args.model)?;
     let mut facts = facts(&model);
     if let Ok(oracle) = PathDependentOracle::new(&model) {
         facts.push(("path_dependent_shapley", plans(&model, &oracle, &[])?));

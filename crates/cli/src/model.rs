@@ -1,18 +1,18 @@
 //! The model behind a command.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, ensure};
 use apportion::{Ensemble, Rounds};
 
+use crate::args::ModelFile;
 use crate::rounds;
 use crate::rows::{Table, Wanted};
 
-/// Reads a model file, of which those rounds of boosting are used that `trees` says.
-pub(crate) fn read(path: &Path, trees: Option<&Rounds>) -> Result<Ensemble> {
+/// Reads a model file, or the rounds of boosting of it that were asked for.
+pub(crate) fn read(ModelFile { path, trees }: &ModelFile) -> Result<Ensemble> {
     let says = || format!("cannot read the model {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
-    let model = Ensemble::from_bytes_within(&bytes, trees.unwrap_or(&Rounds::Best)).with_context(says)?;
+    let model =
+        Ensemble::from_bytes_within(&bytes, trees.as_ref().unwrap_or(&Rounds::Best)).with_context(says)?;
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
         eprintln!("note: {}: rounds {rounds}; --trees all uses all", path.display());
     }

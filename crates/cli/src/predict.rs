@@ -13,7 +13,8 @@ use crate::threads;
 const BLOCK: usize = 256;
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
-    let destination = Destination::new(args.output.out.as_deref(), &[&args.input.model, &args.input.rows])?;
+    let destination =
+        Destination::new(args.output.out.as_deref(), &[&args.input.model.path, &args.input.rows])?;
     let input = Input::read(&args.input)?;
     let (columns, outputs) = (input.table.columns, input.model.outputs());
     let rows = input.table.gather(&input.selected);

@@ -1,7 +1,7 @@
 //! Loops that the threads of the pool share, compiled once for all who use them.
 //!
-//! A parallel iterator is compiled anew at every use; a quarter of the tree engine's object code was such copies. Here the loop is compiled
-//! once, over a closure that it calls through a pointer. That costs a lock and a call for each item, so an item should take microseconds.
+//! A parallel iterator is compiled anew at every use; nearly a quarter of the tree engine's object code was such copies. Here the loop is
+//! compiled once, over a closure that it calls through a pointer. That costs a lock and a call for each item, so an item should take microseconds.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

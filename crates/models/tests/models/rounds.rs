@@ -91,6 +91,22 @@ fn any_rounds_are_the_sum_of_their_trees_and_the_base() {
 }
 
 #[test]
+fn linear_leaves_come_with_their_rounds() {
+    let bytes = content("lightgbm_linear.txt.gz");
+    let of = |rounds| margins(&Ensemble::from_bytes_within(&bytes, &rounds).unwrap());
+    let (all, first, rest) =
+        (of(Rounds::All), of(Rounds::Within(0..2)), of(Rounds::Within(2..read_rounds(&bytes))));
+    for ((all, first), rest) in all.iter().zip(&first).zip(&rest) {
+        assert!((all - first - rest).abs() <= 1e-12 * (1.0 + all.abs()), "{all} {first} {rest}");
+    }
+    assert!(first.iter().any(|&first| first != 0.0) && rest.iter().any(|&rest| rest != 0.0));
+}
+
+fn read_rounds(bytes: &[u8]) -> usize {
+    Ensemble::from_bytes(bytes).unwrap().round_count()
+}
+
+#[test]
 fn a_mean_over_rounds_stays_one() {
     for file in ["lightgbm_forest.txt.gz", "treelite_forest.json.gz"] {
         let bytes = content(file);

@@ -105,88 +105,75 @@ impl Recursion for OfPlayers<'_> {
         stack: &mut Memory<R>,
         phi: &mut [Lanes<R>],
     ) {
-        let Memory::OfBlocks(Stack { slots, masks }) = stack else {
+        let (program, Memory::OfBlocks(Stack { slots, masks })) = (self.program, stack) else {
             unreachable!("a single row is no block")
         };
-        walk::<Q, R>(self.program, tree, nodes, columns, slots, masks, phi);
-    }
-}
-
-/// All steps of a tree. Its arguments are plain slices, so that the compiler knows that none is changed through another.
-#[inline(always)]
-fn walk<const Q: usize, const R: usize>(
-    program: &Program,
-    tree: &TreeProgram,
-    nodes: Nodes<'_>,
-    columns: &[Lanes<R>],
-    slots: &mut [Lanes<R>],
-    masks: &mut [[u64; R]],
-    phi: &mut [Lanes<R>],
-) {
-    let splits = program.splits(tree);
-    // P carries the weight of its node.
-    for (slot, &weight) in slots.iter_mut().zip(&nodes.weights[..Q]) {
-        *slot = [weight; R];
-    }
-    masks[0] = [u64::MAX; R];
-    for step in program.steps(tree) {
-        let split = &splits[step.split as usize];
-        let column = &columns[split.column as usize];
-        let (masks, own_masks) = masks.split_at_mut(split.masks());
-        let hot = &masks[split.hot as usize];
-        let (slots, children) = slots.split_at_mut(split.children() * Q);
-        let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
-        let (left, right) = children.split_at_mut(Q);
-        let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
-        let phi = &mut phi[split.player as usize];
-        let [leaf_left, leaf_right] = split.leaves;
-        let first = || (Presence::first(nodes), Untested);
-        let again = || (Presence::again(split.passed, nodes), Tested(hot));
-        // T of the children, as functions of node and row: of leaves, which have one value, or left in the slots.
-        macro_rules! from {
-            (left) => {
-                |q: usize, row: usize| left[q][row]
-            };
-            (right) => {
-                |q: usize, row: usize| right[q][row]
-            };
-            (leaf_left) => {
-                |_, _| leaf_left
-            };
-            (leaf_right) => {
-                |_, _| leaf_right
-            };
+        let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
+        let splits = program.splits(tree);
+        // P carries the weight of its node.
+        for (slot, &weight) in slots.iter_mut().zip(&nodes.weights[..Q]) {
+            *slot = [weight; R];
         }
-        match step.visit {
-            Visit::Descend => descend(split, column, first(), slot, left, right),
-            Visit::DescendAgain => descend(split, column, again(), slot, left, right),
-            Visit::DescendMarking => {
-                mark_sides(split.threshold, column, hot, own_masks);
-                descend(split, column, first(), slot, left, right);
+        masks[0] = [u64::MAX; R];
+        for step in program.steps(tree) {
+            let split = &splits[step.split as usize];
+            let column = &columns[split.column as usize];
+            let (masks, own_masks) = masks.split_at_mut(split.masks());
+            let hot = &masks[split.hot as usize];
+            let (slots, children) = slots.split_at_mut(split.children() * Q);
+            let slot = first_mut::<Q, R>(&mut slots[split.slot as usize * Q..]);
+            let (left, right) = children.split_at_mut(Q);
+            let (left, right) = (first_mut::<Q, R>(left), first_mut::<Q, R>(right));
+            let phi = &mut phi[split.player as usize];
+            let [leaf_left, leaf_right] = split.leaves;
+            let first = || (Presence::first(nodes), Untested);
+            let again = || (Presence::again(split.passed, nodes), Tested(hot));
+            // T of the children, as functions of node and row: of leaves, which have one value, or left in the slots.
+            macro_rules! from {
+                (left) => {
+                    |q: usize, row: usize| left[q][row]
+                };
+                (right) => {
+                    |q: usize, row: usize| right[q][row]
+                };
+                (leaf_left) => {
+                    |_, _| leaf_left
+                };
+                (leaf_right) => {
+                    |_, _| leaf_right
+                };
             }
-            Visit::DescendAgainMarking => {
-                mark_sides(split.threshold, column, hot, own_masks);
-                descend(split, column, again(), slot, left, right);
-            }
-            Visit::Ascend => ascend(split, column, first(), slot, from!(left), from!(right), phi),
-            Visit::AscendLeftLeaf => {
-                ascend(split, column, first(), slot, from!(leaf_left), from!(right), phi)
-            }
-            Visit::AscendRightLeaf => {
-                ascend(split, column, first(), slot, from!(left), from!(leaf_right), phi)
-            }
-            Visit::AscendLeaves => {
-                ascend(split, column, first(), slot, from!(leaf_left), from!(leaf_right), phi)
-            }
-            Visit::AscendAgain => ascend(split, column, again(), slot, from!(left), from!(right), phi),
-            Visit::AscendAgainLeftLeaf => {
-                ascend(split, column, again(), slot, from!(leaf_left), from!(right), phi)
-            }
-            Visit::AscendAgainRightLeaf => {
-                ascend(split, column, again(), slot, from!(left), from!(leaf_right), phi)
-            }
-            Visit::AscendAgainLeaves => {
-                ascend(split, column, again(), slot, from!(leaf_left), from!(leaf_right), phi);
+            match step.visit {
+                Visit::Descend => descend(split, column, first(), slot, left, right),
+                Visit::DescendAgain => descend(split, column, again(), slot, left, right),
+                Visit::DescendMarking => {
+                    mark_sides(split.threshold, column, hot, own_masks);
+                    descend(split, column, first(), slot, left, right);
+                }
+                Visit::DescendAgainMarking => {
+                    mark_sides(split.threshold, column, hot, own_masks);
+                    descend(split, column, again(), slot, left, right);
+                }
+                Visit::Ascend => ascend(split, column, first(), slot, from!(left), from!(right), phi),
+                Visit::AscendLeftLeaf => {
+                    ascend(split, column, first(), slot, from!(leaf_left), from!(right), phi)
+                }
+                Visit::AscendRightLeaf => {
+                    ascend(split, column, first(), slot, from!(left), from!(leaf_right), phi)
+                }
+                Visit::AscendLeaves => {
+                    ascend(split, column, first(), slot, from!(leaf_left), from!(leaf_right), phi)
+                }
+                Visit::AscendAgain => ascend(split, column, again(), slot, from!(left), from!(right), phi),
+                Visit::AscendAgainLeftLeaf => {
+                    ascend(split, column, again(), slot, from!(leaf_left), from!(right), phi)
+                }
+                Visit::AscendAgainRightLeaf => {
+                    ascend(split, column, again(), slot, from!(left), from!(leaf_right), phi)
+                }
+                Visit::AscendAgainLeaves => {
+                    ascend(split, column, again(), slot, from!(leaf_left), from!(leaf_right), phi);
+                }
             }
         }
     }
