@@ -10,6 +10,7 @@
 //! | [`LinkedEnsemble`] | the model of these outputs |
 //! | [`Origin`] | which library, format and objective a model comes from |
 //! | [`tree`] | the inside of an ensemble, nodes and trees, for algorithms that walk them |
+//! | [`Words`] | the categories of a feature, and the codes that splits look at |
 //! | [`ModelError`] | why a file or rows were refused |
 //!
 //! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ; from LightGBM, saved as text; from CatBoost, saved as JSON; from whatever
@@ -51,7 +52,7 @@ mod formats;
 mod linked;
 mod predict;
 
-pub use ensemble::{Ensemble, Link, Origin, Rounds, tree};
+pub use ensemble::{Category, Ensemble, Link, Origin, Rounds, UnknownWord, Words, tree};
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 

@@ -1,7 +1,7 @@
 //! From what a file states to an [`Ensemble`] in the normal form.
 
 use super::rounds::Counted;
-use super::{CoverProblem, Ensemble, LinearLeaf, Link, Node, Origin, Rule, Tree, Width};
+use super::{CoverProblem, Ensemble, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
 use crate::error::ModelError;
 
 /// An ensemble as its file states it, without the trees.
@@ -65,10 +65,16 @@ impl Ensemble {
             width: parts.width,
             features: parts.features,
             feature_names: parts.feature_names,
+            words: Vec::new(),
             base_margins: parts.base_margins,
             link: parts.link,
             origin: parts.origin,
         }
+    }
+
+    /// The file has the categories of features: one element for each.
+    pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
+        self.words = words;
     }
 
     /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take

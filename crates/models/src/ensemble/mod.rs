@@ -16,6 +16,7 @@ mod rule;
 pub mod tree;
 mod vector_tree;
 mod width;
+mod words;
 
 pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
 pub(crate) use self::linear::LinearLeaf;
@@ -25,6 +26,7 @@ pub use self::rounds::Rounds;
 pub(crate) use self::rule::{Categories, Rule, ZERO};
 pub(crate) use self::vector_tree::{Split, VectorTree};
 pub(crate) use self::width::Width;
+pub use self::words::{Category, UnknownWord, Words};
 use crate::error::ModelError;
 
 /// An additive ensemble of decision trees: `f_k(x) = base_k + Σ_{trees of output k} leaf(x)`.
@@ -52,6 +54,8 @@ pub struct Ensemble {
     width: Width,
     features: usize,
     feature_names: Option<Vec<String>>,
+    /// Of each feature; empty where none has any.
+    words: Vec<Option<Words>>,
     base_margins: Vec<f64>,
     link: Option<Link>,
     origin: Origin,
@@ -98,6 +102,11 @@ impl Ensemble {
     /// The names of the features, where the file has them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// The categories of a feature as its table held them, where the file has them. Rows hold their codes.
+    pub fn words(&self, feature: usize) -> Option<&Words> {
+        self.words.get(feature)?.as_ref()
     }
 
     /// Number of outputs `k`: classes, targets, or 1.
