@@ -10,3 +10,4 @@ mod reading;
 mod rounds;
 mod scikit_learn;
 mod treelite;
+mod words;

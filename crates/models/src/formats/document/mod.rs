@@ -197,6 +197,15 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The elements of a list of lists, which are numbers alone where all are empty or the list is.
+    pub(crate) fn lists(&self) -> Result<Vec<Field<'a>>, ModelError> {
+        let elements = self.elements()?;
+        match elements.iter().find(|element| element.elements().is_err() && element.numbers().is_err()) {
+            Some(other) => other.unexpected("a list"),
+            None => Ok(elements),
+        }
+    }
+
     /// A list of numbers.
     pub(crate) fn numbers(&self) -> Result<Cow<'a, [f64]>, ModelError> {
         match self.value {

@@ -8,7 +8,7 @@ use crate::error::ModelError;
 /// Outputs come as a bare number, so a short file could ask for any memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
-pub(super) struct Header {
+pub(super) struct Header<'a> {
     pub(super) parts: EnsembleParts,
     /// Trees of one iteration, one per output.
     pub(super) outputs: usize,
@@ -16,9 +16,11 @@ pub(super) struct Header {
     pub(super) tree_sizes: Vec<usize>,
     /// Whether the output is the mean over the iterations, and not their sum.
     pub(super) average: bool,
+    /// What is said of each feature's values.
+    pub(super) feature_infos: Option<&'a str>,
 }
 
-pub(super) fn read(header: &Section<'_>, booster: Option<&str>) -> Result<Header, ModelError> {
+pub(super) fn read<'a>(header: &Section<'a>, booster: Option<&str>) -> Result<Header<'a>, ModelError> {
     let version = header.get("version")?.value.trim_ascii();
     if !matches!(version, "v3" | "v4") {
         return Err(ModelError::Version {
@@ -66,5 +68,6 @@ pub(super) fn read(header: &Section<'_>, booster: Option<&str>) -> Result<Header
             objective: objective.map_or("custom", |field| field.value.trim_ascii()).to_owned(),
         },
     };
-    Ok(Header { parts, outputs, tree_sizes, average })
+    let feature_infos = header.find("feature_infos").map(|field| field.value);
+    Ok(Header { parts, outputs, tree_sizes, average, feature_infos })
 }

@@ -37,6 +37,7 @@ mod objective;
 mod section;
 mod text;
 mod tree;
+mod words;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;

@@ -34,7 +34,7 @@ pub(super) struct Field<'a> {
 }
 
 /// Only lines that are read: a block stays small, and its search short, whatever else the file has in it.
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 26] = [
     "version",
     "num_class",
     "num_tree_per_iteration",
@@ -42,6 +42,7 @@ const KNOWN: [&str; 25] = [
     "objective",
     "average_output",
     "feature_names",
+    "feature_infos",
     "tree_sizes",
     "num_leaves",
     "num_cat",

@@ -2,10 +2,10 @@
 
 use super::header::{self, Header};
 use super::section::{Line, Section};
-use super::tree;
+use super::{tree, words};
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
-use crate::formats::document::json;
+use crate::formats::document::{Value, json};
 
 /// How the first line of a tree starts.
 const TREE: &str = "Tree=";
@@ -23,15 +23,20 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         let last = Line { number: 1 + text.trim_ascii_end().matches('\n').count(), text: "" };
         last.error(format!("the file ends before the line {END_OF_TREES:?}, so it is truncated"))
     })?;
-    let booster = after_the_trees(lines(text).skip(end + 1))?;
+    let Trailer { booster, categories } = after_the_trees(lines(text).skip(end + 1))?;
     let mut model = lines(text).take(end).peekable();
     let mut section = Section::new(first);
     while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
         section.add(line)?;
     }
-    let Header { parts, outputs, tree_sizes, average } = header::read(&section, booster)?;
+    let Header { parts, outputs, tree_sizes, average, feature_infos } = header::read(&section, booster)?;
     let scale = if average { 1.0 / (tree_sizes.len() / outputs).max(1) as f64 } else { 1.0 };
     let mut ensemble = Ensemble::new(parts, 0);
+    if let Some((line, categories)) = categories {
+        let words =
+            words::read(&categories, feature_infos).map_err(|error| damaged_categories(line, &error))?;
+        ensemble.set_words(words);
+    }
     if average {
         ensemble.set_averaged();
     }
@@ -70,9 +75,21 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         .map(|(index, text)| Line { number: index + 1, text: text.strip_suffix('\r').unwrap_or(text) })
 }
 
-/// Checks that what follows the trees is whole, where anything does; returns the name of the booster, if it says that.
-fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Option<&'a str>, ModelError> {
-    let (mut booster, mut is_whole, mut last) = (None, true, None);
+/// What follows the trees.
+struct Trailer<'a> {
+    /// The name of the booster.
+    booster: Option<&'a str>,
+    /// The categories of pandas' columns.
+    categories: Option<(Line<'a>, Value<'a>)>,
+}
+
+fn damaged_categories(line: Line<'_>, error: &ModelError) -> ModelError {
+    line.error(format!("the categories of pandas are damaged: {error}"))
+}
+
+/// Checks that what follows the trees is whole, where anything does.
+fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Trailer<'a>, ModelError> {
+    let (mut booster, mut categories, mut is_whole, mut last) = (None, None, true, None);
     for line in lines.filter(|line| !line.text.trim_ascii().is_empty()) {
         if last.is_none() {
             is_whole = false;
@@ -82,9 +99,9 @@ fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Option<&
             is_whole = true;
         } else if let Some(name) = line.text.strip_prefix("[boosting: ") {
             booster = booster.or(name.strip_suffix(']'));
-        } else if let Some(categories) = line.text.strip_prefix("pandas_categorical:") {
-            json::read(categories.as_bytes())
-                .map_err(|error| line.error(format!("the categories of pandas are damaged: {error}")))?;
+        } else if let Some(text) = line.text.strip_prefix("pandas_categorical:") {
+            let lists = json::read(text.as_bytes()).map_err(|error| damaged_categories(line, &error))?;
+            categories = Some((line, lists));
         }
     }
     match last {
@@ -92,6 +109,6 @@ fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Option<&
             Err(last
                 .error(format!("the file ends before the line {END_OF_PARAMETERS:?}, so it is truncated")))
         }
-        _ => Ok(booster),
+        _ => Ok(Trailer { booster, categories }),
     }
 }

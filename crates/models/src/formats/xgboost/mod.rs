@@ -3,6 +3,7 @@
 mod objective;
 mod schema;
 mod version;
+mod words;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;

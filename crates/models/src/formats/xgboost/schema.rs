@@ -2,6 +2,7 @@
 
 use super::objective::{Link, outputs_link};
 use super::version::Version;
+use super::words;
 use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
@@ -52,7 +53,9 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
             objective: objective.to_owned(),
         },
     };
+    let words = words::read(&model, features)?;
     let mut ensemble = trees(&model, weights, parts)?;
+    ensemble.set_words(words);
     if let Some(best) = best_round_count(&learner)? {
         ensemble.set_best_round_count(best);
     }

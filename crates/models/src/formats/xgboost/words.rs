@@ -1,0 +1,58 @@
+//! The categories of features by name, which files have since XGBoost 3.1.
+//!
+//! `cats.enc` has one element per feature: empty lists for one that is numeric; `offsets` and `values`, the bytes of all words in UTF-8, for
+//! words; `values` and their `type` for whole numbers. The code of a category is its place.
+
+use crate::ensemble::{Category, UnknownWord, Words};
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// The categories of each feature; nothing where the file has none.
+pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
+    let Some(field) = model.find("cats")? else { return Ok(Vec::new()) };
+    let Some(field) = field.find("enc")? else { return Ok(Vec::new()) };
+    let encodings = field.elements()?;
+    if encodings.is_empty() {
+        return Ok(Vec::new());
+    }
+    if encodings.len() != features {
+        return Err(
+            field.error(format!("categories of {} features, where there are {features}", encodings.len()))
+        );
+    }
+    encodings.iter().map(of_feature).collect()
+}
+
+fn of_feature(encoding: &Field<'_>) -> Result<Option<Words>, ModelError> {
+    let values = encoding.get("values")?;
+    let list = match encoding.find("offsets")? {
+        Some(offsets) => texts(&offsets, &values)?,
+        None => values.numbers()?.iter().map(|&number| Category::Number(number)).collect(),
+    };
+    Ok((!list.is_empty()).then(|| Words::new(list, UnknownWord::Refused)))
+}
+
+/// The words between the offsets.
+fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, ModelError> {
+    // Bytes from 128 on are written as negative numbers.
+    let bytes = values.integers()?.into_iter().map(|value| {
+        let byte = i8::try_from(value).map(|byte| byte as u8).or_else(|_| u8::try_from(value));
+        byte.map_err(|_| values.error(format!("{value} is no byte")))
+    });
+    let bytes = bytes.collect::<Result<Vec<u8>, ModelError>>()?;
+    let between = |pair: &[i64]| {
+        let [start, end] = [pair[0], pair[1]].map(|place| usize::try_from(place).ok());
+        let word = bytes.get(start?..end?)?;
+        Some(Category::Text(std::str::from_utf8(word).ok()?.to_owned()))
+    };
+    let places = offsets.integers()?;
+    let wrong = |pair: &[i64]| {
+        offsets.error(format!(
+            "no word in UTF-8 is between {} and {} of {} bytes",
+            pair[0],
+            pair[1],
+            bytes.len()
+        ))
+    };
+    places.windows(2).map(|pair| between(pair).ok_or_else(|| wrong(pair))).collect()
+}

@@ -1,0 +1,123 @@
+//! Categories by the words that the tables of training had.
+
+use apportion_games::Rows;
+use apportion_models::{Category, Ensemble, UnknownWord, Words};
+use serde_json::{Value, json};
+
+use crate::common::{assert_refused, content, json_fixture, read};
+
+/// The number that a cell of the table is for the model, by what the libraries' manuals say.
+fn code(words: Option<&Words>, cell: &Value) -> f64 {
+    match (words, cell) {
+        (_, Value::Null) => f64::NAN,
+        (Some(words), Value::String(text)) => words.code_of_text(text).unwrap(),
+        (Some(words), Value::Number(number)) => words.code_of_number(number.as_f64().unwrap()).unwrap(),
+        (Some(words), Value::Bool(flag)) => words.code_of_number(f64::from(*flag)).unwrap(),
+        (None, Value::Bool(flag)) => f64::from(*flag),
+        (_, cell) => cell.as_f64().unwrap(),
+    }
+}
+
+/// Asserts that rows of words give the margins of the library, to `within` relative to the largest.
+fn assert_margins(file: &str, model_name: &str, within: f64) -> Ensemble {
+    let model = Ensemble::from_bytes(&content(file)).unwrap();
+    let document = json_fixture("words.json.gz");
+    let of_model = &document["models"][model_name];
+    let columns: Vec<&str> =
+        of_model["columns"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let margins: Vec<f64> =
+        of_model["margins"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
+    let rows: Vec<f64> = (0..margins.len())
+        .flat_map(|row| {
+            let (model, document) = (&model, &document);
+            let cells = columns.iter().enumerate();
+            cells.map(move |(feature, name)| code(model.words(feature), &document["columns"][name][row]))
+        })
+        .collect();
+    let ours = model.margins(Rows::new(&rows, columns.len())).unwrap();
+    for (row, (ours, theirs)) in ours.iter().zip(&margins).enumerate() {
+        assert!(
+            (ours - theirs).abs() <= within * theirs.abs().max(1.0),
+            "{file}, row {row}: {ours}, {theirs}"
+        );
+    }
+    model
+}
+
+fn texts(words: &Words) -> Vec<String> {
+    let text = |category: &Category| match category {
+        Category::Text(text) => text.clone(),
+        Category::Number(number) => number.to_string(),
+    };
+    words.list().iter().map(text).collect()
+}
+
+#[test]
+fn xgboost_files_hold_the_words_of_their_categories() {
+    for file in ["words_xgb.json.gz", "words_xgb.ubj.gz"] {
+        let model = assert_margins(file, "xgb", 1e-6);
+        let lists = [0, 2, 3].map(|feature| texts(model.words(feature).unwrap()));
+        assert_eq!(lists[0], ["1", "Köln", "New York", "Rome"], "{file}");
+        assert_eq!((lists[1].join(" "), lists[2].join(" ")), ("3 5 7".into(), "small medium large".into()));
+        assert!(model.words(1).is_none() && model.words(4).is_none() && model.words(5).is_none());
+        assert_eq!(model.words(0).unwrap().unknown(), UnknownWord::Refused);
+        assert_eq!(model.words(0).unwrap().code_of_text("Oslo"), None);
+    }
+}
+
+#[test]
+fn lightgbm_files_hold_the_categories_of_pandas() {
+    let model = assert_margins("words_lgbm.txt.gz", "lgbm", 1e-12);
+    let lists: Vec<Option<String>> =
+        (0..8).map(|feature| Some(texts(model.words(feature)?).join(" "))).collect();
+    let some = |text: &str| Some(text.to_owned());
+    // Ordered and constant categories, too; numbers and booleans have none.
+    let expected = [
+        some("1 Köln New York Rome"),
+        None,
+        some("3 5 7"),
+        some("small medium large"),
+        some("0 1"),
+        some("same"),
+        some("0.5 2"),
+        None,
+    ];
+    assert_eq!(lists, expected);
+    assert_eq!(model.words(0).unwrap().unknown(), UnknownWord::Missing);
+}
+
+#[test]
+fn damaged_words_are_refused() {
+    let document = json_fixture("words_xgb.json.gz");
+    let city = "/learner/gradient_booster/model/cats/enc/0";
+    read(&document).unwrap();
+    for (place, value) in [
+        (format!("{city}/offsets"), json!([0, 5, 1000])),
+        (format!("{city}/offsets"), json!([5, 0])),
+        (format!("{city}/offsets"), json!([-1, 2])),
+        (format!("{city}/offsets/2"), json!(3)), // within a letter
+        (format!("{city}/values/0"), json!(256)),
+        (format!("{city}/values/0"), json!(0.5)),
+        (format!("{city}/values"), json!("Rome")),
+        ("/learner/gradient_booster/model/cats/enc".to_owned(), json!([])),
+    ] {
+        if value == json!([]) {
+            let mut without = document.clone();
+            *without.pointer_mut(&place).unwrap() = value;
+            assert!(read(&without).unwrap().words(0).is_none());
+        } else {
+            assert_refused(&document, &place, &value, "learner.gradient_booster.model.cats.enc[0]");
+        }
+    }
+    let few = json!([{"offsets": [], "values": []}]);
+    assert_refused(&document, "/learner/gradient_booster/model/cats/enc", &few, "categories of 1 features");
+    let text = String::from_utf8(content("words_lgbm.txt.gz")).unwrap();
+    for (from, to) in
+        [("pandas_categorical:[[", "pandas_categorical:["), ("[3, 5, 7]", "7"), ("[3, 5, 7]", "[3, [], 7]")]
+    {
+        let error = Ensemble::from_bytes(text.replace(from, to).as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("the categories of pandas are damaged"), "{error}");
+    }
+    let none = text.replace("pandas_categorical:[[", "pandas_categorical:null\n# [[");
+    assert!(Ensemble::from_bytes(none.as_bytes()).unwrap().words(0).is_none());
+}
