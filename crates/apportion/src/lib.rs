@@ -69,7 +69,7 @@ pub use apportion_estimators::{
 };
 pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, Shared, batch_model};
 #[cfg(feature = "trees")]
-pub use apportion_trees::{CompiledBackground, Ensemble, Rounds, Settings};
+pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};
 pub use apportion_values::{Semivalue, SolutionConcept, Value};
 pub use budget::Budget;
 pub use error::ExplainError;

@@ -365,6 +365,10 @@ pub(crate) struct ModelFile {
     /// stopping left its number in the file, else all]
     #[arg(long, value_name = "K|A..B|all", value_parser = rounds)]
     pub(crate) trees: Option<Rounds>,
+
+    /// The most features that the model may have; a damaged file can say any number [default: 1048576]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) most_features: Option<usize>,
 }
 
 /// A model and rows for it.

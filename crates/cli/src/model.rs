@@ -1,18 +1,19 @@
 //! The model behind a command.
 
 use anyhow::{Context, Result, ensure};
-use apportion::{Ensemble, Rounds};
+use apportion::{Ensemble, ReadOptions};
 
 use crate::args::ModelFile;
 use crate::rounds;
 use crate::rows::{Table, Wanted};
 
 /// Reads a model file, or the rounds of boosting of it that were asked for.
-pub(crate) fn read(ModelFile { path, trees }: &ModelFile) -> Result<Ensemble> {
+pub(crate) fn read(ModelFile { path, trees, most_features }: &ModelFile) -> Result<Ensemble> {
     let says = || format!("cannot read the model {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
-    let model =
-        Ensemble::from_bytes_within(&bytes, trees.as_ref().unwrap_or(&Rounds::Best)).with_context(says)?;
+    let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());
+    let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
+    let model = Ensemble::from_bytes_with(&bytes, &options).with_context(says)?;
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
         eprintln!("note: {}: rounds {rounds}; --trees all uses all", path.display());
     }

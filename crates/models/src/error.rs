@@ -109,6 +109,17 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
+    /// More features than a model may have.
+    #[error(
+        "the file says that the model has {given} features; at most {most} are read, because a damaged file can say any number: raise \
+         the limit (most_features, --most-features) if it is right"
+    )]
+    TooManyFeatures {
+        /// How many features the file says there are.
+        given: usize,
+        /// How many may be.
+        most: usize,
+    },
     /// Rounds of boosting that are not in the file.
     #[error(
         "rounds {start} to {end} (not included) of {count} were asked for; give a range of at least one within 0 to {count}"

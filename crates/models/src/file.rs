@@ -5,10 +5,11 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::ensemble::{Ensemble, Rounds};
+use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value, json};
 use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
+use crate::options::ReadOptions;
 
 impl Ensemble {
     /// Reads a model file of any format that [`from_bytes`](Self::from_bytes) reads, whatever its name.
@@ -26,7 +27,7 @@ impl Ensemble {
     /// Reads the content of a model file, gzipped or not. The format is found from the content:
     ///
     /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`; after early stopping the rounds up to the best one
-    ///   ([`Rounds::Best`]);
+    ///   ([`Rounds::Best`](crate::Rounds::Best));
     /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
     ///   as in the library's outputs, and not the sum that it calls the raw score;
     /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
@@ -47,21 +48,25 @@ impl Ensemble {
     /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Rounds`], [`ModelError::Cover`],
     /// [`ModelError::LinearLeaves`], [`ModelError::UnknownLink`] and [`ModelError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
-        Self::from_bytes_within(bytes, &Rounds::Best)
+        Self::from_bytes_with(bytes, &ReadOptions::default())
     }
 
-    /// The same with a say in which rounds of boosting are used. [`from_bytes`](Self::from_bytes) uses [`Rounds::Best`].
+    /// The same with a say in which rounds of boosting are used, and how many features a model may have.
     ///
     /// # Errors
     ///
     /// [`ModelError::Rounds`] where the file has no such rounds, else as [`from_bytes`](Self::from_bytes).
-    pub fn from_bytes_within(bytes: &[u8], rounds: &Rounds) -> Result<Self, ModelError> {
+    pub fn from_bytes_with(bytes: &[u8], options: &ReadOptions) -> Result<Self, ModelError> {
         let ensemble = if bytes.starts_with(&[0x1f, 0x8b]) {
             Self::from_plain(&decompressed(bytes)?)?
         } else {
             Self::from_plain(bytes)?
         };
-        ensemble.of_rounds(rounds)
+        let (given, most) = (ensemble.feature_count(), options.most_features);
+        if given > most {
+            return Err(ModelError::TooManyFeatures { given, most });
+        }
+        ensemble.of_rounds(&options.rounds)
     }
 
     fn from_plain(bytes: &[u8]) -> Result<Self, ModelError> {

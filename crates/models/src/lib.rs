@@ -5,7 +5,7 @@
 //! | | |
 //! |---|---|
 //! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
-//! | [`Rounds`] | which rounds of boosting are used: up to the best one, all, or some |
+//! | [`ReadOptions`], [`Rounds`] | which rounds of boosting are used: up to the best one, all, or some |
 //! | [`Link`] | how margins become probabilities, counts, scores |
 //! | [`LinkedEnsemble`] | the model of these outputs |
 //! | [`Origin`] | which library, format and objective a model comes from |
@@ -50,11 +50,13 @@ mod error;
 mod file;
 mod formats;
 mod linked;
+mod options;
 mod predict;
 
 pub use ensemble::{Category, Ensemble, Link, Origin, Rounds, UnknownWord, Words, tree};
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
+pub use options::ReadOptions;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -13,7 +13,7 @@
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a model or rows were refused |
-//! | [`Ensemble`], [`Rounds`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | the models: of the crate [`apportion-models`](apportion_models), which reads their files |
+//! | [`Ensemble`], [`ReadOptions`], [`Rounds`], [`Words`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | the models: of the crate [`apportion-models`](apportion_models), which reads their files |
 //!
 //! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see [`Ensemble::from_bytes`]. Any number of outputs,
 //! missing values, categorical splits and linear leaves are honoured. No kernel asks which library a model comes from: the
@@ -67,7 +67,9 @@ mod linked;
 mod marginal;
 mod path_dependent;
 
-pub use apportion_models::{Ensemble, Link, LinkedEnsemble, ModelError, Origin, Rounds};
+pub use apportion_models::{
+    Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,
+};
 pub use background::{BackgroundCompiler, CompiledBackground};
 pub use engine::attributions::Attributions;
 pub use engine::interactions::{Diagonal, Interactions};

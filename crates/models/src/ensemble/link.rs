@@ -22,6 +22,10 @@ pub enum Link {
         /// c: the mean path length of an unsuccessful search among as many rows as a tree was trained on.
         unit: f64,
     },
+    /// 1 above 0, else 0: the class of a hinge.
+    Step,
+    /// The margins in ascending order: quantiles that do not cross.
+    Sorted,
 }
 
 impl Link {
@@ -40,7 +44,14 @@ impl Link {
             // Of large margins e^m would be infinite.
             Self::Softplus => each(margins, |margin| margin.max(0.0) + (-margin.abs()).exp().ln_1p()),
             Self::HalfPower { unit } => each(margins, |margin| (-margin / unit).exp2()),
+            Self::Step => each(margins, |margin| f64::from(margin > 0.0)),
+            Self::Sorted => margins.sort_unstable_by(f64::total_cmp),
         }
+    }
+
+    /// Whether an output depends on the margins of others.
+    pub fn mixes(self) -> bool {
+        matches!(self, Self::Softmax | Self::Sorted)
     }
 
     /// What the outputs are, for people: `probability`, `score`, …
@@ -52,6 +63,8 @@ impl Link {
             Self::Exponential => "exponential",
             Self::Softplus => "softplus",
             Self::HalfPower { .. } => "half-power",
+            Self::Step => "step",
+            Self::Sorted => "sorted",
         }
     }
 }
@@ -81,5 +94,7 @@ mod tests {
         assert_eq!(of(Link::Exponential, &[0.0, 1.0]), [1.0, 1f64.exp()]);
         assert_eq!(of(Link::Softplus, &[1e5, 0.0, -1e5]), [1e5, 2f64.ln(), 0.0]);
         assert_eq!(of(Link::HalfPower { unit: 2.0 }, &[4.0]), [0.25]);
+        assert_eq!(of(Link::Step, &[0.5, 0.0, -0.5]), [1.0, 0.0, 0.0]);
+        assert_eq!(of(Link::Sorted, &[0.5, -1.0, 0.0]), [-1.0, 0.0, 0.5]);
     }
 }

@@ -11,3 +11,4 @@ mod rounds;
 mod scikit_learn;
 mod treelite;
 mod words;
+mod xgboost_kinds;

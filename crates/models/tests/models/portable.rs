@@ -113,6 +113,8 @@ fn widths_links_and_sources_are_read() {
         (json!({"name": "exponential"}), Link::Exponential),
         (json!({"name": "softplus"}), Link::Softplus),
         (json!({"name": "half-power", "unit": 7.5}), Link::HalfPower { unit: 7.5 }),
+        (json!({"name": "step"}), Link::Step),
+        (json!({"name": "sorted"}), Link::Sorted),
     ] {
         document["link"] = link;
         assert_eq!(read(&document).unwrap().link(), Some(wanted));

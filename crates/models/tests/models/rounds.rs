@@ -1,13 +1,13 @@
 //! Rounds of boosting: up to the best one, all, or some.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, ModelError, Rounds};
+use apportion_models::{Ensemble, ModelError, ReadOptions, Rounds};
 use serde_json::{Value, json};
 
 use crate::common::{Random, TreeSpec, assert_refused, content, document, json_fixture, put, read};
 
 fn within(document: &Value, rounds: &Rounds) -> Result<Ensemble, ModelError> {
-    Ensemble::from_bytes_within(document.to_string().as_bytes(), rounds)
+    Ensemble::from_bytes_with(document.to_string().as_bytes(), &ReadOptions::default().rounds(rounds.clone()))
 }
 
 fn rows(features: usize) -> Vec<f64> {
@@ -77,14 +77,18 @@ fn any_rounds_are_the_sum_of_their_trees_and_the_base() {
         let count = all.round_count();
         assert_eq!(all.tree_count(), round * count, "{file}");
         for (start, end) in [(0, 1), (0, count), (1, count), (count - 1, count), (1, 2)] {
-            let some = Ensemble::from_bytes_within(&bytes, &Rounds::Within(start..end)).unwrap();
+            let some =
+                Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(Rounds::Within(start..end)))
+                    .unwrap();
             assert_eq!((some.rounds(), some.round_count()), (start..end, count), "{file}");
             assert_eq!(margins(&some), sums(&all, round * start, round * end), "{file} {start}..{end}");
             assert_eq!(some.leaf_count(), some.trees().iter().map(|tree| tree.leaves).sum::<usize>());
             assert_eq!(some.nodes().len(), some.trees().iter().map(|tree| tree.nodes().len()).sum::<usize>());
         }
         for (start, end) in [(0, count + 1), (3, 3), (count, count)] {
-            let error = Ensemble::from_bytes_within(&bytes, &Rounds::Within(start..end)).unwrap_err();
+            let error =
+                Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(Rounds::Within(start..end)))
+                    .unwrap_err();
             assert!(matches!(error, ModelError::Rounds { .. }), "{file}: {error}");
         }
     }
@@ -93,7 +97,9 @@ fn any_rounds_are_the_sum_of_their_trees_and_the_base() {
 #[test]
 fn linear_leaves_come_with_their_rounds() {
     let bytes = content("lightgbm_linear.txt.gz");
-    let of = |rounds| margins(&Ensemble::from_bytes_within(&bytes, &rounds).unwrap());
+    let of = |rounds: Rounds| {
+        margins(&Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(rounds)).unwrap())
+    };
     let (all, first, rest) =
         (of(Rounds::All), of(Rounds::Within(0..2)), of(Rounds::Within(2..read_rounds(&bytes))));
     for ((all, first), rest) in all.iter().zip(&first).zip(&rest) {
@@ -112,13 +118,22 @@ fn a_mean_over_rounds_stays_one() {
         let bytes = content(file);
         let all = Ensemble::from_bytes(&bytes).unwrap();
         let count = all.round_count();
-        let single =
-            |round| margins(&Ensemble::from_bytes_within(&bytes, &Rounds::Within(round..round + 1)).unwrap());
+        let single = |round| {
+            margins(
+                &Ensemble::from_bytes_with(
+                    &bytes,
+                    &ReadOptions::default().rounds(Rounds::Within(round..round + 1)),
+                )
+                .unwrap(),
+            )
+        };
         let mut mean = vec![0.0; single(0).len()];
         for round in 0..3 {
             mean.iter_mut().zip(single(round)).for_each(|(mean, number)| *mean += number / 3.0);
         }
-        let three = margins(&Ensemble::from_bytes_within(&bytes, &Rounds::Within(0..3)).unwrap());
+        let three = margins(
+            &Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(Rounds::Within(0..3))).unwrap(),
+        );
         for (got, wanted) in three.iter().zip(&mean) {
             assert!(
                 (got - wanted).abs() <= 1e-12 * (1.0 + wanted.abs()),

@@ -139,7 +139,7 @@ fn postprocessors_have_their_links() {
         ("exponential", Some(Link::Exponential)),
         ("logarithm_one_plus_exp", Some(Link::Softplus)),
         ("multiclass_ova", Some(Link::Logistic { steepness: 2.0 })),
-        ("hinge", None),
+        ("hinge", Some(Link::Step)),
         ("signed_square", None),
     ] {
         let mut document = split("<", "float64", 0.0, true);

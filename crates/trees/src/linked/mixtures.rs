@@ -96,9 +96,9 @@ pub(super) fn check_finite(numbers: &[f64], outputs: usize, link: Link) -> Resul
 
 fn views(ensemble: &Ensemble, link: Link) -> Vec<View> {
     let all: Vec<usize> = (0..ensemble.output_count()).collect();
-    let groups = match link {
-        Link::Softmax => vec![all],
-        _ => all.into_iter().map(|output| vec![output]).collect(),
+    let groups = match link.mixes() {
+        true => vec![all],
+        false => all.into_iter().map(|output| vec![output]).collect(),
     };
     let view = |outputs: Vec<usize>| {
         let place = |output: usize| outputs.iter().position(|&own| own == output);

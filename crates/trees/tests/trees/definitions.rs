@@ -9,7 +9,7 @@ use crate::common::case::{Case, Rules, in_groups, semivalues};
 use crate::common::lightgbm::Node;
 use crate::common::{Random, TreeSpec, linked_document, read};
 
-const LINKS: [Link; 7] = [
+const LINKS: [Link; 9] = [
     Link::Identity,
     Link::Logistic { steepness: 1.0 },
     Link::Logistic { steepness: 0.3 },
@@ -17,6 +17,8 @@ const LINKS: [Link; 7] = [
     Link::Softplus,
     Link::HalfPower { unit: 3.5 },
     Link::Softmax,
+    Link::Sorted,
+    Link::Step,
 ];
 
 fn of_features(features: usize) -> Vec<Value> {

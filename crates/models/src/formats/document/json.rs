@@ -99,6 +99,8 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b'}' => {
                     self.offset += 1;
+                    // Room for members to come would be most of the memory of small objects.
+                    members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }
                 _ => return self.fail("a comma or a closing brace is wanted"),
@@ -120,8 +122,10 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b']' => {
                     self.offset += 1;
-                    if let Value::Numbers(numbers) = &mut list {
-                        numbers.shrink_to_fit();
+                    match &mut list {
+                        Value::Numbers(numbers) => numbers.shrink_to_fit(),
+                        Value::List(values) => values.shrink_to_fit(),
+                        _ => {}
                     }
                     return Ok(list);
                 }

@@ -167,6 +167,8 @@ fn link(field: &Field<'_>) -> Result<Link, ModelError> {
         "exponential" => Link::Exponential,
         "softplus" => Link::Softplus,
         "half-power" => Link::HalfPower { unit: positive("unit", None)? },
+        "step" => Link::Step,
+        "sorted" => Link::Sorted,
         other => return Err(name.error(format!("the link {other:?} is not known"))),
     })
 }

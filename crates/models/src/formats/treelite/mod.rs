@@ -84,6 +84,7 @@ fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
         "identity" | "identity_multiclass" => Link::Identity,
         "sigmoid" | "multiclass_ova" => Link::Logistic { steepness: number("sigmoid_alpha")? },
         "softmax" => Link::Softmax,
+        "hinge" => Link::Step,
         "exponential" => Link::Exponential,
         "logarithm_one_plus_exp" => Link::Softplus,
         "exponential_standard_ratio" => Link::HalfPower { unit: number("ratio_c")? },

@@ -1,7 +1,9 @@
 //! Models saved by XGBoost, as JSON or UBJ.
 
+mod linear;
 mod objective;
 mod schema;
+mod trees;
 mod version;
 mod words;
 

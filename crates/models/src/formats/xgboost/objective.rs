@@ -7,15 +7,15 @@ use super::version::Version;
 use crate::ensemble;
 
 /// How an objective takes margins to outputs; `None` where that is not known here.
-pub(crate) fn outputs_link(objective: &str) -> Option<ensemble::Link> {
+pub(crate) fn outputs_link(objective: &str, outputs: usize, version: Version) -> Option<ensemble::Link> {
     Some(match objective {
         "binary:logistic" | "reg:logistic" => ensemble::Link::Logistic { steepness: 1.0 },
         "multi:softmax" | "multi:softprob" => ensemble::Link::Softmax,
         "count:poisson" | "reg:gamma" | "reg:tweedie" | "survival:cox" | "survival:aft" => {
             ensemble::Link::Exponential
         }
-        // The class of a hinge is a step, which has no name here.
-        "binary:hinge" => return None,
+        "binary:hinge" => ensemble::Link::Step,
+        "reg:quantileerror" if outputs > 1 && version >= Version([3, 4, 0]) => ensemble::Link::Sorted,
         other => Link::of(other, 1).map(|_| ensemble::Link::Identity)?,
     })
 }

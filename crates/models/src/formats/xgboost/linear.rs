@@ -1,0 +1,48 @@
+//! The booster `gblinear`: a linear model.
+
+use crate::ensemble::{Ensemble, EnsembleParts, LinearLeaf, TreeParts};
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// The ensemble of `parts` with a tree of one leaf, which is linear, for each feature and output: a missing value adds nothing, and
+/// leaves the other features as they are. All of it is one round.
+///
+/// `weights` has those of the first feature for all outputs, and so on; the intercepts come last.
+pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemble, ModelError> {
+    let (features, outputs) = (parts.features, parts.base_margins.len());
+    let field = model.get("weights")?;
+    let wanted = features.checked_add(1).and_then(|rows| rows.checked_mul(outputs));
+    let Some(wanted) = wanted else { return Err(field.error(format!("{features} features"))) };
+    let weights = field.numbers_of(wanted)?;
+    let weight = |feature: usize, output: usize| f64::from(weights[feature * outputs + output] as f32);
+    // The library's predictions have the base score of the first output in all.
+    let base = parts.base_margins[0];
+    for (output, margin) in parts.base_margins.iter_mut().enumerate() {
+        *margin = base + weight(features, output);
+        if !margin.is_finite() {
+            return Err(field.error(format!("an intercept of {margin}")));
+        }
+    }
+    let mut ensemble = Ensemble::new(parts, features * outputs);
+    for feature in 0..features {
+        for output in 0..outputs {
+            let term = (feature as u32, weight(feature, output));
+            if term.1 == 0.0 {
+                continue;
+            }
+            ensemble.push(TreeParts {
+                output,
+                left: vec![-1],
+                right: vec![-1],
+                feature: vec![0],
+                number: vec![0.0],
+                default_left: vec![false],
+                linear: vec![Some(LinearLeaf { constant: 0.0, terms: Box::new([term]) })],
+                scale: 1.0,
+                ..TreeParts::default()
+            })?;
+        }
+    }
+    ensemble.end_round();
+    Ok(ensemble)
+}
