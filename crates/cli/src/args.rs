@@ -19,9 +19,10 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// What absent features are replaced by: `mean` (the column means of the whole rows file, missing cells left out), or the rows
-    /// of a file, over which the game is averaged [default: mean]. For the games gaussian, copula, empirical and frequency the data that
-    /// their law is fitted on [default: the whole rows file]
+    /// What absent features are replaced by: the rows of a file, over which the game is averaged [default: none for the path-dependent
+    /// game, else 100 rows of the rows file at most, drawn by --seed], or `mean` (the column means of the whole rows file, missing cells
+    /// left out). For --game path-dependent rows that are counted at the nodes of the trees, in place of the covers in the model. For
+    /// the games gaussian, copula, empirical and frequency the data that their law is fitted on [default: the whole rows file]
     #[arg(long, value_name = "FILE|mean")]
     pub(crate) background: Option<PathBuf>,
 
@@ -57,11 +58,12 @@ pub(crate) struct Explain {
     pub(crate) clustering: Clustering,
 
     /// The game to play: marginal (absent features come from the background); path-dependent (trees average over the branches of absent
-    /// features by their training cover; needs no background); or conditional on the present features, by a law fitted on data: gaussian,
+    /// features by their training cover; needs no background), which is the default where the model has covers and no background is
+    /// named; or conditional on the present features, by a law fitted on data: gaussian,
     /// copula (Gaussian copula, margins by ranks), empirical (rows near the explicand), frequency (rows that agree with it; for
     /// discrete features)
-    #[arg(long, default_value = "marginal", value_parser = game)]
-    pub(crate) game: Game,
+    #[arg(long, value_parser = game)]
+    pub(crate) game: Option<Game>,
 
     /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
     /// [default: 500]

@@ -1,32 +1,75 @@
 //! The background: what a feature is where it is absent.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use apportion::trees::CompiledBackground;
-use apportion::{Background, Ensemble};
+use apportion::{Background, Ensemble, Rows};
 
-use crate::args::Explain;
+use crate::args::{Explain, Game};
 use crate::failure::Usage;
 use crate::input::Input;
 use crate::model;
 use crate::rows::{self, Table, Wanted};
 
-/// The background that the options ask for.
+/// The most rows of the rows file that are a background where none is named.
+const SAMPLE: usize = 100;
+
+/// The background of the marginal game that the options ask for.
 ///
 /// | `--background` | `--background-select` | background | data of conditional games, and for groups |
 /// |---|---|---|---|
-/// | none | none | one row: the mean of each column of the whole rows file | the whole rows file |
-/// | `mean` | none | the same | refused for conditional games; for groups the whole rows file |
+/// | none | none | [`SAMPLE`] rows of the rows file at most | the whole rows file |
+/// | `mean` | none | one row: the mean of each column of the whole rows file | refused for conditional games; for groups the whole rows file |
 /// | a file | none | all its rows | the same |
 /// | a file | given | those of its rows | the same |
 /// | none | given | those rows of the rows file | the same |
 /// | `mean` | given | refused: it could mean two things | refused |
 pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
+    if asks_for_the_mean(args) && args.background_select.is_none() {
+        return Ok(Background::baseline(checked_means(input)?)?);
+    }
     match rows_asked_for(args, input)? {
         Some(rows) => Ok(Background::rows(rows, input.table.columns)?),
-        None => Ok(Background::baseline(means(&input.table))?),
+        None => sample(args, &input.table),
     }
+}
+
+/// A sample of the rows file.
+fn sample(args: &Explain, table: &Table) -> Result<Background> {
+    if table.len() == 1 {
+        let says = "the rows file has a single row, and against itself every value would be 0: give rows to compare it with by \
+                    --background FILE";
+        return Err(Usage(says.to_owned()).into());
+    }
+    Ok(Background::sample(Rows::new(&table.values, table.columns), SAMPLE, args.seed)?)
+}
+
+/// The background in words, where the options do not say it.
+pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<String> {
+    let names_rows = args.background.is_some() || args.background_select.is_some();
+    match game {
+        Game::Marginal if !names_rows && args.background_compiled.is_none() => {
+            Some(sample_in_words(args, &input.table))
+        }
+        Game::PathDependent if names_rows => Some("rows counted at the nodes of the trees".to_owned()),
+        _ => None,
+    }
+}
+
+fn sample_in_words(args: &Explain, table: &Table) -> String {
+    match table.len() {
+        all @ ..=SAMPLE => format!("all {all} rows of the rows file"),
+        all => format!("{SAMPLE} of the {all} rows of the rows file, drawn by seed {}", args.seed),
+    }
+}
+
+/// The model with the covers of the rows that the options name, for the path-dependent game; `None` where they name none.
+pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<Ensemble>> {
+    let Some(rows) = rows_asked_for(args, input)? else { return Ok(None) };
+    let rows = Rows::new(&rows, input.table.columns);
+    Ok(Some(input.model.clone().with_covers_of(rows).context("the background cannot be used")?))
 }
 
 /// A background that was compiled for `model`.
@@ -37,10 +80,10 @@ pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackgrou
 }
 
 /// The data that the law of a conditional game is fitted on.
-pub(crate) fn data(args: &Explain, input: &Input) -> Result<Vec<f64>> {
-    if args.background.as_deref() == Some(Path::new("mean")) {
+pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Vec<f64>> {
+    if asks_for_the_mean(args) {
         let says = "the law of --game {} is fitted on rows, not on their mean; leave --background out to use the rows file";
-        return Err(Usage(says.replace("{}", args.game.name())).into());
+        return Err(Usage(says.replace("{}", game.name())).into());
     }
     data_for_groups(args, input)
 }
@@ -50,11 +93,14 @@ pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>>
     Ok(rows_asked_for(args, input)?.unwrap_or_else(|| input.table.values.clone()))
 }
 
+fn asks_for_the_mean(args: &Explain) -> bool {
+    args.background.as_deref() == Some(Path::new("mean"))
+}
+
 /// The rows that `--background` and `--background-select` name, where they name any.
 fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
-    let asks_for_the_mean = args.background.is_some() && file.is_none();
-    if asks_for_the_mean && args.background_select.is_some() {
+    if asks_for_the_mean(args) && args.background_select.is_some() {
         let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
         return Err(Usage(says.to_owned()).into());
     }
@@ -86,6 +132,45 @@ fn read(path: &Path, args: &Explain, input: &Input) -> Result<Table> {
         eprintln!("note: {}: {note}", path.display());
     }
     Ok(table)
+}
+
+/// The means, unless they mean nothing: a number between two categories is none. Where no row has such a value, a note says so.
+fn checked_means(input: &Input) -> Result<Vec<f64>> {
+    let (table, model) = (&input.table, &input.model);
+    let names = model::feature_names(model, table);
+    let listed = |features: &[usize]| {
+        features.iter().map(|&feature| format!("{:?}", names[feature])).collect::<Vec<_>>().join(", ")
+    };
+    let categories = model.categorical_features();
+    if !categories.is_empty() {
+        let says = "--background mean: {} are categories, between which there is no mean; give rows by --background FILE, or leave it out";
+        return Err(Usage(says.replace("{}", &listed(&categories))).into());
+    }
+    let means = means(table);
+    let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
+    if !odd.is_empty() {
+        eprintln!(
+            "note: --background mean: no row is like the mean of {}, whose values are whole numbers or two; rows are a better background",
+            listed(&odd)
+        );
+    }
+    Ok(means)
+}
+
+/// Whether a mean is unlike all values of its column: between two of them, or no whole number where all are.
+fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
+    let cells =
+        table.values.iter().skip(column).step_by(table.columns).copied().filter(|cell| !cell.is_nan());
+    let mut distinct = BTreeSet::new();
+    let mut all_whole = true;
+    for cell in cells {
+        all_whole &= cell.fract() == 0.0;
+        if distinct.len() <= 2 {
+            distinct.insert((cell + 0.0).to_bits());
+        }
+    }
+    let is_two_valued = distinct.len() == 2;
+    is_two_valued || all_whole && mean.fract() != 0.0
 }
 
 /// The mean of each column, missing cells left out; missing where all cells are.

@@ -7,17 +7,18 @@ use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
 use apportion::trees::Link;
 use apportion::values::ValueError;
-use apportion::{Ensemble, ExplainError, Explanation, Method, Model, Partition, Rows, Value};
+use apportion::{ExplainError, Explanation, Method, Model, Partition, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
-use crate::background::data_for_groups;
+use crate::background::{self, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file};
 use crate::explainer::explainer;
 use crate::failure::Usage;
+use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::Groups;
 use crate::input::Input;
@@ -33,11 +34,6 @@ use crate::timings::Timings;
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     check(args)?;
-    let finds_groups = matches!(args.groups, Some(Groups::Auto(_)));
-    let names_background = args.background.is_some() || args.background_select.is_some();
-    if args.game == Game::PathDependent && names_background && !finds_groups {
-        eprintln!("note: --background is not used: --game path-dependent needs none");
-    }
     let inputs = [
         Some(args.input.model.path.as_path()),
         Some(args.input.rows.as_path()),
@@ -65,7 +61,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         value.check(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
     }
     note_what_it_reduces_to(&value);
-    let mut explainer = explainer(args, &input)?
+    let game = game::chosen(args, &input.model);
+    let mut explainer = explainer(args, game, &input)?
         .value(value.clone())
         .method(args.method)
         .budget(args.budget.unwrap_or_default())
@@ -80,13 +77,14 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let first = rows.slice(0..rows.len().min(1));
     let plan = threads::run(&args.threads, || explainer.plan(rows.len(), first))??;
     let (method, budget) = plan::agreed(&plan, &value, args.budget, (rows.columns(), "features"))?;
+    game::note_what_was_chosen(args, game, &input);
 
     let progress = ProgressBar::new(input.selected.len() as u64);
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
     let mut runs = None;
     let explanations = if is_followed {
         progress.set_style(style_of_runs()?);
-        let request = request(args, &input, method, budget, value.groups())?;
+        let request = request(args, game, &input, method, budget, value.groups())?;
         let every = Duration::from_secs(args.checkpoint_every);
         let runs =
             runs.insert(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?);
@@ -114,7 +112,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 
     warn_of_undetermined(&explanations);
     warn_of_inaccurate(&explanations);
-    let mut results = attributions(args, &input, features, &value, method, budget, explanations);
+    let mut results = attributions(args, game, &input, features, &value, method, budget, explanations);
     results.accuracy = until.as_ref().map(accuracy::words);
     destination.write(|out| results.write(args.output.format, out))?;
     if let Some(runs) = &runs {
@@ -144,6 +142,7 @@ fn checkpoint_destination(
 /// What a checkpoint has to agree on.
 fn request(
     args: &Explain,
+    game: Game,
     input: &Input,
     method: Method,
     budget: Option<usize>,
@@ -151,8 +150,9 @@ fn request(
 ) -> Result<Request> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
-        Some(path) if path != Path::new("mean") => digest_of_file(path)?,
-        _ => "mean".to_owned(),
+        Some(path) if path == Path::new("mean") => "mean".to_owned(),
+        Some(path) => digest_of_file(path)?,
+        None => "none".to_owned(),
     };
     let graph = match &args.graph {
         Some(GraphOption::File(path)) => digest_of_file(path)?,
@@ -175,7 +175,7 @@ fn request(
         ("value", args.value.to_string()),
         ("partition", or(groups, "none")),
         ("graph", graph),
-        ("game", args.game.name().to_owned()),
+        ("game", game.name().to_owned()),
         ("output", in_words(&args.space)?),
         ("engine", in_words(&args.engine)?),
         ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
@@ -224,16 +224,17 @@ pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
 /// Refuses options that contradict each other, before anything is read.
 fn check(args: &Explain) -> Result<()> {
     let refuse = |says: String| Err(Usage(says).into());
-    let (method, value, game) = (args.method, &args.value, args.game.name());
-    if method == Method::Tree && !matches!(args.game, Game::Marginal | Game::PathDependent) {
+    let (method, value, game) = (args.method, &args.value, game::asked(args).unwrap_or(Game::Marginal));
+    if method == Method::Tree && !matches!(game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
-            "--method tree: no oracle plays --game {game}; take exact, or a method that samples"
+            "--method tree: no oracle plays --game {}; take exact, or a method that samples",
+            game.name()
         ));
     }
     if args.interactions.is_some() {
         interactions::check(args)?;
     }
-    check_engine(args)?;
+    check_engine(args, game)?;
     let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();
     if names_clustering && !matches!(args.groups, Some(Groups::Auto(_))) {
         return refuse(
@@ -265,9 +266,9 @@ fn check(args: &Explain) -> Result<()> {
 }
 
 /// Refuses options of the tree engine where it does not play.
-fn check_engine(args: &Explain) -> Result<()> {
+fn check_engine(args: &Explain, game: Game) -> Result<()> {
     let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
-        && matches!(args.game, Game::Marginal | Game::PathDependent)
+        && matches!(game, Game::Marginal | Game::PathDependent)
         && args.graph.is_none();
     let (is_given, is_compiled) = (args.engine.is_given(), args.background_compiled.is_some());
     let is_behind_link = args.space == Space::Probability;
@@ -277,7 +278,7 @@ fn check_engine(args: &Explain) -> Result<()> {
             "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out",
         ),
         (
-            is_compiled && (args.game != Game::Marginal || !asks_oracle),
+            is_compiled && (game != Game::Marginal || !asks_oracle),
             "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background",
         ),
         (
@@ -285,8 +286,12 @@ fn check_engine(args: &Explain) -> Result<()> {
             "--groups auto looks at rows, which --background-compiled has none of; name the groups",
         ),
         (
-            is_behind_link && args.game == Game::PathDependent,
+            is_behind_link && game == Game::PathDependent,
             "--output probability: what trees expect along their paths is defined for margins only; take --game marginal",
+        ),
+        (
+            game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
+            "--game path-dependent counts rows, of which --background mean is none; give a file of rows, or leave it out",
         ),
         (
             is_behind_link && is_compiled,
@@ -350,6 +355,7 @@ pub(crate) fn warn_of_undetermined(explanations: &[Explanation]) {
 /// The explanations of the selected rows, with what a reader of them must know.
 fn attributions(
     args: &Explain,
+    game: Game,
     input: &Input,
     features: Vec<String>,
     value: &Value,
@@ -364,25 +370,27 @@ fn attributions(
     };
     Attributions {
         value: value.concept().to_string(),
-        game: args.game.name(),
+        game: game.name(),
         method: method.name().to_owned(),
         budget,
         accuracy: None,
         seed: args.seed,
         players: players(value, features.len()),
         groups: value.groups().map(|groups| groups.groups().to_vec()),
-        about: about(args, &input.model),
+        about: about(args, game, input),
         features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),
     }
 }
 
-/// What is divided, where that is not the margin of the whole model.
-fn about(args: &Explain, model: &Ensemble) -> Vec<(&'static str, serde_json::Value)> {
+/// What is divided, where that is not the margin of the whole model, and against what, where the options do not say.
+pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, serde_json::Value)> {
+    let model = &input.model;
     let output = (args.space == Space::Probability).then(|| ("output", json!(model.link().map(Link::name))));
     let rounds = rounds::in_words(model).map(|rounds| ("rounds", json!(rounds)));
-    output.into_iter().chain(rounds).collect()
+    let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
+    output.into_iter().chain(rounds).chain(background).collect()
 }
 
 /// The features of each player: of quotient values players are the groups.

@@ -7,13 +7,14 @@ use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::args::{self, Explain, Game, Space};
 use crate::background;
+use crate::explain::about;
 use crate::explainer::explainer;
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::Input;
 use crate::output::{Destination, Interactions};
 use crate::timings::Timings;
-use crate::{model, threads};
+use crate::{game, model, threads};
 
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
@@ -24,7 +25,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
         () if !matches!(args.method, Method::Auto | Method::Tree) => {
             refuse("only the tree oracle computes them; leave --method out")
         }
-        () if !matches!(args.game, Game::Marginal | Game::PathDependent) => {
+        () if !matches!(args.game, None | Some(Game::Marginal | Game::PathDependent)) => {
             refuse("they are exact, of --game marginal or path-dependent")
         }
         () if args.space == Space::Probability => refuse("they are of margins; leave --output out"),
@@ -70,12 +71,15 @@ pub(crate) fn run(
         (SolutionConcept::Semivalue(value), _) => value.clone().into(),
         _ => return Err(not_of_pairs().into()),
     };
-    let explainer = explainer(args, input)?.value(value);
+    let game = game::chosen(args, &input.model);
+    let explainer = explainer(args, game, input)?.value(value);
     let found = threads::run(&args.threads, || explainer.interactions(form.diagonal(), rows))??;
+    game::note_what_was_chosen(args, game, input);
     let explained = Instant::now();
     let results = Interactions {
         value: args.value.to_string(),
-        game: args.game.name(),
+        game: game.name(),
+        about: about(args, game, input),
         form: form.name(),
         players: match (&partition, &args.value) {
             (Some(partition), SolutionConcept::Quotient(_)) => {

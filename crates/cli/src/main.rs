@@ -23,6 +23,7 @@ mod explain;
 mod explainer;
 mod failure;
 mod find_groups;
+mod game;
 mod graph;
 mod groups;
 mod input;

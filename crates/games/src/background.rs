@@ -5,8 +5,11 @@
 //! `B` rows of `n` features, row `b` with weight `w_b`; the weights are not negative and sum to 1. One row is a *baseline*.
 //! NaN means that the value is missing, and is legal. Infinite values are refused.
 
+use rand::RngExt;
+
 use crate::error::GameError;
 use crate::model::{Rows, check_whole};
+use crate::stream::{Purpose, stream};
 
 /// One baseline row, or a set of rows with weights.
 ///
@@ -57,6 +60,26 @@ impl Background {
             refuse_infinite(row, || format!("background row {index}"))?;
         }
         Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
+    }
+
+    /// At most `most` of `rows`, drawn without replacement by `seed` and in their order, all of the same weight: all rows, where
+    /// there are no more.
+    ///
+    /// # Errors
+    ///
+    /// As [`rows`](Self::rows); [`GameError::EmptyBackground`] where `most` is 0, too.
+    pub fn sample(rows: Rows<'_>, most: usize, seed: u64) -> Result<Self, GameError> {
+        let mut random = stream(seed, Purpose::Background, 0);
+        let mut wanted = most.min(rows.len());
+        let mut values = Vec::with_capacity(wanted * rows.columns());
+        for row in 0..rows.len() {
+            // Each row comes with the share of what is wanted in what is left (Knuth, The Art of Computer Programming, 3.4.2, S).
+            if random.random_range(0..(rows.len() - row) as u64) < wanted as u64 {
+                values.extend_from_slice(rows.row(row));
+                wanted -= 1;
+            }
+        }
+        Self::rows(values, rows.columns())
     }
 
     /// The same rows with the weights `weights`, which are divided by their sum.
@@ -141,6 +164,32 @@ mod tests {
     fn weights_are_divided_by_their_sum_even_where_the_sum_overflows() {
         let background = Background::rows([1.0, 2.0], 1).unwrap().with_weights(&[1e308, 1e308]).unwrap();
         assert_eq!(background.weights(), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn a_sample_has_distinct_rows_in_their_order_and_every_row_as_often() {
+        let numbers: Vec<f64> = (0..20).map(f64::from).collect();
+        let rows = Rows::new(&numbers, 2);
+        let mut counts = [0; 10];
+        for seed in 0..2000 {
+            let sample = Background::sample(rows, 4, seed).unwrap();
+            let firsts: Vec<usize> = (0..4).map(|row| sample.row(row)[0] as usize / 2).collect();
+            assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
+            firsts.into_iter().for_each(|row| counts[row] += 1);
+        }
+        // 800 each, with a standard deviation of 22.
+        assert!(counts.iter().all(|count| (690..910).contains(count)), "{counts:?}");
+        assert_eq!(Background::sample(rows, 10, 1).unwrap(), Background::rows(numbers.clone(), 2).unwrap());
+        assert_eq!(Background::sample(rows, 100, 1).unwrap().len(), 10);
+        assert!(matches!(Background::sample(rows, 0, 1), Err(GameError::EmptyBackground)));
+    }
+
+    // Results name their seed.
+    #[test]
+    fn first_samples_are_fixed() {
+        let numbers: Vec<f64> = (0..100).map(f64::from).collect();
+        let sample = Background::sample(Rows::new(&numbers, 1), 5, 42).unwrap();
+        assert_eq!((0..5).map(|row| sample.row(row)[0]).collect::<Vec<_>>(), [6.0, 34.0, 43.0, 49.0, 81.0]);
     }
 
     #[test]

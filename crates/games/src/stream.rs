@@ -44,6 +44,8 @@ pub enum Purpose {
     Neighbourhoods = 15,
     /// Draws of coalitions for surrogate models; the unit is 0.
     Surrogates = 16,
+    /// Draws of background rows; the unit is 0.
+    Background = 17,
 }
 
 /// The units of a purpose: 2^48.

@@ -58,6 +58,8 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
         value: &'a str,
         game: &'a str,
         interactions: &'a str,
+        #[serde(flatten)]
+        about: Named<'a>,
         features: &'a [String],
         explanations: Matrices<'a>,
     }
@@ -66,6 +68,7 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
             value: &results.value,
             game: results.game,
             interactions: results.form,
+            about: Named(&results.about),
             features: &results.players,
             explanations: Matrices(results),
         },

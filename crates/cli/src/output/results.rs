@@ -43,6 +43,8 @@ pub(crate) struct Attribution {
 pub(crate) struct Interactions {
     pub(crate) value: String,
     pub(crate) game: &'static str,
+    /// What else is to be known of what was explained, by name; only JSON has it.
+    pub(crate) about: Vec<(&'static str, Value)>,
     /// What stands on the diagonal and beside it.
     pub(crate) form: &'static str,
     /// Names of the n players: features, or groups of them.

@@ -5,7 +5,8 @@ use insta::assert_snapshot;
 use crate::support::{bytes, json, numbers, on, rounded, text};
 
 fn one_output(format: &str) -> Vec<String> {
-    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &["--select", "3,50", "--format", format])
+    let options = ["--select", "3,50", "--background", "mean", "--format", format];
+    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &options)
 }
 
 fn three_outputs(format: &str) -> Vec<String> {
@@ -13,7 +14,18 @@ fn three_outputs(format: &str) -> Vec<String> {
         "explain",
         "iris_xgb_softprob.json.gz",
         "iris.csv",
-        &["--select", "0,77", "--value", "banzhaf", "--method", "exact", "--format", format],
+        &[
+            "--background",
+            "mean",
+            "--select",
+            "0,77",
+            "--value",
+            "banzhaf",
+            "--method",
+            "exact",
+            "--format",
+            format,
+        ],
     )
 }
 
@@ -22,7 +34,20 @@ fn with_errors(format: &str) -> Vec<String> {
         "explain",
         "diabetes_xgb.json.gz",
         "diabetes.csv.gz",
-        &["--select", "3", "--method", "leverage-shap", "--budget", "20n", "--seed", "1", "--format", format],
+        &[
+            "--background",
+            "mean",
+            "--select",
+            "3",
+            "--method",
+            "leverage-shap",
+            "--budget",
+            "20n",
+            "--seed",
+            "1",
+            "--format",
+            format,
+        ],
     )
 }
 

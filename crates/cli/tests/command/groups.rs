@@ -44,7 +44,8 @@ fn the_oracle_and_enumeration_agree_for_every_value_of_groups_and_game() {
 
 #[test]
 fn quotient_values_are_of_the_groups_as_they_were_typed() {
-    let options = ["--select", "50", "--value", "quotient-shapley", "--groups", "0,1;bmi,bp;4,5,6,7,8,s6"];
+    let value = ["--value", "quotient-shapley", "--groups", "0,1;bmi,bp;4,5,6,7,8,s6"];
+    let options = [&["--select", "50", "--background", "mean"], &value[..]].concat();
     let results = json(&diabetes(&options));
     assert_eq!(results["features"], serde_json::json!(["age,sex", "bmi,bp", "s1,s2,s3,s4,s5,s6"]));
     assert_eq!(results["groups"][0], serde_json::json!(["age", "sex"]));
@@ -150,7 +151,8 @@ fn conditional_games_are_functions_of_rows_and_seed() {
 #[test]
 fn groups_that_make_no_difference_are_told_of() {
     let note = |value: &str, groups: &str| {
-        let output = run(&diabetes(&["--select", "1", "--value", value, "--groups", groups]));
+        let options = ["--select", "1", "--value", value, "--groups", groups, "--game", "path-dependent"];
+        let output = run(&diabetes(&options));
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };

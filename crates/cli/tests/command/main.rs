@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 mod accuracy;
+mod defaults;
 mod engine;
 mod explain;
 mod formats;

@@ -18,6 +18,9 @@ pub(crate) fn run<S: AsRef<str>>(arguments: &[S]) -> Output {
     Command::cargo_bin("apportion").unwrap().args(arguments).output().unwrap()
 }
 
+/// What a run says on standard error of a game that nothing asks for.
+pub(crate) const NOTE_OF_THE_GAME: &str = "note: the game is path-dependent";
+
 /// What a run that must succeed writes on standard output.
 pub(crate) fn bytes<S: AsRef<str>>(arguments: &[S]) -> Vec<u8> {
     let output = run(arguments);

@@ -67,6 +67,9 @@ fn check(
     if game == "path_dependent" {
         arguments.extend(["--game", "path-dependent"]);
     }
+    if game == "interventional_mean" {
+        arguments.extend(["--background", "mean"]);
+    }
     let results = json(&arguments);
     if value == "shapley" {
         assert_efficient(&results, &what);
@@ -158,7 +161,10 @@ fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
                             arguments.extend(["--background", &rows, "--background-select", &background]);
                         }
                         "path_dependent" => arguments.extend(["--game", "path-dependent"]),
-                        _ => assert_eq!(game, "interventional_mean"),
+                        _ => {
+                            assert_eq!(game, "interventional_mean");
+                            arguments.extend(["--background", "mean"]);
+                        }
                     }
                     let explained = &json(&arguments)["explanations"][0];
                     let (base, full) = (numbers(&case["v_empty"]), numbers(&case["v_full"]));
@@ -190,7 +196,7 @@ fn bases_and_predictions_of_the_fixtures_are_known() {
         ("diabetes_xgb_dart.json.gz", "diabetes.csv.gz", "65", &[156.90796], &[137.3690823060955]),
     ];
     for (model, rows, row, predictions, bases) in known {
-        let results = json(&on("explain", model, rows, &["--select", row]));
+        let results = json(&on("explain", model, rows, &["--select", row, "--background", "mean"]));
         let explained = &results["explanations"][0];
         assert_close(&numbers(&explained["prediction"]), predictions, predictions[0].abs(), 1e-6, model);
         assert_close(&numbers(&explained["base"]), bases, bases[0].abs(), 1e-12, model);

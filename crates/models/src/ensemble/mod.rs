@@ -6,6 +6,7 @@
 //! of the ensemble and its nodes, and no kernel asks which library it was.
 
 mod build;
+mod covers;
 mod fingerprint;
 mod linear;
 mod link;

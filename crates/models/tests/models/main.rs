@@ -4,6 +4,7 @@
 
 mod catboost;
 mod common;
+mod covers;
 mod lightgbm;
 mod portable;
 mod reading;

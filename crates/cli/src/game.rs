@@ -1,0 +1,43 @@
+//! Which game is played, where the options leave it open.
+
+use apportion::Ensemble;
+
+use crate::args::{Explain, Game, Space};
+use crate::background;
+use crate::input::Input;
+
+/// The game that the options ask for; `None` where it is up to the model.
+///
+/// A background of rows is for the marginal game, and so are outputs behind a link.
+pub(crate) fn asked(args: &Explain) -> Option<Game> {
+    let names_background =
+        args.background.is_some() || args.background_select.is_some() || args.background_compiled.is_some();
+    let is_marginal = names_background || args.space == Space::Probability;
+    args.game.or(is_marginal.then_some(Game::Marginal))
+}
+
+/// The game that is played. Where the options ask for none, it is the path-dependent one, which libraries of trees play, if the model
+/// has the covers of its training.
+pub(crate) fn chosen(args: &Explain, model: &Ensemble) -> Game {
+    let by_the_model = || match model.check_covers() {
+        Ok(()) => Game::PathDependent,
+        Err(_) => Game::Marginal,
+    };
+    asked(args).unwrap_or_else(by_the_model)
+}
+
+/// Says on standard error what the options leave open: the game, or the background.
+pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
+    match (asked(args), game) {
+        (None, Game::PathDependent) => eprintln!(
+            "note: the game is path-dependent, by the covers of the training in the model; --background FILE plays against rows, --game \
+             marginal against a sample of the rows file"
+        ),
+        (_, Game::Marginal) => {
+            if let Some(words) = background::in_words(args, game, input) {
+                eprintln!("note: the background is {words}; --background FILE names another");
+            }
+        }
+        _ => {}
+    }
+}

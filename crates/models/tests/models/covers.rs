@@ -1,0 +1,78 @@
+//! Covers of rows of one's own.
+
+use apportion_games::{GameError, Rows};
+use apportion_models::{Ensemble, ModelError};
+
+use crate::common::{Random, content};
+
+/// How many of the rows come to each node, followed one by one from the root.
+fn counts(model: &Ensemble, tree: usize, rows: &[f64]) -> Vec<f64> {
+    let nodes = model.nodes_of(&model.trees()[tree]);
+    let comes_to = |row: &[f64], wanted: usize| {
+        let (mut at, mut comes) = (0, wanted == 0);
+        while !nodes[at].is_leaf() {
+            let value = model.width().round(row[nodes[at].feature()]);
+            at = if model.goes_left(nodes[at], value) { nodes[at].left() } else { nodes[at].right() };
+            comes |= at == wanted;
+        }
+        comes
+    };
+    let of_node = |node| rows.chunks(model.feature_count()).filter(|row| comes_to(row, node)).count() as f64;
+    (0..nodes.len()).map(of_node).collect()
+}
+
+#[test]
+fn covers_are_the_numbers_of_rows_that_come_to_each_node() {
+    for file in ["diabetes_xgb.json.gz", "words_lgbm.txt.gz", "catboost_depthwise.json.gz"] {
+        let bytes = content(file);
+        let model = Ensemble::from_bytes(&bytes).unwrap();
+        let rows = Random(3).row(50 * model.feature_count());
+        let counted = model.clone().with_covers_of(Rows::new(&rows, model.feature_count())).unwrap();
+        counted.check_covers().unwrap();
+        assert_eq!(counted.fingerprint(), model.fingerprint(), "{file}");
+        for (tree, shape) in model.trees().iter().enumerate().take(12) {
+            let wanted = counts(&model, tree, &rows);
+            for (own, wanted) in counted.cover_of(shape).iter().zip(wanted) {
+                // Empty nodes have a share that is too small to matter, or half of an empty parent's.
+                assert!(
+                    *own == wanted || wanted == 0.0 && *own > 0.0 && *own < 1e-30,
+                    "{file}: {own}, {wanted}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_without_covers_gets_them_and_rows_that_do_not_fit_are_refused() {
+    let model = Ensemble::from_bytes(&content("treelite_forest.json.gz")).unwrap();
+    let features = model.feature_count();
+    let covered = model.clone().with_covers_of(Rows::new(&vec![0.0; features], features)).unwrap();
+    covered.check_covers().unwrap();
+    let refused =
+        |values: &[f64], columns| model.clone().with_covers_of(Rows::new(values, columns)).unwrap_err();
+    assert!(matches!(refused(&[], features), ModelError::Game(GameError::EmptyBackground)));
+    assert!(matches!(
+        refused(&vec![0.0; features + 1], features + 1),
+        ModelError::Game(GameError::Width { .. })
+    ));
+    let infinite = vec![f64::INFINITY; features];
+    assert!(matches!(refused(&infinite, features), ModelError::Game(GameError::InfiniteInput { .. })));
+    let linear = Ensemble::from_bytes(&content("lightgbm_linear.txt.gz")).unwrap();
+    let rows = vec![0.0; linear.feature_count()];
+    let linear = linear.clone().with_covers_of(Rows::new(&rows, rows.len())).unwrap();
+    assert!(matches!(linear.check_covers(), Err(ModelError::LinearLeaves { .. })));
+}
+
+#[test]
+fn features_that_lists_are_looked_up_for_are_categorical() {
+    for (file, expected) in [
+        ("words_lgbm.txt.gz", vec![0, 2, 3, 4, 5, 6]),
+        ("words_xgb.json.gz", vec![0, 2, 3]),
+        ("diabetes_xgb.json.gz", vec![]),
+        ("lightgbm_zero.txt.gz", vec![8]),
+    ] {
+        let model = Ensemble::from_bytes(&content(file)).unwrap();
+        assert_eq!(model.categorical_features(), expected, "{file}");
+    }
+}
