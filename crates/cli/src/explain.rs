@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 
     warn_of_undetermined(&explanations);
     warn_of_inaccurate(&explanations);
-    let mut results = attributions(args, game, &input, features, &value, method, budget, explanations);
+    let mut results = attributions(args, game, &input, features, &value, (method, budget), explanations);
     results.accuracy = until.as_ref().map(accuracy::words);
     destination.write(|out| results.write(args.output.format, out))?;
     if let Some(runs) = &runs {
@@ -359,8 +359,7 @@ fn attributions(
     input: &Input,
     features: Vec<String>,
     value: &Value,
-    method: Method,
-    budget: Option<usize>,
+    (method, budget): (Method, Option<usize>),
     explanations: Vec<Explanation>,
 ) -> Attributions {
     let attribution = |(&row, explanation): (&usize, Explanation)| Attribution {

@@ -110,7 +110,8 @@ fn groups_that_are_none_are_refused_with_the_features() {
     ] {
         bench.refuses_options(2, says, options);
     }
-    let method = ["--value", "owen", "--groups", "auto=3", "--method", "product-space-true-marginal"];
+    let groups = "0;1,2,3,4,5,6,7,8,9";
+    let method = ["--value", "owen", "--groups", groups, "--method", "product-space-true-marginal"];
     let one_row = &[&method[..], &["--background-select", "0"]].concat();
     bench.refuses_options(1, &["a single one", "background", "product-space"], one_row);
 }
