@@ -14,6 +14,9 @@ pub(crate) fn read(ModelFile { path, trees, most_features }: &ModelFile) -> Resu
     let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());
     let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
     let model = Ensemble::from_bytes_with(&bytes, &options).with_context(says)?;
+    for note in model.notes() {
+        eprintln!("note: {}: {note}", path.display());
+    }
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
         eprintln!("note: {}: rounds {rounds}; --trees all uses all", path.display());
     }

@@ -30,6 +30,7 @@ impl Ensemble {
     ///   ([`Rounds::Best`](crate::Rounds::Best));
     /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
     ///   as in the library's outputs, and not the sum that it calls the raw score;
+    /// - what both libraries dump as JSON (`dump_model`); [`notes`](Self::notes) say what a dump of XGBoost lacks;
     /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
     ///   numbers from −65536 to 65536;
     /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
@@ -95,6 +96,7 @@ impl Ensemble {
                 Some(b'{'),
                 Some(b'i' | b'U' | b'I' | b'u' | b'l' | b'm' | b'L' | b'M' | b'N' | b'#' | b'$'),
             ) => xgboost::from_ubj(bytes),
+            (Some(b'['), _) => from_document(&json::read(bytes)?),
             _ if lightgbm::is_text(start) => lightgbm::from_text(bytes),
             _ => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).into_owned();
@@ -134,7 +136,9 @@ fn from_document(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     } else if has("num_feature") && (has("trees") || has("postprocessor")) {
         treelite::from_json(document)
     } else if has("tree_info") && has("max_feature_idx") {
-        Err(lightgbm::dump())
+        lightgbm::from_dump(document)
+    } else if xgboost::is_dump(&root) {
+        xgboost::from_dump(document)
     } else {
         Err(ModelError::UnknownDocument { members: root.description() })
     }

@@ -69,7 +69,13 @@ impl Ensemble {
             base_margins: parts.base_margins,
             link: parts.link,
             origin: parts.origin,
+            notes: Vec::new(),
         }
+    }
+
+    /// There is something to know of the file.
+    pub(crate) fn add_note(&mut self, note: String) {
+        self.notes.push(note);
     }
 
     /// The file has the categories of features: one element for each.

@@ -60,6 +60,7 @@ pub struct Ensemble {
     base_margins: Vec<f64>,
     link: Option<Link>,
     origin: Origin,
+    notes: Vec<String>,
 }
 
 /// Where a model comes from, for people.
@@ -141,6 +142,11 @@ impl Ensemble {
     /// an objective whose link is not known here.
     pub fn link(&self) -> Option<Link> {
         self.link
+    }
+
+    /// What its user should know of the file: what it lacks, and what was taken for that.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Library, format, version and objective.

@@ -130,7 +130,7 @@ fn damaged_nested_trees_are_refused() {
         assert_refused(&whole, path, &value, reason);
     }
     let mut deep = json!({"value": 1.0, "weight": 1.0});
-    for _ in 0..100 {
+    for _ in 0..600 {
         deep = json!({"left": deep, "right": {"value": 0.0, "weight": 1.0},
             "split": {"split_type": "FloatFeature", "float_feature_index": 0, "border": 0.5}});
     }

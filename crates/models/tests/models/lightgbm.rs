@@ -214,14 +214,6 @@ fn linear_leaves_have_no_covers_that_say_what_they_expect() {
 }
 
 #[test]
-fn a_json_dump_is_refused_with_what_to_do() {
-    let dump = br#"{"name":"tree","version":"v4","max_feature_idx":3,"tree_info":[]}"#;
-    let error = Ensemble::from_bytes(dump).map(|_| ()).unwrap_err();
-    assert!(matches!(error, ModelError::Unsupported { .. }), "{error}");
-    assert!(error.to_string().contains("save_model"), "{error}");
-}
-
-#[test]
 fn a_model_without_trees_says_nothing() {
     let text = text("regression");
     let (start, end) = (text.find("Tree=0").unwrap(), text.find("end of trees").unwrap());

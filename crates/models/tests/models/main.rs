@@ -5,6 +5,7 @@
 mod catboost;
 mod common;
 mod covers;
+mod dumps;
 mod lightgbm;
 mod portable;
 mod reading;

@@ -25,8 +25,8 @@ pub(crate) enum Value<'a> {
 /// Members of trees that nobody asks for. They are a third of a file, so they are read and dropped.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
-/// Deepest nesting that either reader follows. Models need eight levels.
-pub(crate) const MAX_DEPTH: usize = 64;
+/// Deepest nesting that either reader follows. Models need eight levels; of a tree that was dumped each split takes two.
+pub(crate) const MAX_DEPTH: usize = 512;
 
 /// Largest category: beyond, `f32` no longer tells whole numbers apart.
 const MOST_CATEGORY: u32 = 16_777_215;

@@ -55,12 +55,16 @@ pub(super) fn read<'a>(header: &Section<'a>, booster: Option<&str>) -> Result<He
     // A model of an objective of one's own has no such line.
     let objective = header.find("objective").filter(|field| !field.value.trim_ascii().is_empty());
     let average = header.find("average_output").is_some();
+    let link = objective
+        .map(|field| objective::link(field.value, classes).map_err(|problem| field.error(problem)))
+        .transpose()?
+        .flatten();
     let parts = EnsembleParts {
         width: Width::Double,
         features,
         feature_names: Some(names),
         base_margins: vec![0.0; outputs],
-        link: objective.map(|field| objective::link(field, classes)).transpose()?.flatten(),
+        link,
         origin: Origin {
             format: "LightGBM text".to_owned(),
             version: version.to_owned(),

@@ -32,6 +32,7 @@
 //!
 //! The margin has no other part: the mean that boosting starts from is in the leaves of the first tree.
 
+mod dump;
 mod header;
 mod objective;
 mod section;
@@ -41,6 +42,7 @@ mod words;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
+use crate::formats::document::{Field, Value};
 
 /// Whether a file starts as one of LightGBM's does.
 pub(crate) fn is_text(start: &[u8]) -> bool {
@@ -51,10 +53,7 @@ pub(crate) fn from_text(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     text::read(bytes)
 }
 
-/// Refuses the JSON of `dump_model`, which is for people and which LightGBM itself does not read.
-pub(crate) fn dump() -> ModelError {
-    ModelError::Unsupported {
-        what: "LightGBM's JSON dump (dump_model)".to_owned(),
-        wanted: "save the model as text, with save_model",
-    }
+/// The JSON of `dump_model`, which LightGBM itself does not read.
+pub(crate) fn from_dump(document: &Value<'_>) -> Result<Ensemble, ModelError> {
+    dump::read(&Field::root(document))
 }

@@ -1,22 +1,24 @@
 //! From the objective of a file to the link that takes margins to outputs.
 
-use super::section::Field;
 use crate::ensemble::Link;
-use crate::error::ModelError;
 
 /// How an objective, with its parameters as `sigmoid:1`, takes margins to outputs; `None` where that is not known here.
-pub(super) fn link(objective: Field<'_>, classes: usize) -> Result<Option<Link>, ModelError> {
-    let mut words = objective.words();
+///
+/// # Errors
+///
+/// What is wrong with a parameter.
+pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, String> {
+    let mut words = objective.split_ascii_whitespace();
     let name = words.next().unwrap_or_default();
     let (mut steepness, mut square_root) = (1.0, false);
     for word in words {
         match word.split_once(':') {
             Some(("sigmoid", value)) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-                steepness = number.ok_or_else(|| objective.error(format!("the sigmoid {value:?}")))?;
+                steepness = number.ok_or_else(|| format!("the sigmoid {value:?}"))?;
             }
             Some(("num_class", value)) if value.parse() != Ok(classes) => {
-                return Err(objective.error(format!("{value} classes, but num_class is {classes}")));
+                return Err(format!("{value} classes, but num_class is {classes}"));
             }
             None if word == "sqrt" => square_root = true,
             _ => {}

@@ -9,7 +9,7 @@ const CATEGORIES: usize = 1 << 31;
 
 /// What a missing value is, by bits 2 and 3 of the decision type.
 #[derive(Clone, Copy, PartialEq)]
-enum Missing {
+pub(super) enum Missing {
     /// A number: 0.
     None,
     /// As 0 is: to the default side.
@@ -71,10 +71,9 @@ pub(super) fn read(
         let (rule, left) = if is_categorical {
             (Some(sets.take(*number).map_err(error)?), false)
         } else {
-            let threshold = clear_of_zero(at_most(*number));
+            let (threshold, default_left, rule) = comparison(*number, missing, decision & 2 == 2);
             *number = threshold;
-            let default_left = if missing == Missing::None { 0.0 < threshold } else { decision & 2 == 2 };
-            ((missing == Missing::Zero).then_some(Rule::ZeroIsMissing { threshold }), default_left)
+            (rule, default_left)
         };
         if let Some(rule) = rule {
             rules.resize(splits + leaves, None);
@@ -108,6 +107,13 @@ pub(super) fn read(
         deleted: 0,
         scale,
     })
+}
+
+/// The split x ≤ `number` in the normal form: its threshold, whether missing values go left, and its rule where it has one.
+pub(super) fn comparison(number: f64, missing: Missing, default_left: bool) -> (f64, bool, Option<Rule>) {
+    let threshold = clear_of_zero(at_most(number));
+    let default_left = if missing == Missing::None { 0.0 < threshold } else { default_left };
+    (threshold, default_left, (missing == Missing::Zero).then_some(Rule::ZeroIsMissing { threshold }))
 }
 
 /// A threshold that decides alike for all numbers up to [`ZERO`], as it decides for 0.

@@ -10,7 +10,7 @@ use crate::formats::document::{Field, Value};
 
 /// What `feature_infos` says of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Column {
+pub(super) enum Column {
     /// Codes up to this, which are split as categories.
     Categories(f64),
     /// Numbers of this range.
@@ -21,15 +21,19 @@ enum Column {
 
 /// The categories of each feature for which it is certain which list is its own; nothing where the file has none.
 pub(super) fn read(lists: &Value<'_>, feature_infos: Option<&str>) -> Result<Vec<Option<Words>>, ModelError> {
-    let field = Field::root(lists);
-    if field.is_null() {
+    let columns: Vec<Column> = feature_infos.unwrap_or("").split_ascii_whitespace().map(column).collect();
+    of_columns(&Field::root(lists), &columns)
+}
+
+/// The same of columns of which it is known what they hold.
+pub(super) fn of_columns(lists: &Field<'_>, columns: &[Column]) -> Result<Vec<Option<Words>>, ModelError> {
+    if lists.is_null() {
         return Ok(Vec::new());
     }
-    let lists = field.lists()?.iter().map(categories).collect::<Result<Vec<_>, ModelError>>()?;
-    let columns: Vec<Column> = feature_infos.unwrap_or("").split_ascii_whitespace().map(column).collect();
+    let lists = lists.lists()?.iter().map(categories).collect::<Result<Vec<_>, ModelError>>()?;
     let mut words: Vec<Option<Words>> = vec![None; columns.len()];
     let sizes: Vec<usize> = lists.iter().map(Vec::len).collect();
-    for (feature, list) in assigned(&columns, &sizes) {
+    for (feature, list) in assigned(columns, &sizes) {
         words[feature] = Some(Words::new(lists[list].clone(), UnknownWord::Missing));
     }
     Ok(if lists.is_empty() { Vec::new() } else { words })

@@ -1,0 +1,156 @@
+//! The JSON of `dump_model`: the same trees as in the text, as nested objects.
+
+use super::tree::{Missing, comparison};
+use super::{objective, words};
+use crate::ensemble::{Categories, Ensemble, EnsembleParts, LinearLeaf, Origin, Rule, TreeParts, Width};
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// Outputs come as a bare number, so a short file could ask for any memory.
+const MAX_OUTPUTS: usize = 1 << 20;
+
+pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
+    let classes_field = root.get("num_class")?;
+    let (classes, outputs) = (classes_field.count()?, root.get("num_tree_per_iteration")?.count()?);
+    if classes == 0 || classes > MAX_OUTPUTS || outputs != classes {
+        return Err(classes_field.error(format!(
+            "{classes} classes and {outputs} trees of an iteration; 1 to {MAX_OUTPUTS} can be, of both alike"
+        )));
+    }
+    let names = root.get("feature_names")?.elements()?;
+    let names =
+        names.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<Vec<_>, ModelError>>()?;
+    let last_field = root.get("max_feature_idx")?;
+    if last_field.count()?.checked_add(1) != Some(names.len()) {
+        return Err(last_field.error(format!("not the number of the last of {} names", names.len())));
+    }
+    // A model of an objective of one's own has none.
+    let objective_field = root.find("objective")?.filter(|field| !field.is_null());
+    let objective =
+        objective_field.as_ref().map(|field| Ok::<_, ModelError>((field, field.text()?))).transpose()?;
+    let link =
+        objective.map(|(field, text)| objective::link(text, classes).map_err(|problem| field.error(problem)));
+    let average = root.find("average_output")?.map(|field| field.flag()).transpose()?.unwrap_or(false);
+    let columns = names.iter().map(|name| column(root, name)).collect::<Result<Vec<_>, ModelError>>()?;
+    let parts = EnsembleParts {
+        width: Width::Double,
+        features: names.len(),
+        feature_names: Some(names),
+        base_margins: vec![0.0; outputs],
+        link: link.transpose()?.flatten(),
+        origin: Origin {
+            format: "LightGBM JSON dump".to_owned(),
+            version: root.get("version")?.text()?.to_owned(),
+            booster: if average { "rf" } else { "gbdt" }.to_owned(),
+            objective: objective.map_or("custom", |(_, text)| text.trim()).to_owned(),
+        },
+    };
+    let trees = root.get("tree_info")?;
+    let trees = trees.elements()?;
+    let mut ensemble = Ensemble::new(parts, 0);
+    if let Some(lists) = root.find("pandas_categorical")? {
+        ensemble.set_words(words::of_columns(&lists, &columns)?);
+    }
+    if average {
+        ensemble.set_averaged();
+    }
+    let scale = if average { 1.0 / (trees.len() / outputs).max(1) as f64 } else { 1.0 };
+    for (index, tree) in trees.iter().enumerate() {
+        let mut parts =
+            TreeParts { cover: Some(Vec::new()), output: index % outputs, scale, ..TreeParts::default() };
+        add_node(&tree.get("tree_structure")?, &mut parts)?;
+        parts.cover = parts.cover.filter(|cover| cover.len() == parts.left.len());
+        ensemble.push(parts)?;
+        if (index + 1).is_multiple_of(outputs) {
+            ensemble.end_round();
+        }
+    }
+    Ok(ensemble)
+}
+
+/// What the dump says of the values of a feature. Constant ones are not listed.
+fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
+    let Some(infos) = root.find("feature_infos")? else { return Ok(words::Column::Unused) };
+    let Some(info) = infos.find(name)? else { return Ok(words::Column::Unused) };
+    let (least, most) = (info.get("min_value")?.number()?, info.get("max_value")?.number()?);
+    Ok(match info.get("values")?.is_empty_list() {
+        true => words::Column::Numbers(least, most),
+        false => words::Column::Categories(most),
+    })
+}
+
+/// Appends a node and all below it; returns its number.
+fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> {
+    let number = parts.left.len();
+    parts.left.push(-1);
+    parts.right.push(-1);
+    parts.feature.push(0);
+    parts.number.push(0.0);
+    parts.default_left.push(false);
+    parts.rules.push(None);
+    parts.linear.push(None);
+    let is_leaf = node.has("leaf_value");
+    let count = node.find(if is_leaf { "leaf_count" } else { "internal_count" })?;
+    if let (Some(cover), Some(own)) = (&mut parts.cover, count) {
+        cover.push(own.number()?);
+    }
+    if is_leaf {
+        parts.number[number] = node.get("leaf_value")?.number()?;
+        add_linear_model(node, parts, number)?;
+        return Ok(number as i64);
+    }
+    let (threshold, decision) = (node.get("threshold")?, node.get("decision_type")?);
+    match decision.text()? {
+        "<=" => {
+            let missing_field = node.get("missing_type")?;
+            let missing = match missing_field.text()? {
+                "None" => Missing::None,
+                "Zero" => Missing::Zero,
+                "NaN" => Missing::NaN,
+                other => return Err(missing_field.error(format!("the unknown kind {other:?}"))),
+            };
+            let default_left = node.get("default_left")?.flag()?;
+            let split = comparison(threshold.number()?, missing, default_left);
+            (parts.number[number], parts.default_left[number], parts.rules[number]) = split;
+        }
+        "==" => {
+            let code =
+                |text: &str| text.parse().map_err(|_| threshold.error(format!("the category {text:?}")));
+            // A single category may be written as a number.
+            let members = match threshold.count() {
+                Ok(code) => vec![code as u32],
+                Err(_) => {
+                    threshold.text()?.split("||").map(code).collect::<Result<Vec<u32>, ModelError>>()?
+                }
+            };
+            parts.rules[number] = Some(Rule::Set {
+                members: Categories::new(members),
+                members_go_left: true,
+                negative_fraction_is_zero: true,
+            });
+        }
+        other => return Err(decision.error(format!("the unknown decision {other:?}"))),
+    }
+    parts.feature[number] = node.get("split_feature")?.integer()?;
+    parts.left[number] = add_node(&node.get("left_child")?, parts)?;
+    parts.right[number] = add_node(&node.get("right_child")?, parts)?;
+    Ok(number as i64)
+}
+
+/// Takes in the model of a linear leaf; one that is a constant is its value.
+fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> Result<(), ModelError> {
+    let Some(constant) = leaf.find("leaf_const")? else { return Ok(()) };
+    let constant = constant.number()?;
+    let features = leaf.get("leaf_features")?;
+    let coefficients = leaf.get("leaf_coeff")?.numbers_of(features.number_count()?)?;
+    let number_of =
+        |&feature: &i64| u32::try_from(feature).map_err(|_| features.error(format!("the feature {feature}")));
+    let terms = features.integers()?.iter().map(number_of).collect::<Result<Vec<u32>, ModelError>>()?;
+    if terms.is_empty() {
+        parts.number[number] = constant;
+        return Ok(());
+    }
+    let terms = terms.into_iter().zip(coefficients.iter().copied()).collect();
+    parts.linear[number] = Some(LinearLeaf { constant, terms });
+    Ok(())
+}
