@@ -216,8 +216,8 @@ impl Ensemble {
         };
         let (feature, default_left) = (feature as u32, parts.default_left[node]);
         if let Some(rule) = parts.rules.get_mut(node).and_then(Option::take) {
-            if let Some(number) = rule.numbers().iter().find(|number| number.is_nan()) {
-                return Err(format!("node {node} has the threshold {number}"));
+            if rule.has_nan() {
+                return Err(format!("node {node} has the threshold NaN"));
             }
             self.rules.push(rule);
             return Ok(Node::ruled(feature, default_left, self.rules.len() - 1, left));

@@ -95,6 +95,11 @@ impl Hash {
                 self.text("exactly");
                 self.floats(numbers);
             }
+            Rule::Between { lowest, highest } => {
+                self.text("between");
+                self.float(*lowest);
+                self.float(*highest);
+            }
             Rule::ZeroIsMissing { threshold } => {
                 self.text("zero is missing");
                 self.float(*threshold);

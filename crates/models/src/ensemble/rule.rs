@@ -22,6 +22,8 @@ pub(crate) enum Rule {
     },
     /// Left iff x̂ is exactly one of these numbers, which are in ascending order.
     Exactly(Arc<[f64]>),
+    /// Left iff lowest ≤ x̂ ≤ highest.
+    Between { lowest: f64, highest: f64 },
     /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
 }
@@ -36,12 +38,13 @@ impl Rule {
         Self::Exactly(numbers.into())
     }
 
-    /// The numbers that values are compared with.
-    pub(super) fn numbers(&self) -> &[f64] {
+    /// Whether it compares values with NaN, which means nothing.
+    pub(super) fn has_nan(&self) -> bool {
         match self {
-            Self::Set { .. } => &[],
-            Self::Exactly(numbers) => numbers,
-            Self::ZeroIsMissing { threshold } => std::slice::from_ref(threshold),
+            Self::Set { .. } => false,
+            Self::Exactly(numbers) => numbers.iter().any(|number| number.is_nan()),
+            Self::Between { lowest, highest } => lowest.is_nan() || highest.is_nan(),
+            Self::ZeroIsMissing { threshold } => threshold.is_nan(),
         }
     }
 
@@ -53,7 +56,10 @@ impl Rule {
                 let least = if *negative_fraction_is_zero { value > -1.0 } else { value >= 0.0 };
                 (least && value < CATEGORIES && members.contains(value as u32)) == *members_go_left
             }
-            Self::Exactly(numbers) => numbers.contains(&value),
+            Self::Exactly(numbers) => {
+                numbers.get(numbers.partition_point(|&number| number < value)) == Some(&value)
+            }
+            Self::Between { lowest, highest } => *lowest <= value && value <= *highest,
             Self::ZeroIsMissing { .. } if value.abs() <= ZERO => default_left,
             Self::ZeroIsMissing { threshold } => value < *threshold,
         }
@@ -144,5 +150,20 @@ mod tests {
         assert!(rule.goes_left(1e-34, false) && !rule.goes_left(1.0, true));
         let equal = Rule::exactly(vec![2.0, -1.5]);
         assert!(equal.goes_left(-1.5, false) && equal.goes_left(2.0, false) && !equal.goes_left(1.0, true));
+    }
+
+    #[test]
+    fn both_ends_of_an_interval_belong_to_it() {
+        let rule = Rule::Between { lowest: -1.0, highest: 2.0 };
+        assert!([-1.0, 0.0, 2.0].into_iter().all(|value| rule.goes_left(value, false)));
+        assert!(
+            ![f64::MIN, (-1.0f64).next_down(), 2.0f64.next_up()]
+                .into_iter()
+                .any(|value| rule.goes_left(value, true))
+        );
+        let rule = Rule::Between { lowest: 0.0, highest: f64::INFINITY };
+        assert!(
+            rule.goes_left(-0.0, false) && rule.goes_left(f64::MAX, false) && !rule.goes_left(-1e-300, true)
+        );
     }
 }

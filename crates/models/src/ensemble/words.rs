@@ -32,9 +32,15 @@ pub enum UnknownWord {
     Missing,
     /// It is an error (XGBoost).
     Refused,
+    /// It is a category that no set has (encoders of scikit-learn that ignore it): rows hold
+    /// [`NO_CATEGORY`](Words::NO_CATEGORY).
+    NoCategory,
 }
 
 impl Words {
+    /// What a row holds for a category that is none of these, where that is [neither missing nor refused](UnknownWord::NoCategory).
+    pub const NO_CATEGORY: f64 = -1.0;
+
     /// Categories with the codes 0, 1, 2, …
     pub(crate) fn new(list: Vec<Category>, unknown: UnknownWord) -> Self {
         let (mut texts, mut numbers) = (HashMap::new(), HashMap::new());

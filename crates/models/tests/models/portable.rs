@@ -1,7 +1,7 @@
 //! Documents of a few nodes against the predictions and values that they must have, and what is refused.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, Link};
+use apportion_models::{Ensemble, Link, UnknownWord};
 use serde_json::{Value, json};
 
 use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
@@ -97,6 +97,59 @@ fn zeros_may_be_missing_and_leaves_linear() {
 }
 
 #[test]
+fn an_interval_goes_to_its_side() {
+    for (side, inside, outside) in [("left", 10.0, 20.0), ("right", 20.0, 10.0)] {
+        let mut document = sample();
+        document["base_margins"] = json!([0]);
+        document["trees"] = json!([{
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0, 0, 0],
+            "value": [0, 10, 20], "default_left": [1, 0, 0], "rules": [{"node": 0, "between": [-1.5, 2], "side": side}]
+        }]);
+        let model = read(&document).unwrap();
+        let of = |value: f64| model.margins(Rows::new(&[value, 0.0], 2)).unwrap()[0];
+        assert!([-1.5, 0.0, 2.0].into_iter().all(|value| of(value) == inside));
+        assert!([-1.6, 2.1, f64::MIN, f64::MAX].into_iter().all(|value| of(value) == outside));
+        assert_eq!(of(NAN), 10.0, "missing values go by the default");
+    }
+}
+
+#[test]
+fn categories_have_their_words_and_codes() {
+    let mut document = sample();
+    assert!(read(&document).unwrap().words(0).is_none());
+    document["categories"] = json!([
+        {"feature": 1, "values": ["Oslo", 3, true, "3"], "unknown": "no category"},
+        {"feature": 0, "values": [1.5, -0.0], "unknown": "missing"}
+    ]);
+    let model = read(&document).unwrap();
+    let words = model.words(1).unwrap();
+    assert_eq!(words.unknown(), UnknownWord::NoCategory);
+    assert_eq!(["Oslo", "3", "Rome"].map(|word| words.code_of_text(word)), [Some(0.0), Some(3.0), None]);
+    assert_eq!([3.0, 1.0, 0.0].map(|number| words.code_of_number(number)), [Some(1.0), Some(2.0), None]);
+    let numbers = model.words(0).unwrap();
+    assert_eq!(numbers.unknown(), UnknownWord::Missing);
+    assert_eq!([1.5, 0.0].map(|number| numbers.code_of_number(number)), [Some(0.0), Some(1.0)]);
+    assert_eq!(model.fingerprint(), read(&sample()).unwrap().fingerprint(), "words change no margin");
+    document["categories"][0]["unknown"] = json!("refused");
+    assert_eq!(read(&document).unwrap().words(1).unwrap().unknown(), UnknownWord::Refused);
+    let cases = [
+        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2, but there are 2 features"),
+        ("/categories/0/feature", json!(0), "feature 0 has two lists"),
+        ("/categories/0/unknown", json!("ignored"), "\"ignored\" where \"missing\", \"refused\""),
+        ("/categories/0/values", json!(["a", "b", "a"]), "the category \"a\" is there twice"),
+        ("/categories/0/values", json!([0, false, "x"]), "the category 0 is there twice"),
+        ("/categories/0/values", json!(["a", null]), "element 1 is null where a word"),
+        ("/categories/0/values", json!("a"), "text where a list of words and numbers is wanted"),
+        ("/categories/0/words", json!([]), "the member \"words\" is not known"),
+        ("/categories/0/values", Value::Null, "values"),
+        ("/categories", json!({}), "a list is wanted"),
+    ];
+    for (path, value, reason) in cases {
+        assert_refused(&document, path, &value, reason);
+    }
+}
+
+#[test]
 fn widths_links_and_sources_are_read() {
     let mut document = sample();
     document["trees"][0]["threshold"][0] = json!(0.1);
@@ -171,6 +224,12 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/1/rules/0/side", json!("up"), "trees[1].rules[0].side: \"up\" where"),
         ("/trees/1/rules/0/categories", json!([-1]), "-1 is no category"),
         ("/trees/1/rules/0/categories", json!([16_777_216]), "16777216 is no category"),
+        (
+            "/trees/1/rules/1",
+            json!({"node": 4, "between": [0], "side": "left"}),
+            "between: 1 elements where 2",
+        ),
+        ("/trees/1/rules/1", json!({"node": 4, "between": [0, 1]}), "has no member \"side\""),
         ("/trees/1/rules/2/zero_is_missing", json!(false), "leave the rule out"),
         ("/trees/1/rules/2/zero", json!(1), "the member \"zero\" is not known"),
         ("/trees/1/linear/0/node", json!(6), "tree 1: node 6 has a linear model, but is no leaf"),

@@ -3,6 +3,7 @@
 pub(crate) mod json;
 mod packed;
 pub(crate) mod ubj;
+mod words;
 
 use std::borrow::Cow;
 

@@ -5,6 +5,7 @@
 //! written in a few lines from the arrays that libraries keep. Members that are not known are refused: a misspelt one would change the
 //! model quietly.
 
+mod categories;
 mod rules;
 
 use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most};
@@ -17,15 +18,16 @@ const FORMAT: &str = "apportion-trees";
 const VERSION: usize = 1;
 
 /// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
-const MAX_FEATURES: usize = 1 << 30;
+const MAX_FEATURES: usize = 1 << 20;
 
-const MEMBERS: [&str; 10] = [
+const MEMBERS: [&str; 11] = [
     "format",
     "version",
     "source",
     "width",
     "features",
     "feature_names",
+    "categories",
     "base_margins",
     "link",
     "operator",
@@ -67,10 +69,8 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let width = root.get("width")?;
     let features_field = root.get("features")?;
     let features = features_field.count()?;
-    if !(1..MAX_FEATURES).contains(&features) {
-        return Err(
-            features_field.error(format!("{features} features; 1 to {} are wanted", MAX_FEATURES - 1))
-        );
+    if !(1..=MAX_FEATURES).contains(&features) {
+        return Err(features_field.error(format!("{features} features; 1 to {MAX_FEATURES} are wanted")));
     }
     let parts = EnsembleParts {
         width: match width.text()? {
@@ -84,10 +84,12 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
         link: root.find("link")?.map(|field| link(&field)).transpose()?,
         origin: origin(&root)?,
     };
+    let words = categories::read(&root, features)?;
     let operator = Operator::of(&root)?;
     let trees = root.get("trees")?.elements()?;
     let counts = trees.iter().map(|tree| tree.get("left")?.number_count());
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
+    ensemble.set_words(words);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
             // A tree of vectors is several here.

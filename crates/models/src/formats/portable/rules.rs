@@ -82,6 +82,12 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     } else if let Some(list) = field.find("numbers")? {
         field.check_members(&["node", "numbers", "side"])?;
         Ok((Rule::exactly(list.numbers()?.into_owned()), !members_go_left()?))
+    } else if let Some(ends) = field.find("between")? {
+        field.check_members(&["node", "between", "side"])?;
+        let &[lowest, highest] = &*ends.numbers_of(2)? else {
+            return Err(ends.error("two numbers are wanted"));
+        };
+        Ok((Rule::Between { lowest, highest }, !members_go_left()?))
     } else {
         field.check_members(&["node", "zero_is_missing"])?;
         let zero = field.get("zero_is_missing")?;

@@ -1,0 +1,33 @@
+//! Categories as a document lists them.
+
+use super::{Field, Value};
+use crate::ensemble::Category;
+use crate::error::ModelError;
+
+impl Field<'_> {
+    /// A list of words, finite numbers and booleans, which are the numbers 0 and 1.
+    pub(crate) fn words(&self) -> Result<Vec<Category>, ModelError> {
+        let number = |index: usize, number: f64| match number.is_finite() {
+            true => Ok(Category::Number(number)),
+            false => Err(self.error(format!("element {index} is {number}, which is no category"))),
+        };
+        match self.value {
+            Value::List(values) => {
+                let category = |(index, value): (usize, &Value<'_>)| match value {
+                    Value::Text(text) => Ok(Category::Text(text.clone())),
+                    Value::Number(value) => number(index, *value),
+                    Value::Bool(flag) => Ok(Category::Number(f64::from(u8::from(*flag)))),
+                    other => Err(self.error(format!(
+                        "element {index} is {} where a word, a number, true or false is wanted",
+                        other.kind()
+                    ))),
+                };
+                values.iter().enumerate().map(category).collect()
+            }
+            Value::Numbers(_) | Value::Packed(_) => {
+                self.numbers()?.iter().enumerate().map(|(index, &value)| number(index, value)).collect()
+            }
+            _ => self.unexpected("a list of words and numbers"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The words of categorical columns.
+
+use std::collections::HashSet;
+
+use crate::ensemble::{Category, UnknownWord, Words};
+use crate::error::ModelError;
+use crate::formats::document::Field;
+
+/// Reads the member `categories`: one element for each of the features, or none at all.
+pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
+    let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
+    let mut words = vec![None; features];
+    for field in field.elements()? {
+        field.check_members(&["feature", "values", "unknown"])?;
+        let feature_field = field.get("feature")?;
+        let feature = feature_field.count()?;
+        let Some(place) = words.get_mut(feature) else {
+            return Err(feature_field.error(format!("feature {feature}, but there are {features} features")));
+        };
+        let unknown = field.get("unknown")?;
+        let unknown = match unknown.text()? {
+            "missing" => UnknownWord::Missing,
+            "refused" => UnknownWord::Refused,
+            "no category" => UnknownWord::NoCategory,
+            other => {
+                return Err(unknown.error(format!(
+                    "{other:?} where \"missing\", \"refused\" or \"no category\" is wanted"
+                )));
+            }
+        };
+        let values = field.get("values")?;
+        let list = values.words()?;
+        if let Some(twice) = first_twice(&list) {
+            return Err(values.error(format!("the category {twice} is there twice")));
+        }
+        if place.replace(Words::new(list, unknown)).is_some() {
+            return Err(feature_field.error(format!("feature {feature} has two lists of categories")));
+        }
+    }
+    Ok(words)
+}
+
+/// The first category that is equal to an earlier one.
+fn first_twice(list: &[Category]) -> Option<String> {
+    let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
+    list.iter().find_map(|category| match category {
+        Category::Text(text) => (!texts.insert(text)).then(|| format!("{text:?}")),
+        // Both zeros are one.
+        Category::Number(number) => (!numbers.insert((number + 0.0).to_bits())).then(|| number.to_string()),
+    })
+}
