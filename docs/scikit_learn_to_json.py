@@ -28,7 +28,7 @@ TREES = {"DecisionTreeRegressor", "DecisionTreeClassifier", "ExtraTreeRegressor"
 FORESTS = {"RandomForestRegressor", "RandomForestClassifier", "ExtraTreesRegressor", "ExtraTreesClassifier"}
 WRAPPERS = {"GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_", "HalvingGridSearchCV": "best_estimator_",
             "HalvingRandomSearchCV": "best_estimator_", "FrozenEstimator": "estimator", "TunedThresholdClassifierCV": "estimator_",
-            "FixedThresholdClassifier": "estimator_"}
+            "FixedThresholdClassifier": "estimator_", "IForest": "detector_"}
 REFUSED = {
     "Stacking": "its last estimator looks at the predictions of the others, so it is no sum of trees; save its estimators_ one by one",
     "AdaBoostRegressor": "it is a weighted median of trees, and no sum; train gradient boosting, a forest or BaggingRegressor",
@@ -274,6 +274,15 @@ def as_sum(model, view):
         values = [values_of(member.tree_, model) for member in members]
         base = np.zeros(values[0][0].size)
         return Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+    if kind == "NGBRegressor":  # of NGBoost; one output for each parameter of the law, the first of which is the mean of a normal one
+        trees = []
+        for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
+            features = view if chosen is None else view.columns(list(chosen))
+            for output, member in enumerate(members):
+                if type(member).__name__ not in TREES:
+                    refuse(model, f"its members are {type(member).__name__}, where trees are wanted")
+                trees.append(plain(member.tree_, member.tree_.value, features, -model.learning_rate * scale, output=output))
+        return Sum(model.init_params, trees)
     if kind == "Pipeline":
         for _, step in model.steps[:-1]:
             view = view if step is None or step == "passthrough" else view.of(step)
@@ -340,7 +349,7 @@ class Table:
     """The columns of the table, and rows that try something in one or several of them."""
 
     def __init__(self, model):
-        self.count = model.n_features_in_
+        self.count = model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
         self.categories, self.missing = {}, {}
 
@@ -500,7 +509,7 @@ class Learnt:
 
 def document(model):
     """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers."""
-    if not hasattr(model, "n_features_in_"):
+    if not hasattr(model, "n_features_in_") and not hasattr(model, "n_features"):
         refuse(model, "it is not fitted, or says no number of columns (n_features_in_)")
     table = Table(model)
     whole = as_sum(model, View(table, [Feature(column) for column in range(table.count)]))

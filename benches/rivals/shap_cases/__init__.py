@@ -1,0 +1,1 @@
+"""Cases of shap_tests.py, a file for each library."""
