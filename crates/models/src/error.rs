@@ -156,6 +156,13 @@ pub enum ModelError {
         /// Which of its nodes, by the number in the file.
         node: usize,
     },
+    /// Splits that look at several features at once, where only the covers of branches are known.
+    #[error(
+        "the path-dependent game has no value where a split looks at several features at once, as statistics of combinations of \
+         categories do: what it expects where some of them are absent is not in the file; explain the model against a background, or \
+         train it with max_ctr_complexity=1"
+    )]
+    JointSplits,
     /// Outputs of a model whose link is not known.
     #[error(
         "how margins become outputs is not known for the objective {objective:?}; explain the margin instead, which needs no link"

@@ -71,8 +71,8 @@ impl Ensemble {
     }
 
     fn from_plain(bytes: &[u8]) -> Result<Self, ModelError> {
-        if bytes.starts_with(catboost::BINARY) {
-            return Err(catboost::refuse_binary());
+        if bytes.starts_with(catboost::MAGIC) {
+            return catboost::from_bytes(bytes);
         }
         if onnx_ml::begins_like_onnx(bytes) {
             return onnx_ml::read(bytes);

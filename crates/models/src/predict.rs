@@ -69,15 +69,23 @@ impl Ensemble {
 
     /// Margins of some rows that are already rounded.
     fn block_margins(&self, rounded: &[f64], out: &mut [f64]) {
+        for margins in out.chunks_exact_mut(self.output_count()) {
+            margins.copy_from_slice(self.base_margins());
+        }
+        self.add_trees(rounded, out);
+        if let Some(joint) = self.joint() {
+            joint.ensemble().add_trees(&joint.extended(rounded), out);
+        }
+    }
+
+    /// Adds the leaves of trees that split on one feature at a time.
+    fn add_trees(&self, rounded: &[f64], out: &mut [f64]) {
         let leaves = if rounded.iter().any(|value| value.is_nan()) {
             lane_leaves::<true>
         } else {
             lane_leaves::<false>
         };
         let (features, outputs) = (self.feature_count(), self.output_count());
-        for margins in out.chunks_exact_mut(outputs) {
-            margins.copy_from_slice(self.base_margins());
-        }
         for tree in self.trees() {
             let nodes = self.nodes_of(tree);
             let together = tree.depth <= LANE_DEPTH && !tree.ruled && !tree.linear;

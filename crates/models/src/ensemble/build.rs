@@ -1,7 +1,7 @@
 //! From what a file states to an [`Ensemble`] in the normal form.
 
 use super::rounds::Counted;
-use super::{CoverProblem, Ensemble, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
+use super::{CoverProblem, Ensemble, JointTrees, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
 use crate::error::ModelError;
 
 /// An ensemble as its file states it, without the trees.
@@ -59,6 +59,7 @@ impl Ensemble {
             trees: Vec::new(),
             rounds: Counted::default(),
             rules: Vec::new(),
+            joint: None,
             linear_leaves: Vec::new(),
             linear_trees: Vec::new(),
             largest_sum: 0.0,
@@ -81,6 +82,11 @@ impl Ensemble {
     /// The file has the categories of features: one element for each.
     pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
         self.words = words;
+    }
+
+    /// The file has trees that split on several features at once.
+    pub(crate) fn set_joint(&mut self, joint: JointTrees) {
+        self.joint = Some(Box::new(joint));
     }
 
     /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take

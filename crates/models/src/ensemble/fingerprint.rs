@@ -17,7 +17,7 @@ impl Ensemble {
             Width::Double => 64,
         });
         hash.floats(self.base_margins());
-        hash.number(self.tree_count());
+        hash.number(self.trees.len());
         for tree in self.trees() {
             let nodes = self.nodes_of(tree);
             hash.number(tree.output);
@@ -49,6 +49,11 @@ impl Ensemble {
                     Some(rule) => hash.rule(rule),
                 }
             }
+        }
+        if let Some(joint) = self.joint() {
+            hash.text("joint");
+            hash.0.update(joint.ensemble().fingerprint());
+            joint.statistics().iter().for_each(|statistic| hash.0.update(statistic.digest()));
         }
         hash.0.finalize().into()
     }
@@ -103,6 +108,15 @@ impl Hash {
             Rule::ZeroIsMissing { threshold } => {
                 self.text("zero is missing");
                 self.float(*threshold);
+            }
+            Rule::Hashed(hash) => {
+                self.text("hashed");
+                self.number(*hash as usize);
+            }
+            Rule::Statistic { statistic, border } => {
+                self.text("statistic");
+                self.0.update(statistic.digest());
+                self.float(*border);
             }
         }
     }

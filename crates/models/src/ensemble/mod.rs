@@ -6,25 +6,31 @@
 //! of the ensemble and its nodes, and no kernel asks which library it was.
 
 mod build;
+mod category;
 mod covers;
 mod fingerprint;
+mod joint;
 mod linear;
 mod link;
 mod node;
 mod of_rounds;
 mod rounds;
 mod rule;
+mod statistic;
 pub mod tree;
 mod vector_tree;
 mod width;
 mod words;
 
 pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
+pub(crate) use self::category::category_hash;
+pub(crate) use self::joint::JointTrees;
 pub(crate) use self::linear::LinearLeaf;
 pub use self::link::Link;
 pub(crate) use self::node::{Node, Tree};
 pub use self::rounds::Rounds;
 pub(crate) use self::rule::{Categories, Rule, ZERO};
+pub(crate) use self::statistic::{Counts, Part, Rate, RateKind, Statistic};
 pub(crate) use self::vector_tree::{Split, VectorTree};
 pub(crate) use self::width::Width;
 pub use self::words::{Category, UnknownWord, Words};
@@ -47,6 +53,8 @@ pub struct Ensemble {
     trees: Vec<Tree>,
     rounds: rounds::Counted,
     rules: Vec<Rule>,
+    /// The trees with splits on several features at once, which are in none of the lists above.
+    joint: Option<Box<JointTrees>>,
     linear_leaves: Vec<LinearLeaf>,
     /// The trees that have one of these, and the first of their nodes that is one, by the file's numbering.
     linear_trees: Vec<(usize, usize)>,
@@ -123,19 +131,21 @@ impl Ensemble {
         &self.base_margins
     }
 
-    /// Number of trees that are used.
+    /// Number of trees that are used, [joint](Self::joint) ones included.
     pub fn tree_count(&self) -> usize {
-        self.trees.len()
+        self.trees.len() + self.joint().map_or(0, |joint| joint.ensemble().trees.len())
     }
 
-    /// Number of leaves of all trees.
+    /// Number of leaves of all trees, [joint](Self::joint) ones included.
     pub fn leaf_count(&self) -> usize {
-        self.trees.iter().map(|tree| tree.leaves).sum()
+        let leaves = |ensemble: &Self| ensemble.trees.iter().map(|tree| tree.leaves).sum::<usize>();
+        leaves(self) + self.joint().map_or(0, |joint| leaves(joint.ensemble()))
     }
 
     /// Splits on the longest way from a root to a leaf; 0 where every tree is a single leaf.
     pub fn depth(&self) -> usize {
-        self.trees.iter().map(|tree| tree.depth).max().unwrap_or(0)
+        let depth = |ensemble: &Self| ensemble.trees.iter().map(|tree| tree.depth).max().unwrap_or(0);
+        depth(self).max(self.joint().map_or(0, |joint| depth(joint.ensemble())))
     }
 
     /// How the library takes margins to its outputs: the inverse link of the objective. `None` where the file does not say, or names
@@ -167,9 +177,13 @@ impl Ensemble {
     /// # Errors
     ///
     /// [`ModelError::LinearLeaves`] where leaves are linear: what they expect of absent features is not in a file.
-    /// [`ModelError::Cover`] with the first tree and node where covers are not so.
+    /// [`ModelError::JointSplits`] where [trees](Self::joint) split on several features at once: what such a split expects of some of
+    /// them is not in a file. [`ModelError::Cover`] with the first tree and node where covers are not so.
     pub fn check_covers(&self) -> Result<(), ModelError> {
         self.check_constant_leaves()?;
+        if self.joint.is_some() {
+            return Err(ModelError::JointSplits);
+        }
         match self.cover_problems.first().cloned() {
             None => Ok(()),
             Some(CoverProblem { tree, node, problem }) => Err(ModelError::Cover { tree, node, problem }),

@@ -74,6 +74,10 @@ impl Ensemble {
                 before.iter().zip(after).map(|(&before, after)| before as f64 / after.max(1) as f64);
             self.scale_leaves(&factors.collect::<Vec<_>>());
         }
+        if let Some(joint) = self.joint.take() {
+            // Its rounds are these: where nothing is left it is as if there had been nothing.
+            self.joint = joint.of_rounds(&Rounds::Within(used.clone()))?.map(Box::new);
+        }
         self.rounds.used = used;
         Ok(self)
     }

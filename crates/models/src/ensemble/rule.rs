@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use super::category::hash_of_code;
+use super::statistic::Statistic;
+
 /// Whole numbers up to this are in a set of bits; larger ones in a sorted list.
 const DENSE: u32 = 1 << 14;
 
 /// Categories are below this.
 const CATEGORIES: f64 = 4_294_967_296.0;
 
-/// A way to decide other than by a threshold. Missing values (NaN) go by the split's default and never get here.
+/// A way to decide other than by a threshold. Missing values (NaN) go by the split's default: the engine never asks a rule about them.
 ///
 /// Lists are shared by the trees that one tree with values for several outputs becomes.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,10 @@ pub(crate) enum Rule {
     Between { lowest: f64, highest: f64 },
     /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
+    /// Right iff x̂ is the code of a category with this hash.
+    Hashed(u32),
+    /// Right iff a statistic of the category, which x̂ is the code of, is above the border.
+    Statistic { statistic: Arc<Statistic>, border: f64 },
 }
 
 /// Up to this size LightGBM takes a number for zero: `1e-35` as `f32`.
@@ -41,16 +48,18 @@ impl Rule {
     /// Whether it compares values with NaN, which means nothing.
     pub(super) fn has_nan(&self) -> bool {
         match self {
-            Self::Set { .. } => false,
+            Self::Set { .. } | Self::Hashed(_) => false,
             Self::Exactly(numbers) => numbers.iter().any(|number| number.is_nan()),
             Self::Between { lowest, highest } => lowest.is_nan() || highest.is_nan(),
-            Self::ZeroIsMissing { threshold } => threshold.is_nan(),
+            Self::ZeroIsMissing { threshold: number } | Self::Statistic { border: number, .. } => {
+                number.is_nan()
+            }
         }
     }
 
     /// Whether a value that is not missing goes left.
     #[inline]
-    pub(super) fn goes_left(&self, value: f64, default_left: bool) -> bool {
+    pub(crate) fn goes_left(&self, value: f64, default_left: bool) -> bool {
         match self {
             Self::Set { members, members_go_left, negative_fraction_is_zero } => {
                 let least = if *negative_fraction_is_zero { value > -1.0 } else { value >= 0.0 };
@@ -62,6 +71,9 @@ impl Rule {
             Self::Between { lowest, highest } => *lowest <= value && value <= *highest,
             Self::ZeroIsMissing { .. } if value.abs() <= ZERO => default_left,
             Self::ZeroIsMissing { threshold } => value < *threshold,
+            Self::Hashed(hash) => hash_of_code(value) != Some(*hash),
+            // A statistic that is no number is above nothing.
+            Self::Statistic { statistic, border } => !statistic.is_above(*border, |_| value),
         }
     }
 }

@@ -7,6 +7,8 @@
 //!   x̂ < threshold**. Others decide by a rule of their own ([`Node::is_ruled`]): a set of categories, numbers to be met exactly, zeros that
 //!   are missing. A missing value (NaN) goes where the split says, in both cases.
 //! - A leaf adds a number, or for linear trees the value of a [`LinearLeaf`].
+//! - Trees with splits that look at several features at once are apart, as [`JointTrees`]: trees as all others, of rows that have a column
+//!   more for each [`Statistic`] of several features.
 //!
 //! Nodes of a tree are in breadth-first order with siblings adjacent: the root is node 0, a child's number is above its parent's, and the
 //! right child's number is one above the left child's.
@@ -16,6 +18,7 @@
 //! | [`Ensemble::trees`], [`Ensemble::nodes_of`], [`Ensemble::nodes`] | the trees, the nodes of one, the nodes of all |
 //! | [`Ensemble::width`], [`Ensemble::check_rows`] | how to round a row, and whether it is one of this model |
 //! | [`Ensemble::goes_left`], [`Ensemble::linear_leaf`] | what a split decides, what a leaf adds |
+//! | [`Ensemble::joint`] | the trees that split on several features at once |
 //! | [`Ensemble::cover_of`], [`Ensemble::check_covers`] | how many training rows came to each node |
 //! | [`Ensemble::fingerprint`] | a number that tells models apart |
 //!
@@ -43,14 +46,16 @@
 //! # Ok::<(), apportion_models::ModelError>(())
 //! ```
 
+pub use super::joint::JointTrees;
 pub use super::linear::LinearLeaf;
 pub use super::node::{Node, Tree};
+pub use super::statistic::Statistic;
 pub use super::width::Width;
 use crate::Ensemble;
 
 /// The [inside](crate::tree), for algorithms that walk the trees.
 impl Ensemble {
-    /// The trees, in the order of the file.
+    /// The trees whose splits look at one feature each, in the order of the file. All others are [joint](Self::joint).
     #[inline]
     pub fn trees(&self) -> &[Tree] {
         &self.trees
@@ -66,6 +71,12 @@ impl Ensemble {
     #[inline]
     pub fn nodes_of(&self, tree: &Tree) -> &[Node] {
         &self.nodes[tree.nodes()]
+    }
+
+    /// The trees that split on several features at once, where there are any: they add to the margins as the others do.
+    #[inline]
+    pub fn joint(&self) -> Option<&JointTrees> {
+        self.joint.as_deref()
     }
 
     /// The width to which values are rounded before splits and linear leaves see them.

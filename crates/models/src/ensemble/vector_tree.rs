@@ -4,7 +4,7 @@ use super::{Ensemble, Rule, TreeParts};
 use crate::error::ModelError;
 
 /// How a split decides in the normal form.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Split {
     pub(crate) feature: i64,
     /// Of a split that compares.

@@ -2,17 +2,34 @@
 
 use std::collections::HashMap;
 
+use super::category;
+
 /// The categories of a feature as the table held them that the model was trained on. Splits look at their codes, which are numbers.
 ///
 /// A category is a word or a number (pandas knows both); booleans are the numbers 0 and 1.
+///
+/// Most libraries list the categories. CatBoost has the hashes of their texts: there every text has a code, whole numbers stand for
+/// themselves, as texts of their digits do, and other numbers are no categories. A text that was not there in training is one that no
+/// split knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
-    texts: HashMap<String, f64>,
-    /// By the bits of the number, with one zero.
-    numbers: HashMap<u64, f64>,
+    known: Known,
     /// In the order of the file.
     list: Vec<Category>,
     unknown: UnknownWord,
+}
+
+/// What is known of categories.
+#[derive(Debug, Clone, PartialEq)]
+enum Known {
+    /// Their codes.
+    Listed {
+        texts: HashMap<String, f64>,
+        /// By the bits of the number, with one zero.
+        numbers: HashMap<u64, f64>,
+    },
+    /// The hashes that splits look for, in ascending order.
+    Hashed(Vec<u32>),
 }
 
 /// A category as a table holds it.
@@ -51,20 +68,36 @@ impl Words {
                 Category::Number(number) => numbers.entry(bits(*number)).or_insert(code as f64),
             };
         }
-        Self { texts, numbers, list, unknown }
+        Self { known: Known::Listed { texts, numbers }, list, unknown }
     }
 
-    /// The code of a word; `None` for one that was not there in training.
+    /// Categories that are known by their hashes, `hashes` being those that splits look for, with such as the file names.
+    pub(crate) fn hashed(mut hashes: Vec<u32>, list: Vec<Category>) -> Self {
+        hashes.sort_unstable();
+        hashes.dedup();
+        // Only numbers that are not whole have no code, and these the library refuses.
+        Self { known: Known::Hashed(hashes), list, unknown: UnknownWord::Refused }
+    }
+
+    /// The code of a word; `None` for one that was not there in training, where categories are listed.
     pub fn code_of_text(&self, text: &str) -> Option<f64> {
-        self.texts.get(text).copied()
+        match &self.known {
+            Known::Listed { texts, .. } => texts.get(text).copied(),
+            Known::Hashed(hashes) => Some(code_of_hashed(text, hashes)),
+        }
     }
 
-    /// The code of a category that is a number; `None` for one that was not there in training.
+    /// The code of a category that is a number; `None` for one that was not there in training, or for one that is not whole, where
+    /// categories are hashed.
     pub fn code_of_number(&self, number: f64) -> Option<f64> {
-        self.numbers.get(&bits(number)).copied()
+        match &self.known {
+            Known::Listed { numbers, .. } => numbers.get(&bits(number)).copied(),
+            Known::Hashed(_) => category::code_of_number(number),
+        }
     }
 
-    /// The categories in the order of their codes, for messages and for reading results.
+    /// The categories in the order of their codes, for messages and for reading results. Where they are hashed these are the words that
+    /// the file happens to have, if any, in no order.
     pub fn list(&self) -> &[Category] {
         &self.list
     }
@@ -72,6 +105,17 @@ impl Words {
     /// What the library does with categories that are not here.
     pub fn unknown(&self) -> UnknownWord {
         self.unknown
+    }
+}
+
+/// The code of a text by its hash. Tables write the booleans as words, CatBoost is given 0 and 1 for them.
+fn code_of_hashed(text: &str, hashes: &[u32]) -> f64 {
+    let knows = |text: &str| hashes.binary_search(&category::category_hash(text)).is_ok();
+    match text {
+        "True" | "False" if !knows("True") && !knows("False") && (knows("0") || knows("1")) => {
+            f64::from(u8::from(text == "True"))
+        }
+        _ => category::code_of_text(text),
     }
 }
 
@@ -98,5 +142,22 @@ mod tests {
         assert_eq!([words.code_of_number(-0.0), words.code_of_number(2.5)], [Some(2.0), Some(3.0)]);
         assert_eq!((words.code_of_text("NO"), words.code_of_number(1.0)), (None, None));
         assert_eq!((words.list(), words.unknown()), (&list[..], UnknownWord::Missing));
+    }
+    #[test]
+    fn every_text_and_every_whole_number_has_a_code_where_categories_are_hashed() {
+        let words = Words::hashed(vec![category::category_hash("True"), 7], Vec::new());
+        assert_eq!(words.code_of_text("42"), words.code_of_number(42.0));
+        assert_ne!(words.code_of_text("a"), words.code_of_text("b"));
+        assert_ne!(words.code_of_text("True"), Some(1.0));
+        assert_eq!((words.code_of_number(0.5), words.unknown()), (None, UnknownWord::Refused));
+        assert!(words.list().is_empty());
+    }
+
+    #[test]
+    fn booleans_are_numbers_where_only_numbers_are_known() {
+        let words = Words::hashed(vec![category::category_hash("0")], Vec::new());
+        assert_eq!(["True", "False"].map(|text| words.code_of_text(text)), [Some(1.0), Some(0.0)]);
+        let neither = Words::hashed(vec![3], Vec::new());
+        assert_ne!(neither.code_of_text("True"), Some(1.0));
     }
 }

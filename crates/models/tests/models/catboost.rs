@@ -1,13 +1,11 @@
 //! CatBoost models: margins that CatBoost 1.2.10 gave, and what is refused.
 
-use std::path::Path;
-
 use apportion_games::Rows;
-use apportion_models::{Ensemble, ModelError};
+use apportion_models::ModelError;
 use serde_json::{Value, json};
 
 use crate::common::{
-    assert_as_said, assert_cuts_are_refused, assert_refused, fixture, json_fixture, model, put, read, refusal,
+    assert_as_said, assert_cuts_are_refused, assert_refused, json_fixture, model, put, read, refusal,
 };
 
 fn document(name: &str) -> Value {
@@ -30,30 +28,6 @@ fn margins_are_those_of_catboost() {
     for name in MODELS {
         assert_as_said(name, &model(&format!("{name}.json.gz")), &said[name], [1e-12; 2]);
     }
-}
-
-#[test]
-fn what_cannot_be_read_is_refused_by_name() {
-    let refused = |name: &str| {
-        let error = Ensemble::from_path(fixture(&format!("{name}.json.gz"))).unwrap_err();
-        assert!(matches!(error, ModelError::Unsupported { .. }), "{error}");
-        error.to_string()
-    };
-    let text = refused("catboost_text_categories");
-    assert!(text.contains("\"c1\"") && text.contains("no whole number"), "{text}");
-    let statistics = refused("catboost_statistics");
-    assert!(statistics.contains("CTR") && statistics.contains("one_hot_max_size"), "{statistics}");
-    assert!(statistics.contains("\"c1\"") && statistics.contains("\"c2\""), "{statistics}");
-    let binary = refusal(b"CBM1\0\0\0");
-    assert!(binary.contains("cbm") && binary.contains("save_model"), "{binary}");
-}
-
-/// The shared data pack, where it is there.
-#[test]
-fn the_shared_binary_model_is_refused_by_name() {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
-    let Ok(bytes) = std::fs::read(shared.join("california_catboost.cbm")) else { return };
-    assert!(refusal(&bytes).contains("format=\"json\""));
 }
 
 #[test]

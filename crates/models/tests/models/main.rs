@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 mod catboost;
+mod catboost_words;
 mod common;
 mod covers;
 mod dumps;

@@ -17,20 +17,29 @@ pub(super) struct Information {
 impl Information {
     /// From the member `model_info`, which is there for information only: what is not found there is unknown. Models that were trained
     /// elsewhere and joined or converted have no parameters.
-    pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
+    pub(super) fn of_document(root: &Field<'_>) -> Result<Self, ModelError> {
         let information = root.find("model_info")?;
         let member = |key| information.as_ref().and_then(|field| field.find(key).ok().flatten());
-        let version = member("catboost_version_info").and_then(|field| field.text().ok().and_then(release));
-        let version = version.unwrap_or_else(|| UNKNOWN.to_owned());
+        let loss = member("params").and_then(|field| match field.text() {
+            // Some releases keep the parameters as the text of a document.
+            Ok(text) => loss_of_text(text),
+            Err(_) => loss_of(&field),
+        });
+        let version = member("catboost_version_info");
+        Self::new(version.as_ref().and_then(|field| field.text().ok()), loss)
+    }
+
+    /// From the texts of a binary file.
+    pub(super) fn of_texts(version: Option<&str>, parameters: Option<&str>) -> Result<Self, ModelError> {
+        Self::new(version, parameters.and_then(loss_of_text))
+    }
+
+    fn new(version: Option<&str>, loss: Option<String>) -> Result<Self, ModelError> {
+        let version = version.and_then(release).unwrap_or_else(|| UNKNOWN.to_owned());
         if version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major > 1)
         {
             return Err(ModelError::Version { format: "CatBoost", given: version, known: "1.x and before" });
         }
-        let loss = member("params").and_then(|field| match field.text() {
-            // Some releases keep the parameters as the text of a document.
-            Ok(text) => loss_of(&Field::root(&json::read(text.as_bytes()).ok()?)),
-            Err(_) => loss_of(&field),
-        });
         Ok(Self { version, loss: loss.unwrap_or_else(|| UNKNOWN.to_owned()) })
     }
 
@@ -70,6 +79,11 @@ fn release(text: &str) -> Option<String> {
     (!release.is_empty()).then(|| release.to_owned())
 }
 
+/// The same of parameters that are the text of a document.
+fn loss_of_text(text: &str) -> Option<String> {
+    loss_of(&Field::root(&json::read(text.as_bytes()).ok()?))
+}
+
 /// The member `loss_function.type` of the parameters.
 fn loss_of(parameters: &Field<'_>) -> Option<String> {
     let loss = parameters.find("loss_function").ok()??;
@@ -82,7 +96,7 @@ mod tests {
 
     fn of(document: &str) -> Information {
         let document = json::read(document.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        Information::read(&Field::root(&document)).unwrap_or_else(|error| panic!("{error}"))
+        Information::of_document(&Field::root(&document)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]

@@ -300,6 +300,32 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// A flat list of rows of `width` elements: a hash as text, and then numbers. The hashes, and all numbers.
+    pub(crate) fn hashed_rows(&self, width: usize) -> Result<(Vec<u64>, Vec<f64>), ModelError> {
+        let values = match self.value {
+            Value::List(values) => &values[..],
+            _ if self.is_empty_list() => &[],
+            _ => return self.unexpected("a list of hashes and numbers"),
+        };
+        if width < 2 || values.len() % width != 0 {
+            return Err(self.error(format!("{} elements where rows of {width} are wanted", values.len())));
+        }
+        let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
+        for (place, value) in values.iter().enumerate() {
+            match value {
+                Value::Text(text) if place % width == 0 => {
+                    let hash = text.parse();
+                    hashes.push(hash.map_err(|_| self.error(format!("{text:.40?} where a hash is wanted")))?);
+                }
+                Value::Number(number) if place % width != 0 => numbers.push(*number),
+                _ => {
+                    return Err(self.error(format!("{} where a hash or a number is wanted", value.kind())));
+                }
+            }
+        }
+        Ok((hashes, numbers))
+    }
+
     /// Numbers that stand alone, in a list, or as text of either: `5E-1`, `[0E0,1E0]`.
     pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, ModelError> {
         match self.value {

@@ -1,0 +1,367 @@
+//! Numbers that a file has for categories and their combinations: the statistics of CatBoost, which it calls CTR.
+//!
+//! What a split compares is made of counts, which are looked up in a table by a hash of what the statistic looks at: categories, and answers
+//! to tests of other features. What is not in the table has one value, too.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::category::hash_of_code;
+
+/// A number that depends on one feature or on several at once, at least one of them a category.
+#[derive(Debug, Clone)]
+pub struct Statistic {
+    parts: Box<[Part]>,
+    /// Of the parts, each once.
+    features: Box<[u32]>,
+    counts: Arc<Counts>,
+    rate: Rate,
+    digest: [u8; 32],
+}
+
+/// A table of counts.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    /// Hashes in ascending order, each with its row.
+    rows: Box<[(u64, u32)]>,
+    /// Rows of `width` numbers.
+    counts: Box<[f64]>,
+    width: usize,
+    /// What counters are divided by.
+    denominator: f64,
+    digest: [u8; 32],
+}
+
+/// How counts make a number: `((in class + prior) / (total + weight of the prior) + shift) · scale`, in `f32`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    pub(crate) kind: RateKind,
+    pub(crate) prior: f32,
+    pub(crate) prior_weight: f32,
+    pub(crate) shift: f32,
+    pub(crate) scale: f32,
+}
+
+/// What is in the class, and what the total is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RateKind {
+    /// The counts after that of this class; all.
+    After(usize),
+    /// The count of this class; all.
+    Of(usize),
+    /// The first number; the second.
+    Mean,
+    /// The first number; the same total for all.
+    Counter,
+}
+
+impl RateKind {
+    /// The fewest numbers that it is made of.
+    fn least(self) -> usize {
+        match self {
+            // With two classes there is one border.
+            Self::After(class) => class.saturating_add(1).max(2),
+            Self::Of(class) => class.saturating_add(1),
+            Self::Mean => 2,
+            Self::Counter => 1,
+        }
+    }
+}
+
+impl Rate {
+    fn value(&self, in_class: f64, total: f64) -> f64 {
+        let rate = (in_class as f32 + self.prior) / (total as f32 + self.prior_weight);
+        f64::from((rate + self.shift) * self.scale)
+    }
+
+    fn of_counts(&self, counts: &[f64], denominator: f64) -> f64 {
+        let all = || counts.iter().sum::<f64>();
+        match self.kind {
+            RateKind::After(_) if counts.len() == 2 => self.value(counts[1], all()),
+            RateKind::After(class) => self.value(counts[class + 1..].iter().sum(), all()),
+            RateKind::Of(class) => self.value(counts[class], all()),
+            RateKind::Mean => self.value(counts[0], counts[1]),
+            RateKind::Counter => self.value(counts[0], denominator),
+        }
+    }
+
+    fn of_unknown(&self, denominator: f64) -> f64 {
+        self.value(0.0, if self.kind == RateKind::Counter { denominator } else { 0.0 })
+    }
+}
+
+/// A hash that stands for an empty place.
+const NOTHING: u64 = u64::MAX;
+
+/// CatBoost cuts targets into at most 256 classes.
+const MOST_CLASSES: usize = 256;
+
+impl Counts {
+    /// Of equal hashes the first counts. All rows must be there.
+    pub(crate) fn new(
+        mut rows: Vec<(u64, u32)>,
+        counts: Vec<f64>,
+        width: usize,
+        denominator: f64,
+    ) -> Result<Self, String> {
+        rows.retain(|&(hash, _)| hash != NOTHING);
+        rows.sort_by_key(|&(hash, _)| hash);
+        rows.dedup_by_key(|&mut (hash, _)| hash);
+        if !(1..=MOST_CLASSES).contains(&width) {
+            return Err(format!("{width} counts of each category, where 1 to {MOST_CLASSES} are known"));
+        }
+        let whole = counts.len() / width;
+        if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
+            return Err(format!("counts {row} of {whole}"));
+        }
+        // In the order of the hashes: files have the rows in orders of their own.
+        let mut digest = Sha256::new();
+        digest.update((width as u64).to_le_bytes());
+        digest.update(denominator.to_bits().to_le_bytes());
+        for &(hash, row) in &rows {
+            digest.update(hash.to_le_bytes());
+            for count in &counts[row as usize * width..][..width] {
+                digest.update(count.to_bits().to_le_bytes());
+            }
+        }
+        let digest = digest.finalize().into();
+        Ok(Self { rows: rows.into(), counts: counts.into(), width, denominator, digest })
+    }
+
+    fn of(&self, hash: u64) -> Option<&[f64]> {
+        let place = self.rows.binary_search_by_key(&hash, |&(known, _)| known).ok()?;
+        let start = self.rows[place].1 as usize * self.width;
+        Some(&self.counts[start..start + self.width])
+    }
+}
+
+/// What a statistic looks at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    /// The category of a feature.
+    Category { feature: u32 },
+    /// Whether a feature is not below a threshold.
+    Above { feature: u32, threshold: f64, missing_is_above: bool },
+    /// Whether the category of a feature has a hash.
+    Exactly { feature: u32, hash: u32 },
+}
+
+/// Statistics with the same values are equal.
+impl PartialEq for Statistic {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest
+    }
+}
+
+impl Part {
+    pub(crate) fn feature(&self) -> u32 {
+        match *self {
+            Self::Category { feature } | Self::Above { feature, .. } | Self::Exactly { feature, .. } => {
+                feature
+            }
+        }
+    }
+}
+
+const MULTIPLIER: u64 = 0x4906_ba49_4954_cb65;
+
+/// Joins what the next part says to a hash.
+fn joined(hash: u64, part: u64) -> u64 {
+    MULTIPLIER.wrapping_mul(hash.wrapping_add(MULTIPLIER.wrapping_mul(part)))
+}
+
+/// A category as part of a hash: its own, with a sign.
+fn signed(hash: u32) -> u64 {
+    i64::from(hash as i32) as u64
+}
+
+impl Statistic {
+    /// Of these parts; or why it is none.
+    pub(crate) fn new(parts: Vec<Part>, counts: Arc<Counts>, rate: Rate) -> Result<Self, String> {
+        if parts.is_empty() {
+            return Err("a statistic of nothing".to_owned());
+        }
+        let least = rate.kind.least();
+        if counts.width < least {
+            return Err(format!(
+                "{} counts of each category, where {least} or more are wanted",
+                counts.width
+            ));
+        }
+        let mut features: Vec<u32> = parts.iter().map(Part::feature).collect();
+        features.sort_unstable();
+        features.dedup();
+        let mut digest = Sha256::new();
+        digest.update(counts.digest);
+        for part in &parts {
+            let (kind, number) = match *part {
+                Part::Category { .. } => (0, 0),
+                Part::Above { threshold, missing_is_above, .. } => {
+                    (1 + u64::from(missing_is_above), threshold.to_bits())
+                }
+                Part::Exactly { hash, .. } => (3, u64::from(hash)),
+            };
+            [kind, u64::from(part.feature()), number]
+                .iter()
+                .for_each(|word| digest.update(word.to_le_bytes()));
+        }
+        let (kind, class) = match rate.kind {
+            RateKind::After(class) => (0u64, class),
+            RateKind::Of(class) => (1, class),
+            RateKind::Mean => (2, 0),
+            RateKind::Counter => (3, 0),
+        };
+        [kind, class as u64].iter().for_each(|word| digest.update(word.to_le_bytes()));
+        for number in [rate.prior, rate.prior_weight, rate.shift, rate.scale] {
+            digest.update(number.to_bits().to_le_bytes());
+        }
+        Ok(Self {
+            parts: parts.into(),
+            features: features.into(),
+            counts,
+            rate,
+            digest: digest.finalize().into(),
+        })
+    }
+
+    /// The features that it depends on, in ascending order.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// The statistic of a row of which `cell` says what a feature is.
+    pub fn value(&self, cell: impl Fn(usize) -> f64) -> f64 {
+        let denominator = self.counts.denominator;
+        match self.hash(cell).and_then(|hash| self.counts.of(hash)) {
+            Some(counts) => self.rate.of_counts(counts, denominator),
+            None => self.rate.of_unknown(denominator),
+        }
+    }
+
+    /// Whether the statistic of such a row is above a border.
+    pub(super) fn is_above(&self, border: f64, cell: impl Fn(usize) -> f64) -> bool {
+        self.value(cell) > border
+    }
+
+    /// SHA-256 of all that values depend on.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// `None` where a feature is the code of no category.
+    fn hash(&self, cell: impl Fn(usize) -> f64) -> Option<u64> {
+        self.parts.iter().try_fold(0, |hash, part| {
+            let value = cell(part.feature() as usize);
+            Some(joined(
+                hash,
+                match *part {
+                    Part::Category { .. } => signed(hash_of_code(value)?),
+                    Part::Above { missing_is_above, .. } if value.is_nan() => u64::from(missing_is_above),
+                    Part::Above { threshold, .. } => u64::from(value >= threshold),
+                    Part::Exactly { hash, .. } => u64::from(hash_of_code(value) == Some(hash)),
+                },
+            ))
+        })
+    }
+
+    /// The hashes of the categories that it knows, where it is of one category alone.
+    pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
+        let hashes = match *self.parts {
+            [Part::Category { .. }] => &self.counts.rows[..],
+            _ => &[],
+        };
+        // The hash is the category's, times the multiplier twice.
+        let inverse = inverse_of(MULTIPLIER.wrapping_mul(MULTIPLIER));
+        hashes.iter().map(move |(hash, _)| hash.wrapping_mul(inverse) as u32)
+    }
+}
+
+/// The number that an odd one is to be multiplied with to get 1, by Newton's method: each step doubles the bits that are right.
+fn inverse_of(odd: u64) -> u64 {
+    (0..6).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::category::{category_hash, code_of_text};
+    use super::*;
+
+    const RATE: Rate =
+        Rate { kind: RateKind::After(0), prior: 1.0, prior_weight: 1.0, shift: 0.5, scale: 2.0 };
+
+    fn statistic(parts: Vec<Part>, rows: Vec<(u64, u32)>, rate: Rate) -> Statistic {
+        let counts = Counts::new(rows, vec![3.0, 1.0, 0.0, 4.0], 2, 8.0).unwrap();
+        Statistic::new(parts, Arc::new(counts), rate).unwrap()
+    }
+
+    /// CatBoost 1.2.10 wrote these hashes into a table of a single feature with the categories 4, 0 and 3, of 0 to 5.
+    #[test]
+    fn categories_are_told_by_the_hashes_of_tables() {
+        for word in ["0", "3", "a", "", "longer word of category"] {
+            let hash = joined(0, signed(category_hash(word)));
+            let known = statistic(vec![Part::Category { feature: 3 }], vec![(hash, 1), (NOTHING, 0)], RATE);
+            assert_eq!(known.categories().collect::<Vec<_>>(), [category_hash(word)]);
+            // (4 + 1) / (4 + 1), and (0 + 1) / (0 + 1) of what is unknown.
+            assert_eq!(known.value(|_| code_of_text(word)), 3.0);
+            assert_eq!(known.value(|_| code_of_text("other")), 3.0);
+            assert_eq!(known.features(), [3]);
+        }
+    }
+
+    #[test]
+    fn rates_are_those_of_their_kind() {
+        let hash = joined(0, signed(category_hash("a")));
+        // (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and what is unknown.
+        for (kind, rates) in [
+            (RateKind::After(0), [0.4, 1.0]),
+            (RateKind::Of(0), [0.8, 1.0]),
+            (RateKind::Mean, [2.0, 1.0]),
+            (RateKind::Counter, [4.0 / 9.0, 1.0 / 9.0]),
+        ] {
+            let parts = vec![Part::Category { feature: 0 }];
+            let statistic = statistic(parts, vec![(hash, 0)], Rate { kind, ..RATE });
+            let values = ["a", "b"].map(|word| statistic.value(|_| code_of_text(word)));
+            let wanted = rates.map(|rate: f32| f64::from((rate + 0.5) * 2.0));
+            assert_eq!(values, wanted, "{kind:?}");
+            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is no code");
+        }
+    }
+
+    #[test]
+    fn all_parts_of_a_combination_count() {
+        let parts = vec![
+            Part::Category { feature: 2 },
+            Part::Above { feature: 0, threshold: 1.0, missing_is_above: true },
+            Part::Exactly { feature: 2, hash: category_hash("a") },
+        ];
+        let hash = joined(joined(joined(0, signed(category_hash("a"))), 1), 1);
+        let statistic = statistic(parts, vec![(hash, 0), (hash, 1)], Rate { kind: RateKind::Mean, ..RATE });
+        assert_eq!(statistic.features(), [0, 2]);
+        let a = code_of_text("a");
+        for (row, value) in [
+            ([1.0, 9.0, a], 5.0),
+            ([f64::NAN, 9.0, a], 5.0),
+            ([0.5, 9.0, a], 3.0),
+            ([1.0, 9.0, code_of_text("b")], 3.0),
+        ] {
+            assert_eq!(statistic.value(|feature| row[feature]), value, "{row:?}");
+        }
+        assert_eq!(statistic.categories().count(), 0);
+    }
+
+    #[test]
+    fn tables_that_are_too_small_are_refused() {
+        let counts = |rows, width| Counts::new(rows, vec![1.0; 4], width, 0.0);
+        assert!(
+            counts(vec![(1, 2)], 2).is_err() && counts(vec![], 0).is_err() && counts(vec![], 257).is_err()
+        );
+        let counts = Arc::new(counts(vec![(1, 1)], 2).unwrap());
+        for (kind, least) in [(RateKind::After(2), "3 or more"), (RateKind::Of(2), "3 or more")] {
+            let parts = vec![Part::Category { feature: 0 }];
+            let error = Statistic::new(parts, counts.clone(), Rate { kind, ..RATE }).unwrap_err();
+            assert!(error.contains(least), "{error}");
+        }
+        assert!(Statistic::new(Vec::new(), counts, RATE).is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! Tables, lists and texts of a flat buffer, each read where it is asked for and checked to lie within the bytes.
+//!
+//! All numbers are little-endian. A table begins with the distance back to its plan, which has for each field the distance from the table's
+//! start; 0, or a plan that is too short, is a field that has its default. Fields of other than plain numbers are distances forward to what they
+//! are. Lists begin with their length.
+
+use crate::error::ModelError;
+
+/// Bytes, and what they are part of.
+#[derive(Clone, Copy)]
+pub(super) struct Buffer<'a> {
+    bytes: &'a [u8],
+    name: &'a str,
+}
+
+/// A table of a buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    buffer: Buffer<'a>,
+    start: usize,
+    plan: &'a [u8],
+}
+
+impl<'a> Buffer<'a> {
+    /// `name` is for people.
+    pub(super) fn new(bytes: &'a [u8], name: &'a str) -> Self {
+        Self { bytes, name }
+    }
+
+    pub(super) fn error(&self, problem: impl Into<String>) -> ModelError {
+        ModelError::Schema { at: self.name.to_owned(), problem: problem.into() }
+    }
+
+    /// The table at the root.
+    pub(super) fn root(self) -> Result<Table<'a>, ModelError> {
+        self.table(self.target(0)?)
+    }
+
+    /// So many bytes from a place on.
+    fn take(&self, at: usize, count: usize) -> Result<&'a [u8], ModelError> {
+        let bytes = at.checked_add(count).and_then(|end| self.bytes.get(at..end));
+        bytes.ok_or_else(|| {
+            self.error(format!(
+                "{count} bytes at byte {at} of {} are wanted: the file is cut or damaged",
+                self.bytes.len()
+            ))
+        })
+    }
+
+    fn number(&self, at: usize) -> Result<u32, ModelError> {
+        Ok(u32::from_le_bytes(chunk(self.take(at, 4)?)))
+    }
+
+    /// Where the distance at a place leads.
+    fn target(&self, at: usize) -> Result<usize, ModelError> {
+        Ok(at.saturating_add(self.number(at)? as usize))
+    }
+
+    fn table(self, start: usize) -> Result<Table<'a>, ModelError> {
+        let back = i64::from(self.number(start)? as i32);
+        let plan = i64::try_from(start).ok().and_then(|start| usize::try_from(start - back).ok());
+        let plan = plan.ok_or_else(|| self.error(format!("a table at byte {start} without a plan")))?;
+        let length = u16::from_le_bytes(chunk(self.take(plan, 2)?));
+        Ok(Table { buffer: self, start, plan: self.take(plan, usize::from(length))?.get(4..).unwrap_or(&[]) })
+    }
+
+    /// A list of elements of so many bytes each.
+    fn list(&self, at: usize, size: usize) -> Result<&'a [u8], ModelError> {
+        let length = self.number(at)? as usize;
+        self.take(at + 4, length.saturating_mul(size))
+    }
+}
+
+/// The first bytes as an array; all callers have asked for as many.
+fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn error(&self, problem: impl Into<String>) -> ModelError {
+        self.buffer.error(problem)
+    }
+
+    /// Where a field stands; `None` where it has its default.
+    fn place(&self, field: usize) -> Option<usize> {
+        let entry = self.plan.get(2 * field..)?.first_chunk()?;
+        match u16::from_le_bytes(*entry) {
+            0 => None,
+            distance => Some(self.start + usize::from(distance)),
+        }
+    }
+
+    /// A field of so many bytes.
+    fn bytes<const N: usize>(&self, field: usize) -> Result<Option<[u8; N]>, ModelError> {
+        self.place(field).map(|at| Ok(chunk(self.buffer.take(at, N)?))).transpose()
+    }
+
+    pub(super) fn byte(&self, field: usize) -> Result<u8, ModelError> {
+        Ok(self.bytes::<1>(field)?.map_or(0, |[byte]| byte))
+    }
+
+    pub(super) fn int(&self, field: usize, default: i32) -> Result<i32, ModelError> {
+        Ok(self.bytes(field)?.map_or(default, i32::from_le_bytes))
+    }
+
+    /// A number that is not negative.
+    pub(super) fn count(&self, field: usize, default: i32) -> Result<usize, ModelError> {
+        let number = self.int(field, default)?;
+        usize::try_from(number).map_err(|_| self.error(format!("{number} where a count is wanted")))
+    }
+
+    pub(super) fn float(&self, field: usize, default: f32) -> Result<f32, ModelError> {
+        Ok(self.bytes(field)?.map_or(default, f32::from_le_bytes))
+    }
+
+    pub(super) fn double(&self, field: usize, default: f64) -> Result<f64, ModelError> {
+        Ok(self.bytes(field)?.map_or(default, f64::from_le_bytes))
+    }
+
+    /// What a field leads to.
+    fn target(&self, field: usize) -> Result<Option<usize>, ModelError> {
+        self.place(field).map(|at| self.buffer.target(at)).transpose()
+    }
+
+    pub(super) fn table(&self, field: usize) -> Result<Option<Table<'a>>, ModelError> {
+        self.target(field)?.map(|at| self.buffer.table(at)).transpose()
+    }
+
+    /// A list of bytes, or of numbers and plain records of so many bytes each; empty where there is none.
+    pub(super) fn list(&self, field: usize, size: usize) -> Result<&'a [u8], ModelError> {
+        Ok(self.target(field)?.map(|at| self.buffer.list(at, size)).transpose()?.unwrap_or(&[]))
+    }
+
+    pub(super) fn ints(&self, field: usize) -> Result<Vec<i32>, ModelError> {
+        Ok(ints(self.list(field, 4)?))
+    }
+
+    pub(super) fn floats(&self, field: usize) -> Result<Vec<f32>, ModelError> {
+        Ok(self.list(field, 4)?.chunks_exact(4).map(|bytes| f32::from_le_bytes(chunk(bytes))).collect())
+    }
+
+    pub(super) fn doubles(&self, field: usize) -> Result<Vec<f64>, ModelError> {
+        Ok(self.list(field, 8)?.chunks_exact(8).map(|bytes| f64::from_le_bytes(chunk(bytes))).collect())
+    }
+
+    /// A text; `None` where there is none.
+    pub(super) fn text(&self, field: usize) -> Result<Option<&'a str>, ModelError> {
+        self.target(field)?.map(|at| self.text_at(at)).transpose()
+    }
+
+    fn text_at(&self, at: usize) -> Result<&'a str, ModelError> {
+        let bytes = self.buffer.list(at, 1)?;
+        std::str::from_utf8(bytes).map_err(|_| self.error(format!("bytes at {at} that are no UTF-8 text")))
+    }
+
+    /// A list of tables.
+    pub(super) fn tables(&self, field: usize) -> Result<Vec<Table<'a>>, ModelError> {
+        self.each(field, |at| self.buffer.table(at))
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&self, field: usize) -> Result<Vec<&'a str>, ModelError> {
+        self.each(field, |at| self.text_at(at))
+    }
+
+    /// What the elements of a list lead to.
+    fn each<T>(
+        &self,
+        field: usize,
+        read: impl Fn(usize) -> Result<T, ModelError>,
+    ) -> Result<Vec<T>, ModelError> {
+        let Some(at) = self.target(field)? else { return Ok(Vec::new()) };
+        let count = self.buffer.list(at, 4)?.len() / 4;
+        (0..count).map(|index| read(self.buffer.target(at + 4 + 4 * index)?)).collect()
+    }
+}
+
+/// Whole numbers of 32 bits.
+pub(super) fn ints(bytes: &[u8]) -> Vec<i32> {
+    bytes.chunks_exact(4).map(|bytes| i32::from_le_bytes(chunk(bytes))).collect()
+}
+
+/// The first 32 bits and the next of each record of 8 bytes.
+pub(super) fn pairs(bytes: &[u8]) -> impl Iterator<Item = (i32, [u8; 4])> {
+    bytes.chunks_exact(8).map(|bytes| (i32::from_le_bytes(chunk(bytes)), chunk(&bytes[4..])))
+}
+
+/// The two halves of each record of 4 bytes.
+pub(super) fn pairs_of_16(bytes: &[u8]) -> impl Iterator<Item = [u16; 2]> {
+    let half = |bytes: &[u8]| u16::from_le_bytes(chunk(bytes));
+    bytes.chunks_exact(4).map(move |bytes| [half(bytes), half(&bytes[2..])])
+}

@@ -1,0 +1,192 @@
+//! A CatBoost model in its binary format (cbm).
+//!
+//! `CBM1`, the length of the core, the core: a [flat buffer](flat) with features, trees and texts about the training. If the model has
+//! statistics of categories there follow their number, and for each table its length and a flat buffer. A length is 32 bits; all of them set
+//! stand for 64 more.
+//!
+//! Fields of a table are known by their place:
+//!
+//! | table | fields |
+//! |---|---|
+//! | core | version, trees, information, names of the parts that follow |
+//! | trees | outputs, splits, sizes, starts, categories, numbers, one-hot features, statistics, leaf values, leaf weights, steps, leaves of nodes, texts, computed features, scale, bias, biases, (bins,) embeddings |
+//! | number | (has NaN,) index, column, borders, name, where NaN goes |
+//! | category, text, embedding | index, column, name |
+//! | one-hot feature | index, hashes, texts |
+//!
+//! Splits have numbers: first come all borders of numbers, then the hashes of one-hot features, then the borders of statistics.
+
+mod flat;
+mod statistics;
+mod trees;
+
+use self::flat::{Buffer, Table};
+use self::statistics::Listed;
+use self::trees::Trees;
+use super::features::{Feature, Features, Kind};
+use super::information::Information;
+use super::splits::{Condition, Frame, Splits, biases, refuse_computed};
+use crate::ensemble::{Ensemble, Origin};
+use crate::error::ModelError;
+
+/// What a file begins with.
+pub(crate) const MAGIC: &[u8] = b"CBM1";
+
+/// The only version of the core there is, as CatBoost spells it.
+const VERSION: &str = "FlabuffersModel_v1";
+
+/// The part with the tables of statistics.
+const TABLES: &str = "static_provider_v1";
+
+/// Each tree has values of all outputs, so that a count is all that this costs.
+const MOST_OUTPUTS: usize = 1 << 20;
+
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
+    let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
+    let core = part(&mut rest, "the core")?.root()?;
+    match core.text(0)? {
+        Some(VERSION) => {}
+        other => {
+            let given = other.unwrap_or("without a version").to_owned();
+            return Err(ModelError::Version { format: "CatBoost", given, known: VERSION });
+        }
+    }
+    let mut texts = Vec::new();
+    for text in core.tables(2)? {
+        texts.push((text.text(0)?.unwrap_or(""), text.text(1)?));
+    }
+    let said = |key: &str| texts.iter().find(|(name, _)| *name == key).and_then(|(_, text)| *text);
+    let information = Information::of_texts(said("catboost_version_info"), said("params"))?;
+    let parts = core.texts(3)?;
+    let Some(table) = core.table(1)? else { return Err(core.error("a model without trees and features")) };
+    // Other parts are of texts and embeddings, of which no split is read.
+    let tables = match parts.first() {
+        Some(&TABLES) => {
+            let count = length(&mut rest, "the tables")?;
+            statistics::tables((0..count).map(|_| part(&mut rest, "a table")))?
+        }
+        _ => Default::default(),
+    };
+    let features = features(table)?;
+    let listed: Vec<Listed> = table.tables(7)?.into_iter().map(Listed::read).collect::<Result<_, _>>()?;
+    let mut splits = Splits::new(features, |features, double| {
+        let statistic = |listed: &Listed| {
+            let counts = tables.get(&listed.key).cloned();
+            let counts = counts.ok_or_else(|| table.error("a statistic of categories without its table"))?;
+            listed.stated.with(counts, features, double).map_err(|problem| table.error(problem))
+        };
+        listed.iter().map(statistic).collect()
+    })?;
+    let mut words: Vec<String> = Vec::new();
+    let mut conditions = numbers_of(table, splits.features())?;
+    for feature in table.tables(6)? {
+        let index = feature.count(0, -1)?;
+        let column = splits.features().category(index).map_err(|problem| feature.error(problem))?;
+        for hash in feature.ints(1)? {
+            splits.know(column, hash as u32);
+            conditions.push(Condition::Exactly { column, hash: hash as u32 });
+        }
+        words.extend(feature.texts(2)?.into_iter().map(str::to_owned));
+    }
+    for (place, listed) in listed.iter().enumerate() {
+        conditions.extend(listed.borders.iter().map(|&border| Condition::Statistic { place, border }));
+    }
+    let outputs = match table.count(0, 0)? {
+        outputs @ 1..=MOST_OUTPUTS => outputs,
+        outputs => return Err(table.error(format!("{outputs} outputs, where 1 to {MOST_OUTPUTS} are known"))),
+    };
+    let (scale, bias) = scale_and_bias(table, outputs)?;
+    let trees = Trees::read(table, conditions)?;
+    let frame = Frame {
+        bias,
+        link: information.link(),
+        origin: Origin {
+            format: "CatBoost binary".to_owned(),
+            version: information.version,
+            booster: trees.kind().to_owned(),
+            objective: information.loss,
+        },
+        texts: words,
+        nodes: trees.node_count(),
+    };
+    splits.model(frame, |splits, grove| trees.push_to(splits, grove, scale))
+}
+
+/// A length, which is taken off the bytes.
+fn length(rest: &mut &[u8], what: &'static str) -> Result<usize, ModelError> {
+    let mut number = |size: usize| {
+        let (bytes, after) = rest.split_at_checked(size)?;
+        *rest = after;
+        Some(bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte)))
+    };
+    let short = number(4);
+    let length = if short == Some(u64::from(u32::MAX)) { number(8) } else { short };
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    length.ok_or_else(|| Buffer::new(&[], what).error("the file ends before its length"))
+}
+
+/// A part with its length before it, which is taken off the bytes.
+fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, ModelError> {
+    let length = length(rest, what)?;
+    match rest.split_at_checked(length) {
+        Some((part, after)) => {
+            *rest = after;
+            Ok(Buffer::new(part, what))
+        }
+        None => Err(Buffer::new(rest, what)
+            .error(format!("{length} bytes are wanted, but the file has {} more", rest.len()))),
+    }
+}
+
+/// The columns.
+fn features(table: Table<'_>) -> Result<Features, ModelError> {
+    let mut features = Features::default();
+    let mut add = |feature: Table<'_>, kind, [index, column, name]: [usize; 3]| {
+        let name = feature.text(name)?.unwrap_or("");
+        let (index, column) = (feature.count(index, -1)?, feature.count(column, -1)?);
+        features.add(Feature { kind, index, column, name }).map_err(|problem| feature.error(problem))
+    };
+    for feature in table.tables(5)? {
+        let missing_is_above = match feature.byte(5)? {
+            0 | 1 => false,
+            2 => true,
+            other => return Err(feature.error(format!("{other}, where 0 to 2 say where missing values go"))),
+        };
+        add(feature, Kind::Number { missing_is_above }, [1, 2, 4])?;
+    }
+    for (list, kind) in
+        [(4, || Kind::Category), (12, || Kind::Other), (18, || Kind::Other)] as [(usize, fn() -> Kind); 3]
+    {
+        for feature in table.tables(list)? {
+            add(feature, kind(), [0, 1, 2])?;
+        }
+    }
+    if !table.tables(13)?.is_empty() {
+        return Err(refuse_computed("EstimatedFeature"));
+    }
+    match features.count {
+        0 => Err(table.error("a model without features")),
+        _ => Ok(features),
+    }
+}
+
+/// The conditions of all borders of numbers, in their order.
+fn numbers_of(table: Table<'_>, features: &Features) -> Result<Vec<Condition>, ModelError> {
+    let mut conditions = Vec::new();
+    for feature in table.tables(5)? {
+        let number = features.number(feature.count(1, -1)?).map_err(|problem| feature.error(problem))?;
+        let borders = feature.floats(3)?;
+        conditions.extend(borders.into_iter().map(|border| Condition::Above { number, border }));
+    }
+    Ok(conditions)
+}
+
+/// A scale, and a bias per output or one of all.
+fn scale_and_bias(table: Table<'_>, outputs: usize) -> Result<(f64, Vec<f64>), ModelError> {
+    let (scale, mut bias) = (table.double(14, 1.0)?, table.doubles(16)?);
+    if bias.is_empty() {
+        bias.push(table.double(15, 0.0)?);
+    }
+    let bias = biases(scale, bias, Some(outputs)).map_err(|problem| table.error(problem))?;
+    Ok((scale, bias))
+}

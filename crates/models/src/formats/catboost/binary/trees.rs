@@ -1,0 +1,158 @@
+//! Trees in a binary file: all splits, all steps and all leaves one after the other.
+//!
+//! Oblivious trees take as many splits as their size says, and 2^size leaves. Of other trees the size is the number of nodes: a step has the
+//! distances to the two children of a node. A distance of 0 is a leaf, of the value that the node has; a node with one child has a leaf
+//! on its other side.
+
+use super::flat::{Table, pairs_of_16};
+use crate::ensemble::{Split, VectorTree};
+use crate::error::ModelError;
+use crate::formats::catboost::splits::{Condition, Grove, Splits};
+use crate::formats::catboost::trees::{MOST_SPLITS, oblivious};
+
+/// The trees, ready to be taken into an ensemble.
+pub(super) struct Trees<'a> {
+    table: Table<'a>,
+    /// By the numbers of splits.
+    conditions: Vec<Condition>,
+    splits: Vec<i32>,
+    sizes: Vec<i32>,
+    values: Vec<f64>,
+    /// Of leaves, for all outputs together; empty where there are none.
+    weights: Vec<f64>,
+    /// Left and right; empty where trees are oblivious.
+    steps: Vec<[u16; 2]>,
+    /// Per node: where among the values those of its leaf begin.
+    leaves: Vec<i32>,
+}
+
+impl<'a> Trees<'a> {
+    pub(super) fn read(table: Table<'a>, conditions: Vec<Condition>) -> Result<Self, ModelError> {
+        let (splits, sizes, starts) = (table.ints(1)?, table.ints(2)?, table.ints(3)?);
+        let mut end = 0i64;
+        for (tree, &size) in sizes.iter().enumerate() {
+            if starts.get(tree).is_some_and(|&start| i64::from(start) != end) {
+                return Err(table.error(format!("tree {tree} does not begin where the one before it ends")));
+            }
+            end += i64::from(size);
+            if size < 0 || end > splits.len() as i64 {
+                return Err(table.error(format!("tree {tree} has {size} of {} splits", splits.len())));
+            }
+        }
+        let (steps, leaves) = (pairs_of_16(table.list(10, 4)?).collect::<Vec<_>>(), table.ints(11)?);
+        if !steps.is_empty() && (steps.len() != splits.len() || leaves.len() != splits.len()) {
+            return Err(table.error(format!(
+                "{} steps and {} leaves of {} nodes",
+                steps.len(),
+                leaves.len(),
+                splits.len()
+            )));
+        }
+        let (values, weights) = (table.doubles(8)?, table.doubles(9)?);
+        Ok(Self { table, conditions, splits, sizes, values, weights, steps, leaves })
+    }
+
+    /// For people.
+    pub(super) fn kind(&self) -> &'static str {
+        if self.steps.is_empty() { "oblivious trees" } else { "nested trees" }
+    }
+
+    /// About how many nodes to make room for.
+    pub(super) fn node_count(&self) -> usize {
+        2 * self.values.len()
+    }
+
+    /// Appends all trees, with leaves times `scale`.
+    pub(super) fn push_to(&self, splits: &Splits, grove: &mut Grove, scale: f64) -> Result<(), ModelError> {
+        // Leaves so far: no two of them have the same values.
+        let (mut start, mut leaves) = (0, 0);
+        for (number, &size) in self.sizes.iter().enumerate() {
+            let nodes = start..start + size as usize;
+            start = nodes.end;
+            let (tree, is_joint) = if self.steps.is_empty() {
+                self.oblivious(splits, &self.splits[nodes], &mut leaves, grove.outputs())
+            } else {
+                self.stepwise(splits, nodes, &mut leaves, grove.outputs())
+            }
+            .map_err(|problem| self.table.error(format!("tree {number}: {problem}")))?;
+            grove.push(tree, number, is_joint, scale)?;
+        }
+        Ok(())
+    }
+
+    /// A split by its number, and whether it looks at several features.
+    fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
+        let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
+        let condition = condition.ok_or_else(|| format!("split {number} of {}", self.conditions.len()))?;
+        Ok((splits.split(*condition)?, splits.is_joint(*condition)))
+    }
+
+    fn oblivious(
+        &self,
+        splits: &Splits,
+        numbers: &[i32],
+        before: &mut usize,
+        outputs: usize,
+    ) -> Result<(VectorTree, bool), String> {
+        if numbers.len() > MOST_SPLITS {
+            return Err(format!("{} splits, where {MOST_SPLITS} are the most", numbers.len()));
+        }
+        let read = numbers.iter().map(|&number| self.split(splits, number));
+        let (read, joint): (Vec<Split>, Vec<bool>) =
+            read.collect::<Result<Vec<_>, String>>()?.into_iter().unzip();
+        let leaves = *before..*before + (1 << numbers.len());
+        *before = leaves.end;
+        let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
+        let values =
+            values.ok_or_else(|| format!("leaf {} of {outputs} outputs is not there", leaves.end - 1))?;
+        let weights = match self.weights.is_empty() {
+            true => None,
+            false => Some(self.weights.get(leaves.clone()).ok_or("it has leaves without weights")?),
+        };
+        Ok((oblivious(&read, values, weights, outputs), joint.contains(&true)))
+    }
+
+    fn stepwise(
+        &self,
+        splits: &Splits,
+        nodes: std::ops::Range<usize>,
+        before: &mut usize,
+        outputs: usize,
+    ) -> Result<(VectorTree, bool), String> {
+        let mut shape = VectorTree::default();
+        let (mut weights, mut joint) = (Vec::new(), false);
+        // Nodes in the order of their new numbers; a leaf on the other side of an only child is the node with no steps.
+        let mut queue = std::collections::VecDeque::from([(nodes.start, false)]);
+        let mut listed = 1;
+        while let Some((node, is_leaf)) = queue.pop_front() {
+            if !nodes.contains(&node) {
+                return Err(format!("node {} of {}", node - nodes.start, nodes.len()));
+            }
+            let steps = self.steps[node];
+            if is_leaf || steps == [0, 0] {
+                *before += 1;
+                if before.saturating_mul(outputs) > self.values.len() {
+                    return Err(format!("leaf {before} of {outputs} outputs, more than there are values"));
+                }
+                let place = self.leaves[node] as u32 as usize;
+                let values = self.values.get(place..place.saturating_add(outputs));
+                shape.add_leaf(values.ok_or_else(|| format!("the leaf at value {place}"))?.iter().copied());
+                weights.push(self.weights.get(place / outputs).copied());
+                continue;
+            }
+            let (split, is_joint) = self.split(splits, self.splits[node])?;
+            joint |= is_joint;
+            shape.add_split([listed, listed + 1], split);
+            listed += 2;
+            // Steps lead forward, and each may be taken once.
+            if listed as usize > 2 * nodes.len() + 1 {
+                return Err("nodes that are reached more than once".to_owned());
+            }
+            queue.extend(steps.map(|step| (node + usize::from(step), step == 0)));
+        }
+        if let Some(weights) = weights.into_iter().collect::<Option<Vec<f64>>>() {
+            shape.set_covers_of_leaves(&weights);
+        }
+        Ok((shape, joint))
+    }
+}

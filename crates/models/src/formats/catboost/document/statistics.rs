@@ -1,0 +1,150 @@
+//! Statistics of categories in a document: what they are among the features, their tables apart.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ensemble::{Counts, Rate, Statistic};
+use crate::error::ModelError;
+use crate::formats::catboost::features::Features;
+use crate::formats::catboost::statistics::{Element, NAMES, Stated, kind};
+use crate::formats::document::Field;
+
+/// A statistic, and the name of its table.
+pub(super) struct Listed<'a> {
+    stated: Stated,
+    field: Field<'a>,
+    table: &'a str,
+}
+
+/// Which statistic a split looks at: splits tell their number among all borders and values of all features.
+pub(super) struct Borders {
+    /// The number of the first border of a statistic.
+    first: usize,
+    /// The statistic of each border from there on, and the border.
+    of: Vec<(usize, f32)>,
+}
+
+impl Borders {
+    /// The statistic and the border that a split means.
+    pub(super) fn find(&self, split: &Field<'_>) -> Result<(usize, f32), ModelError> {
+        let (index, border) = (split.get("split_index")?, split.get("border")?);
+        let found = index.count()?.checked_sub(self.first).and_then(|place| self.of.get(place)).copied();
+        let found =
+            found.ok_or_else(|| index.error("the number of no border of a statistic of categories"))?;
+        match border.number()? {
+            given if given as f32 == found.1 => Ok(found),
+            given => Err(border.error(format!("{given}, but the statistic has {} there", found.1))),
+        }
+    }
+}
+
+/// All statistics, in the order of the file.
+pub(super) fn read<'a>(
+    root: &Field<'a>,
+    listed: &Field<'a>,
+) -> Result<(Vec<Listed<'a>>, Borders), ModelError> {
+    let mut borders = Borders { first: 0, of: Vec::new() };
+    let Some(list) = listed.find("ctrs")?.filter(|list| !list.is_null()) else {
+        return Ok((Vec::new(), borders));
+    };
+    if root.has("estimated_features") || listed.has("estimated_features") {
+        return Err(listed.error(
+            "statistics of categories beside features computed from texts, whose order is not known",
+        ));
+    }
+    for (kind, member) in [("float_features", "borders"), ("categorical_features", "values")] {
+        let Some(features) = listed.find(kind)?.filter(|features| !features.is_null()) else { continue };
+        for feature in features.elements()? {
+            let numbers = feature.find(member)?.filter(|numbers| !numbers.is_null());
+            borders.first += numbers.map(|numbers| numbers.number_count()).transpose()?.unwrap_or(0);
+        }
+    }
+    let mut statistics = Vec::new();
+    for field in list.elements()? {
+        let of = field.get("borders")?.numbers()?;
+        borders.of.extend(of.iter().map(|&border| (statistics.len(), border as f32)));
+        statistics.push(Listed::read(field)?);
+    }
+    Ok((statistics, borders))
+}
+
+impl<'a> Listed<'a> {
+    fn read(field: Field<'a>) -> Result<Self, ModelError> {
+        let type_field = field.get("ctr_type")?;
+        let name = type_field.text()?;
+        let class = field.get("target_border_idx")?.count()?;
+        let known = NAMES.iter().position(|known| *known == name).and_then(|place| kind(place, class));
+        let elements = field.get("elements")?.elements()?;
+        let number = |member: &str| field.get(member)?.number().map(|number| number as f32);
+        let unknown = || type_field.error(format!("{name:.40?}, where {} are known", NAMES.join(", ")));
+        let rate = Rate {
+            kind: known.ok_or_else(unknown)?,
+            prior: number("prior_numerator")?,
+            // As CatBoost spells it.
+            prior_weight: number("prior_denomerator")?,
+            shift: number("shift")?,
+            scale: number("scale")?,
+        };
+        let stated = Stated { elements: elements.iter().map(element).collect::<Result<_, _>>()?, rate };
+        Ok(Self { stated, table: field.get("identifier")?.text()?, field })
+    }
+}
+
+/// The statistics with their tables, which stand at the root.
+pub(super) fn with_tables(
+    listed: &[Listed<'_>],
+    root: &Field<'_>,
+    features: &Features,
+    double: bool,
+) -> Result<Vec<Statistic>, ModelError> {
+    let mut tables: HashMap<&str, Arc<Counts>> = HashMap::new();
+    let mut statistics = Vec::with_capacity(listed.len());
+    for listed in listed {
+        let counts = match tables.get(listed.table) {
+            Some(counts) => counts.clone(),
+            None => {
+                let field = root.get("ctr_data")?.find(listed.table)?;
+                let field = field.ok_or_else(|| listed.field.error("a statistic without a table"))?;
+                let counts = Arc::new(table(&field)?);
+                tables.insert(listed.table, counts.clone());
+                counts
+            }
+        };
+        let statistic = listed.stated.with(counts, features, double);
+        statistics.push(statistic.map_err(|problem| listed.field.error(problem))?);
+    }
+    Ok(statistics)
+}
+
+/// A table: a list of hashes, each with its counts.
+fn table(field: &Field<'_>) -> Result<Counts, ModelError> {
+    let map = field.get("hash_map")?;
+    let stride = field.get("hash_stride")?.count()?;
+    let (hashes, counts) = map.hashed_rows(stride)?;
+    let denominator = match field.find("counter_denominator")? {
+        Some(denominator) => denominator.number()?,
+        None => 0.0,
+    };
+    let rows = hashes.into_iter().zip(0..).collect();
+    Counts::new(rows, counts, stride - 1, denominator).map_err(|problem| map.error(problem))
+}
+
+fn element(field: &Field<'_>) -> Result<Element, ModelError> {
+    let kind = field.get("combination_element")?;
+    Ok(match kind.text()? {
+        "cat_feature_value" => Element::Category { index: field.get("cat_feature_index")?.count()? },
+        "float_feature" => Element::Above {
+            index: field.get("float_feature_index")?.count()?,
+            border: field.get("border")?.number()? as f32,
+        },
+        "cat_feature_exact_value" => Element::Exactly {
+            index: field.get("cat_feature_index")?.count()?,
+            hash: field.get("value")?.integer()? as u32,
+        },
+        other => {
+            return Err(kind.error(format!(
+                "{other:.40?}, where cat_feature_value, float_feature or cat_feature_exact_value is wanted"
+            )));
+        }
+    })
+}

@@ -1,0 +1,263 @@
+//! CatBoost models on words, with statistics of categories: margins that CatBoost 1.2.10 gave, from both formats.
+
+use std::path::Path;
+
+use apportion_games::Rows;
+use apportion_models::{Ensemble, ModelError, Rounds, UnknownWord};
+use serde_json::{Value, json};
+
+use crate::common::{
+    assert_close, assert_cuts_are_refused, content, json_fixture, model, numbers, outputs, put, read,
+};
+
+const MODELS: [&str; 10] = [
+    "words",
+    "simple",
+    "kinds",
+    "classes",
+    "combined",
+    "combined_classes",
+    "all_combined",
+    "depthwise",
+    "lossguide",
+    "numbers",
+];
+
+const JOINT: [&str; 3] = ["combined", "combined_classes", "all_combined"];
+
+fn both(name: &str) -> [Ensemble; 2] {
+    ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
+}
+
+/// The rows with each category as its code.
+fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
+    let row = |row: &Value| -> Vec<f64> {
+        let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {
+            (Some(words), Value::String(text)) => words.code_of_text(text).unwrap(),
+            (Some(words), cell) => words.code_of_number(cell.as_f64().unwrap()).unwrap(),
+            (None, cell) => cell.as_f64().unwrap_or(f64::NAN),
+        };
+        row.as_array().unwrap().iter().enumerate().map(cell).collect()
+    };
+    rows.as_array().unwrap().iter().flat_map(row).collect()
+}
+
+/// Rows with words, whole numbers, booleans and missing numbers, and with categories that no row of the training had.
+#[test]
+fn margins_are_those_of_catboost_from_either_format() {
+    let said = json_fixture("catboost/said.json.gz");
+    for name in MODELS {
+        let said = &said[name];
+        for ensemble in both(name) {
+            let rows = coded(&ensemble, &said["rows"]);
+            let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
+            assert_close(&margins, &numbers(&said["margins"]), 1e-12, name);
+            if let Some(wanted) = said.get("outputs") {
+                let wanted = numbers(wanted);
+                let mut got = outputs(&ensemble, &rows);
+                if ensemble.output_count() == 1 {
+                    got = got.into_iter().flat_map(|chance| [1.0 - chance, chance]).collect();
+                }
+                assert_close(&got, &wanted, 1e-12, name);
+            }
+            assert_eq!(ensemble.joint().is_some(), JOINT.contains(&name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn both_formats_are_the_same_model() {
+    for name in MODELS {
+        let [binary, document] = both(name);
+        assert_eq!(binary.fingerprint(), document.fingerprint(), "{name}");
+        assert_eq!(binary.feature_names(), document.feature_names(), "{name}");
+        assert_eq!((binary.link(), binary.rounds()), (document.link(), document.rounds()), "{name}");
+        assert_eq!(binary.base_margins(), document.base_margins(), "{name}");
+        assert_eq!(
+            (binary.leaf_count(), binary.depth()),
+            (document.leaf_count(), document.depth()),
+            "{name}"
+        );
+        for (one, other) in binary.trees().iter().zip(document.trees()) {
+            assert_eq!(binary.cover_of(one), document.cover_of(other), "{name}");
+        }
+        let (binary, document) = (binary.origin(), document.origin());
+        assert_eq!((&*binary.format, &*document.format), ("CatBoost binary", "CatBoost JSON"));
+        assert_eq!((&binary.version, &binary.booster), (&document.version, &document.booster), "{name}");
+        assert_eq!((&*binary.version, &binary.objective), ("1.2.10", &document.objective), "{name}");
+    }
+}
+
+/// The shared data pack, where it is there.
+#[test]
+fn the_shared_model_is_the_same_in_both_formats_bit_for_bit() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    let read = |ending| Ensemble::from_path(shared.join(format!("california_catboost.{ending}")));
+    let (Ok(binary), Ok(document)) = (read("cbm"), read("json")) else { return };
+    assert_eq!(binary.fingerprint(), document.fingerprint());
+    for (one, other) in binary.trees().iter().zip(document.trees()) {
+        assert_eq!(binary.cover_of(one), document.cover_of(other));
+    }
+}
+
+#[test]
+fn a_column_of_categories_takes_every_word_and_every_whole_number() {
+    for ensemble in both("simple") {
+        let names = ensemble.feature_names().unwrap();
+        let categories: Vec<&str> = (0..names.len())
+            .filter(|&feature| ensemble.words(feature).is_some())
+            .map(|feature| &*names[feature])
+            .collect();
+        assert_eq!(categories, ["city", "zip", "kind", "sold"]);
+        let words = ensemble.words(0).unwrap();
+        assert!(words.code_of_text("any word").is_some() && words.code_of_number(0.5).is_none());
+        assert_eq!(words.unknown(), UnknownWord::Refused);
+        let zip = ensemble.words(2).unwrap();
+        assert_eq!(zip.code_of_text("8001"), zip.code_of_number(8001.0));
+        // Tables write booleans as words.
+        let sold = ensemble.words(5).unwrap();
+        assert_eq!(["True", "False"].map(|text| sold.code_of_text(text)), [Some(1.0), Some(0.0)]);
+    }
+}
+
+/// Only a file that is saved with the data of the training has its words, and only as JSON.
+#[test]
+fn words_that_the_file_has_are_listed() {
+    let [binary, document] = both("words");
+    assert!(binary.words(0).unwrap().list().len() <= document.words(0).unwrap().list().len());
+    let list = format!("{:?}", document.words(0).unwrap().list());
+    assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
+}
+
+/// CatBoost wants missing categories as words, and suggests this one, which pandas writes, too.
+#[test]
+fn a_missing_category_is_the_word_nan() {
+    for name in MODELS {
+        for ensemble in both(name) {
+            let Some(words) = ensemble.words(0) else { continue };
+            let mut rows = vec![0.5; 2 * ensemble.feature_count()];
+            rows[0] = f64::NAN;
+            rows[ensemble.feature_count()] = words.code_of_text("nan").unwrap();
+            let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
+            let (one, other) = margins.split_at(ensemble.output_count());
+            assert_eq!(one, other, "{name}");
+        }
+    }
+}
+
+#[test]
+fn rounds_of_trees_on_combinations_are_counted_with_all_others() {
+    for name in JOINT {
+        let bytes = content(&format!("catboost/{name}.cbm.gz"));
+        let rounds = |rounds| Ensemble::from_bytes_within(&bytes, &rounds).unwrap();
+        let whole = rounds(Rounds::All);
+        let (count, features) = (whole.round_count(), whole.feature_count());
+        assert_eq!(whole.tree_count(), count * whole.output_count());
+        let said = json_fixture("catboost/said.json.gz");
+        let rows = coded(&whole, &said[name]["rows"]);
+        let margins = |ensemble: &Ensemble| ensemble.margins(Rows::new(&rows, features)).unwrap();
+        let base = whole.base_margins();
+        let mut sums: Vec<f64> = base.iter().copied().cycle().take(margins(&whole).len()).collect();
+        for round in 0..count {
+            let one = rounds(Rounds::Within(round..round + 1));
+            assert_eq!(one.tree_count(), whole.output_count());
+            for ((sum, margin), base) in sums.iter_mut().zip(margins(&one)).zip(base.iter().cycle()) {
+                *sum += margin - base;
+            }
+        }
+        assert_close(&sums, &margins(&whole), 1e-12, name);
+    }
+}
+
+#[test]
+fn covers_do_not_say_what_a_split_on_a_combination_expects() {
+    for name in MODELS {
+        for ensemble in both(name) {
+            match ensemble.check_covers() {
+                Ok(()) => assert!(!JOINT.contains(&name)),
+                Err(ModelError::JointSplits) => assert!(JOINT.contains(&name)),
+                Err(error) => panic!("{name}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_refused() {
+    for name in MODELS {
+        assert_cuts_are_refused(name, &content(&format!("catboost/{name}.cbm.gz")), 13);
+        assert_cuts_are_refused(name, &content(&format!("catboost/{name}.json.gz")), 97);
+    }
+}
+
+#[test]
+fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
+    let whole: Value = serde_json::from_slice(&content("catboost/all_combined.json.gz")).unwrap();
+    let statistic = "/features_info/ctrs/0";
+    let table = whole.pointer(&format!("{statistic}/identifier")).unwrap().as_str().unwrap();
+    for (member, value, reason) in [
+        ("ctr_type", json!("Fancy"), "ctr_type: \"Fancy\", where Borders, Buckets"),
+        ("identifier", json!("x"), "a statistic without a table"),
+        ("elements", json!([]), "a statistic of nothing"),
+        ("elements/0/cat_feature_index", json!(9), "9, but the 4 features of categories"),
+        ("elements/0/combination_element", json!("x"), "cat_feature_exact_value is wanted"),
+        ("target_border_idx", json!(7), "counts of each category, where 8 or more are wanted"),
+        ("target_border_idx", json!(-1), "-1 where a count"),
+        ("prior_numerator", json!("x"), "text where a number"),
+        ("borders", json!([]), "but the statistic has"),
+        ("borders/0", json!(17.5), "but the statistic has"),
+    ] {
+        crate::common::assert_refused(&whole, &format!("{statistic}/{member}"), &value, reason);
+    }
+    for (member, value, reason) in [
+        ("hash_stride", json!(1), "rows of 1 are wanted"),
+        ("hash_stride", json!(1000), "rows of 1000 are wanted"),
+        ("hash_map", json!([1, 2, 3]), "a list of hashes and numbers"),
+        ("hash_map", json!(["x", 2, 3]), "a hash is wanted"),
+        ("hash_map", json!(["1", "2", 3]), "a hash or a number is wanted"),
+    ] {
+        let mut damaged = whole.clone();
+        damaged["ctr_data"][table][member] = value;
+        let error = read(&damaged).unwrap_err().to_string();
+        assert!(error.contains(reason), "{member}: {error}");
+    }
+    let mut far = whole.clone();
+    put(&mut far, "/oblivious_trees/0/splits/2/split_index", json!(1_000_000));
+    assert!(read(&far).unwrap_err().to_string().contains("the number of no border"));
+    let mut without = whole.clone();
+    put(&mut without, "/ctr_data", Value::Null);
+    assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
+}
+
+/// Kinds that only training on a graphics card has are those of the other names.
+#[test]
+fn kinds_of_two_names_are_the_same() {
+    let text = String::from_utf8(content("catboost/all_combined.json.gz")).unwrap();
+    let said = json_fixture("catboost/said.json.gz");
+    let renamed = text
+        .replace("\"ctr_type\":\"BinarizedTargetMeanValue\"", "\"ctr_type\":\"FloatTargetMeanValue\"")
+        .replace("\"ctr_type\":\"Counter\"", "\"ctr_type\":\"FeatureFreq\"");
+    assert_ne!(text, renamed);
+    let ensemble = Ensemble::from_bytes(renamed.as_bytes()).unwrap();
+    let rows = coded(&ensemble, &said["all_combined"]["rows"]);
+    let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
+    assert_close(&margins, &numbers(&said["all_combined"]["margins"]), 1e-12, "renamed");
+}
+
+#[test]
+fn a_binary_file_that_is_none_is_refused() {
+    for (bytes, reason) in [
+        (&b"CBM1"[..], "the file ends before its length"),
+        (b"CBM1\x08\0\0\0\0\0", "8 bytes are wanted, but the file has 2 more"),
+        (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "bytes are wanted"),
+        (b"CBM1\x08\0\0\0\0\0\0\0\0\0\0\0", "without a version"),
+        (b"CBM1\x08\0\0\0\xff\xff\xff\x7f\0\0\0\0", "the file is cut or damaged"),
+    ] {
+        let error = crate::common::refusal(bytes);
+        assert!(error.contains(reason), "{error}");
+    }
+    let mut bytes = content("catboost/simple.cbm.gz");
+    let at = bytes.windows(18).position(|window| window == b"FlabuffersModel_v1").unwrap();
+    bytes[at + 17] = b'2';
+    assert!(crate::common::refusal(&bytes).contains("FlabuffersModel_v2"));
+}
