@@ -7,7 +7,7 @@ use apportion_models::{Ensemble, ModelError, Rounds, UnknownWord};
 use serde_json::{Value, json};
 
 use crate::common::{
-    assert_close, assert_cuts_are_refused, content, json_fixture, model, numbers, outputs, put, read,
+    assert_close, assert_cuts_are_refused, coded, content, json_fixture, model, numbers, outputs, put, read,
 };
 
 const MODELS: [&str; 10] = [
@@ -27,19 +27,6 @@ const JOINT: [&str; 3] = ["combined", "combined_classes", "all_combined"];
 
 fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
-}
-
-/// The rows with each category as its code.
-fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
-    let row = |row: &Value| -> Vec<f64> {
-        let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {
-            (Some(words), Value::String(text)) => words.code_of_text(text).unwrap(),
-            (Some(words), cell) => words.code_of_number(cell.as_f64().unwrap()).unwrap(),
-            (None, cell) => cell.as_f64().unwrap_or(f64::NAN),
-        };
-        row.as_array().unwrap().iter().enumerate().map(cell).collect()
-    };
-    rows.as_array().unwrap().iter().flat_map(row).collect()
 }
 
 /// Rows with words, whole numbers, booleans and missing numbers, and with categories that no row of the training had.

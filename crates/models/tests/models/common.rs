@@ -257,6 +257,19 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
+/// Rows of words and numbers with each category as its code.
+pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
+    let row = |row: &Value| -> Vec<f64> {
+        let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {
+            (Some(words), Value::String(text)) => words.code_of_text(text).unwrap(),
+            (Some(words), cell) => words.code_of_number(cell.as_f64().unwrap()).unwrap(),
+            (None, cell) => cell.as_f64().unwrap_or(f64::NAN),
+        };
+        row.as_array().unwrap().iter().enumerate().map(cell).collect()
+    };
+    rows.as_array().unwrap().iter().flat_map(row).collect()
+}
+
 pub fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), wanted.len(), "{what}");
     for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {

@@ -144,6 +144,13 @@ fn feature_paths(ensemble: &Ensemble) -> Result<Vec<Paths>, TreeError> {
             wanted: "explain the model against the rows themselves",
         });
     }
+    if ensemble.joint().is_some() {
+        return Err(TreeError::Unsupported {
+            what: "a compiled background for splits on several features at once, which depend on the rows,"
+                .to_owned(),
+            wanted: "explain the model against the rows themselves",
+        });
+    }
     let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
     let paths = ensemble.trees().iter().enumerate().map(|(tree, parts)| {
         Paths::new(ensemble.nodes_of(parts), &features).ok_or_else(|| TreeError::Unsupported {

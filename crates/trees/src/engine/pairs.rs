@@ -3,6 +3,7 @@
 //! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
 
 use apportion_models::Ensemble;
+use apportion_models::tree::JointTrees;
 
 use super::moments::Moments;
 
@@ -26,8 +27,11 @@ impl Pairs {
         // Players of the path in the order of their first splits, and the way back: what to leave on the way up.
         let mut path: Vec<u32> = Vec::new();
         let mut open: Vec<(usize, usize)> = Vec::new();
-        for tree in ensemble.trees() {
-            let nodes = ensemble.nodes_of(tree);
+        let alone = ensemble.trees().iter().map(|tree| (ensemble, tree));
+        let joint = ensemble.joint().map(JointTrees::ensemble);
+        let joint = joint.into_iter().flat_map(|joint| joint.trees().iter().map(move |tree| (joint, tree)));
+        for (trees, tree) in alone.chain(joint) {
+            let nodes = trees.nodes_of(tree);
             open.push((0, 0));
             while let Some((at, above)) = open.pop() {
                 for left in path.drain(above..) {
@@ -46,11 +50,17 @@ impl Pairs {
                 };
                 if node.is_leaf() {
                     // A linear leaf depends on the features of its model too.
-                    let terms = ensemble.linear_leaf(node).map_or(&[][..], |model| &model.terms);
+                    let terms = trees.linear_leaf(node).map_or(&[][..], |model| &model.terms);
                     terms.iter().for_each(|&(feature, _)| meet(feature as usize));
                     continue;
                 }
-                meet(node.feature());
+                let statistic = ensemble.joint().and_then(|joint| joint.statistic(node.feature()));
+                match statistic {
+                    None => meet(node.feature()),
+                    Some(statistic) => {
+                        statistic.features().iter().for_each(|&feature| meet(feature as usize))
+                    }
+                }
                 open.push((node.right(), path.len()));
                 open.push((node.left(), path.len()));
             }

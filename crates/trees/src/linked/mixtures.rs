@@ -50,6 +50,12 @@ impl<'a> Mixtures<'a> {
                 wanted: "estimate values from Ensemble::linked, or explain the margin",
             });
         }
+        if ensemble.joint().is_some() {
+            return Err(TreeError::Unsupported {
+                what: format!("an exact {} output of splits on several features at once", link.name()),
+                wanted: "estimate values from Ensemble::linked, or explain the margin",
+            });
+        }
         let mut background = Background::rows(background.values(), background.columns())?;
         ensemble.check_rows(background.as_rows(), "background row")?;
         if let Some(weights) = weights {

@@ -50,6 +50,7 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
         choose: Choose,
     ) -> Result<Vec<Way>, TreeError> {
+        self.check_joint()?;
         let ways = self.for_each_tree(request, rows, rows.len(), |task| task.way(choose));
         self.check(&ways, rows.len())?;
         Ok(ways)
@@ -65,6 +66,7 @@ impl InterventionalOracle<'_> {
                 members.map(|&(a, b)| a as usize * players + b as usize).collect()
             }
         };
+        self.add_joint(request, &places, rows, values);
         let keep = self.settings.keep_tables && pairs.is_none();
         let job = Job {
             ensemble: &self.ensemble,
@@ -112,6 +114,7 @@ impl InterventionalOracle<'_> {
         sample: Rows<'_>,
         count: usize,
     ) -> Result<Plan, TreeError> {
+        self.check_joint()?;
         let chosen = self.for_each_tree(request, sample, count, |task| {
             let way = task.way(cost::choose);
             (way, cost::predict(task, way))
@@ -120,9 +123,13 @@ impl InterventionalOracle<'_> {
         self.check(&ways, count)?;
         let trees = |kernel: Kernel| ways.iter().filter(|way| way.kernel() == kernel).count();
         let kernels = Kernel::ALL.map(|kernel| (kernel, trees(kernel)));
-        Ok(Plan {
+        let plan = Plan {
             kernels: kernels.into_iter().filter(|&(_, trees)| trees > 0).collect(),
             seconds: chosen.iter().map(|(_, nanoseconds)| nanoseconds * 1e-9).sum(),
+        };
+        Ok(match self.joint_plan(request, sample, count) {
+            Some(joint) => plan.and(joint),
+            None => plan,
         })
     }
 

@@ -26,7 +26,8 @@
 //! | [tables](crate::engine::tables) | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
 //! All are exact and agree within rounding. Each is written once, over what a leaf gives: [`shares`] to players, to players in groups, or to
-//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`].
+//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`], and
+//! so are those with splits on several features at once, which stand apart from all others, by [`joint`].
 //!
 //! A single background row needs no sums over patterns: that game is a path-dependent one, and [`one_baseline`] has it computed by quadrature
 //! where that is faster.
@@ -46,6 +47,7 @@ pub(crate) mod cohorts;
 pub(crate) mod cost;
 mod explain;
 mod interactions;
+mod joint;
 mod linear;
 mod masks;
 mod one_baseline;

@@ -26,6 +26,7 @@ impl InterventionalOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Option<Attributions>, TreeError> {
         self.ensemble.check_rows(rows, "row")?;
+        self.check_joint()?;
         if self.quadrature_seconds(value, rows, rows.len()).is_none() {
             return Ok(None);
         }
@@ -34,6 +35,8 @@ impl InterventionalOracle<'_> {
         let against = self.baseline.get_or_init(|| AgainstBaseline::new(ensemble, &self.background));
         let mut values = vec![0.0; predictions.len() * ensemble.feature_count()];
         against.explain(ensemble, value, rows, &mut values);
+        let places: Vec<usize> = (0..ensemble.feature_count()).collect();
+        self.add_joint(&self.of_features(value), &places, rows, &mut values);
         Attributions::new(values, self.base.clone(), predictions).map(Some)
     }
 
@@ -45,7 +48,11 @@ impl InterventionalOracle<'_> {
         count: usize,
     ) -> Option<Plan> {
         let seconds = self.quadrature_seconds(value, sample, count)?;
-        Some(Plan { kernels: vec![(Kernel::Quadrature, self.ensemble.tree_count())], seconds })
+        let plan = Plan { kernels: vec![(Kernel::Quadrature, self.ensemble.trees().len())], seconds };
+        Some(match self.joint_plan(&self.of_features(value), sample, count) {
+            Some(joint) => plan.and(joint),
+            None => plan,
+        })
     }
 
     /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be taken.

@@ -8,6 +8,7 @@ use apportion_models::Ensemble;
 use apportion_values::Value;
 
 use super::cohorts::Cohorts;
+use super::joint;
 use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
 use crate::engine::kept::Kept;
@@ -157,7 +158,8 @@ impl<'a> InterventionalOracle<'a> {
 
     /// At least as many as the features of any path and of the model of its leaf.
     pub(super) fn widest(&self) -> usize {
-        (self.ensemble.depth() + self.ensemble.most_terms()).min(self.features.len())
+        let joint = self.ensemble.joint().map_or(0, joint::widest);
+        (self.ensemble.depth() + self.ensemble.most_terms()).max(joint).min(self.features.len())
     }
 }
 

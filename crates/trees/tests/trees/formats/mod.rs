@@ -3,6 +3,7 @@
 //! That files are read exactly, and damaged ones refused, is tested in `apportion-models`.
 
 mod catboost;
+mod catboost_words;
 mod lightgbm;
 mod portable;
 mod scikit_learn;
