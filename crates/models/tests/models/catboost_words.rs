@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, ModelError, Rounds, UnknownWord};
+use apportion_models::{Ensemble, ModelError, ReadOptions, Rounds, UnknownWord};
 use serde_json::{Value, json};
 
 use crate::common::{
@@ -136,7 +136,9 @@ fn a_missing_category_is_the_word_nan() {
 fn rounds_of_trees_on_combinations_are_counted_with_all_others() {
     for name in JOINT {
         let bytes = content(&format!("catboost/{name}.cbm.gz"));
-        let rounds = |rounds| Ensemble::from_bytes_within(&bytes, &rounds).unwrap();
+        let rounds = |rounds: Rounds| {
+            Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(rounds)).unwrap()
+        };
         let whole = rounds(Rounds::All);
         let (count, features) = (whole.round_count(), whole.feature_count());
         assert_eq!(whole.tree_count(), count * whole.output_count());
