@@ -112,3 +112,15 @@ fn damaged_files_are_refused_or_are_models() {
         );
     }
 }
+
+#[test]
+fn documents_that_would_fill_memory_are_refused() {
+    let (list, object) = ("[],".repeat(4_000_000), "{\"a\":0},".repeat(2_000_000));
+    for text in [format!("[{list}0]"), format!("[{object}0]"), format!("{{\"learner\":[{object}0]}}")] {
+        let error = Ensemble::from_bytes(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("in memory"), "{error}");
+    }
+    let nulls = [&b"{i\x01a["[..], &b"Z".repeat(10_000_000), b"]}"].concat();
+    let error = Ensemble::from_bytes(&nulls).unwrap_err().to_string();
+    assert!(error.contains("in memory"), "{error}");
+}

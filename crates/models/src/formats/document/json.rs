@@ -4,12 +4,13 @@
 //! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
 //! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
 
+use super::memory::Memory;
 use super::{MAX_DEPTH, UNUSED, Value, push_element};
 use crate::error::ModelError;
 
 /// Reads a whole document; anything but white space after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
-    let mut reader = Reader { bytes, offset: 0 };
+    let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let value = reader.value(0)?;
     reader.skip_space();
     if reader.offset < bytes.len() {
@@ -21,11 +22,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
 struct Reader<'a> {
     bytes: &'a [u8],
     offset: usize,
+    memory: Memory,
 }
 
 impl<'a> Reader<'a> {
     fn fail<T>(&self, problem: impl Into<String>) -> Result<T, ModelError> {
         Err(ModelError::Json { offset: self.offset, problem: problem.into() })
+    }
+
+    fn take_memory(&mut self, name: Option<&str>) -> Result<(), ModelError> {
+        self.memory.take(name).or_else(|problem| self.fail(problem))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -91,6 +97,7 @@ impl<'a> Reader<'a> {
                 return self.fail("a colon is wanted");
             }
             self.offset += 1;
+            self.take_memory(Some(&name))?;
             let value = self.value(depth + 1)?;
             if !UNUSED.contains(&name.as_str()) {
                 members.push((name, value));
@@ -117,6 +124,9 @@ impl<'a> Reader<'a> {
         }
         loop {
             let element = self.value(depth + 1)?;
+            if !matches!((&list, &element), (Value::Numbers(_), Value::Number(_))) {
+                self.take_memory(None)?;
+            }
             push_element(&mut list, element);
             match self.next()? {
                 b',' => self.offset += 1,

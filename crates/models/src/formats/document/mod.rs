@@ -1,6 +1,7 @@
 //! The document that JSON and UBJ files hold alike, so that one schema reader serves both.
 
 pub(crate) mod json;
+mod memory;
 mod packed;
 pub(crate) mod ubj;
 mod words;

@@ -16,13 +16,14 @@
 //! A length is compared with what is left of the file before anything is allocated for it, and nesting is bounded, so a file that lies
 //! about either is an error and not an exhausted machine.
 
+use super::memory::Memory;
 use super::packed::{Packed, decode, number_size};
 use super::{MAX_DEPTH, Value, push_element};
 use crate::error::ModelError;
 
 /// Reads a whole document; anything after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
-    let mut reader = Reader { bytes, offset: 0 };
+    let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let marker = reader.byte()?;
     let value = reader.value(marker, 0)?;
     if reader.offset < bytes.len() {
@@ -34,6 +35,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
 struct Reader<'a> {
     bytes: &'a [u8],
     offset: usize,
+    memory: Memory,
 }
 
 /// What a container says about itself after its opening marker.
@@ -45,6 +47,10 @@ struct Head {
 impl<'a> Reader<'a> {
     fn fail<T>(&self, problem: impl Into<String>) -> Result<T, ModelError> {
         Err(ModelError::Ubj { offset: self.offset, problem: problem.into() })
+    }
+
+    fn take_memory(&mut self, name: Option<&str>) -> Result<(), ModelError> {
+        self.memory.take(name).or_else(|problem| self.fail(problem))
     }
 
     fn left(&self) -> usize {
@@ -175,6 +181,9 @@ impl<'a> Reader<'a> {
                 break;
             }
             let element = self.value(marker, depth + 1)?;
+            if !matches!((&list, &element), (Value::Numbers(_), Value::Number(_))) {
+                self.take_memory(None)?;
+            }
             push_element(&mut list, element);
             read += 1;
         }
@@ -196,8 +205,11 @@ impl<'a> Reader<'a> {
                 Some(element) => element,
                 None => self.marker()?,
             };
+            self.take_memory(Some(&name))?;
             members.push((name, self.value(marker, depth + 1)?));
         }
+        // Room for members to come would be most of the memory of small objects.
+        members.shrink_to_fit();
         Ok(Value::Object(members))
     }
 }
