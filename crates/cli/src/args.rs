@@ -12,6 +12,7 @@ use crate::groups::{Clustering, Groups};
 use crate::methods::{self, method};
 use crate::output::Format;
 use crate::rounds::rounds;
+use crate::rows::Columns;
 use crate::select::Selection;
 
 #[derive(Debug, Args)]
@@ -43,10 +44,11 @@ pub(crate) struct Explain {
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(crate) value: SolutionConcept,
 
-    /// Which features belong together, by name or number: "age,sex;bmi,bp;5". auto finds groups that depend on each other
+    /// Which features belong together, by name or number: "age,sex;bmi,bp;5", names that hold a comma or semicolon in quotes; or a file
+    /// FILE.json, {"GROUP": ["FEATURE", …], …} or [["FEATURE", …], …]. auto finds groups that depend on each other
     /// (significantly, and at least by 0.1) in the data of --background, else in the rows file; auto=K finds K of them (see also
     /// `apportion groups`)
-    #[arg(long, value_name = "GROUPS|auto|auto=K")]
+    #[arg(long, value_name = "GROUPS|FILE.json|auto|auto=K")]
     pub(crate) groups: Option<Groups>,
 
     /// Which features are next to each other, for l-shapley, c-shapley and myerson: line (as they come), grid=RxC (row by row; grid=RxC,8
@@ -271,7 +273,8 @@ pub(crate) enum Error {
 
 #[derive(Debug, Args)]
 pub(crate) struct FindGroups {
-    /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
+    /// Rows: CSV with a header, a .npy matrix of numbers, Parquet or Arrow (Feather); plain, or packed by gzip or zstd; - is standard
+    /// input. What they are is found from the content
     #[arg(long, value_name = "FILE")]
     pub(crate) rows: PathBuf,
 
@@ -279,9 +282,8 @@ pub(crate) struct FindGroups {
     #[arg(long, value_name = "ROWS")]
     pub(crate) select: Option<Selection>,
 
-    /// Column to set aside, by name or index [default: the one named target, where there is one]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
 
     /// Where to cut: auto (groups whose dependence is significant and at least 0.1) or auto=K (K groups)
     #[arg(long, default_value = "auto", value_name = "auto|auto=K")]
@@ -305,14 +307,13 @@ pub(crate) struct CompileBackground {
     #[command(flatten)]
     pub(crate) model: ModelFile,
 
-    /// The rows of the background: CSV with a header (an empty cell is missing), or a .npy matrix; plain or gzipped. They are read once,
-    /// in pieces, so there may be any number of them
+    /// The rows of the background, in any format that `explain` reads them from; - is standard input. They are read once, in pieces, so
+    /// there may be any number of them
     #[arg(long, value_name = "FILE")]
     pub(crate) background: PathBuf,
 
-    /// Column to set aside, by name or index [default: the one named target, where there is one]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
 
     #[command(flatten)]
     pub(crate) threads: Threads,
@@ -379,7 +380,8 @@ pub(crate) struct Input {
     #[command(flatten)]
     pub(crate) model: ModelFile,
 
-    /// Rows: CSV with a header (an empty cell is missing), or a .npy matrix of float32 or float64; plain or gzipped
+    /// Rows: CSV with a header, a .npy matrix of numbers, Parquet or Arrow (Feather); plain, or packed by gzip or zstd; - is standard
+    /// input. What they are is found from the content
     #[arg(long, value_name = "FILE")]
     pub(crate) rows: PathBuf,
 
@@ -387,9 +389,8 @@ pub(crate) struct Input {
     #[arg(long, value_name = "ROWS")]
     pub(crate) select: Option<Selection>,
 
-    /// Column to set aside, by name or index [default: the one named target, where there is one]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
 }
 
 #[derive(Debug, Args)]

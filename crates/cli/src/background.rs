@@ -121,12 +121,12 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
 
 /// Reads a file of background rows. It need not have the target of the rows, nor the order of their columns.
 fn read(path: &Path, args: &Explain, input: &Input) -> Result<Table> {
-    let of_model = model::wanted(&input.model, args.input.target.as_deref())?;
+    let of_model = model::wanted(&input.model, &args.input.columns)?;
     let (names, named_by) = match of_model.names {
         Some(names) => (Some(names), of_model.named_by),
         None => (input.table.names.as_deref(), "the rows file"),
     };
-    let wanted = Wanted { names, named_by, target_required: false, ..of_model };
+    let wanted = Wanted { names, named_by, named_columns_required: false, ..of_model };
     let table = rows::read(path, &wanted).context("the background cannot be used")?;
     for note in &table.notes {
         eprintln!("note: {}: {note}", path.display());
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn means_leave_missing_cells_out() {
         let values = vec![1.0, f64::NAN, f64::NAN, 4.0, f64::NAN, 2.0, 1.0, f64::NAN, 3.0];
-        let table = Table { names: None, columns: 3, values, notes: vec![] };
+        let table = Table { names: None, columns: 3, values, ids: None, notes: vec![] };
         let means = means(&table);
         assert_eq!([means[0], means[2]], [2.0, 2.5]);
         assert!(means[1].is_nan());

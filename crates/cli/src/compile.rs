@@ -7,7 +7,7 @@ use apportion::{Ensemble, Rows};
 use crate::args::CompileBackground;
 use crate::model;
 use crate::output::Destination;
-use crate::rows::{self, Wanted};
+use crate::rows;
 use crate::threads;
 
 pub(crate) fn run(args: &CompileBackground) -> Result<()> {
@@ -25,10 +25,9 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
 
 fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackground> {
     let mut compiler = BackgroundCompiler::new(model)?;
-    let wanted = model::wanted(model, args.target.as_deref())?;
-    let wanted = Wanted { target_required: args.target.is_some(), ..wanted };
+    let wanted = model::wanted(model, &args.columns)?;
     let mut rows_before = 0;
-    let notes = rows::each_block(&args.background, &wanted, |values| {
+    let notes = rows::open(&args.background)?.each_block(&wanted, |values| -> Result<()> {
         let rows = Rows::new(values, model.feature_count());
         compiler.add(rows, None).with_context(|| match rows_before {
             0 => "the background cannot be used".to_owned(),

@@ -21,12 +21,13 @@ use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::Groups;
-use crate::input::Input;
+use crate::input::{self, Input};
 use crate::interactions;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::plan;
 use crate::rounds;
+use crate::rows;
 use crate::select::Selection;
 use crate::threads;
 use crate::timings::Timings;
@@ -169,7 +170,7 @@ fn request(
         ("rounds of boosting", format!("{:?}", input.model.rounds())),
         ("file of rows", digest_of_file(&args.input.rows)?),
         ("selection of rows", Selection::of(&input.selected).to_string()),
-        ("target", or(args.input.target.clone(), "none")),
+        ("columns of the rows", in_words(&args.input.columns)?),
         ("background", background),
         ("selection of the background", or(background_rows, "all")),
         ("value", args.value.to_string()),
@@ -224,6 +225,12 @@ pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
 /// Refuses options that contradict each other, before anything is read.
 fn check(args: &Explain) -> Result<()> {
     let refuse = |says: String| Err(Usage(says).into());
+    input::check(&args.input, args.output.format)?;
+    if rows::is_standard_input(&args.input.rows) && (args.checkpoint.is_some() || args.resume.is_some()) {
+        return refuse(
+            "--rows -: a run can be resumed only with rows that are in a file; give one".to_owned(),
+        );
+    }
     let (method, value, game) = (args.method, &args.value, game::asked(args).unwrap_or(Game::Marginal));
     if method == Method::Tree && !matches!(game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
@@ -364,6 +371,7 @@ fn attributions(
 ) -> Attributions {
     let attribution = |(&row, explanation): (&usize, Explanation)| Attribution {
         row,
+        id: input.table.ids.as_ref().map(|ids| ids.values[row].clone()),
         explicand: input.table.row(row).to_vec(),
         explanation,
     };

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
     if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
         return Err(Usage("--figure and --out name the same file; give two".to_owned()).into());
     }
-    let table = rows::read_all(&args.rows, args.target.as_deref())?;
+    let table = rows::read(&args.rows, &args.columns.all())?;
     ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());
     let selected = match &args.select {
         Some(selection) => selection.rows(table.len(), "--select", &args.rows.display().to_string())?,

@@ -1,5 +1,6 @@
 //! Groups of features as they are typed, or as they are found in data.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
@@ -8,6 +9,11 @@ use apportion::{Partition, Rows};
 use clap::Args;
 
 use crate::failure::Usage;
+use crate::groups_file;
+use crate::quoted;
+
+/// What separates groups, and features in them.
+const SEPARATORS: [char; 2] = [';', ','];
 
 /// The groups that were asked for, not yet compared with the features.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +22,8 @@ pub(crate) enum Groups {
     Auto(Option<usize>),
     /// Typed: for each group the features, by name or number.
     Given(Vec<Vec<String>>),
+    /// Listed in a JSON file.
+    File(PathBuf),
 }
 
 /// How groups are found in data.
@@ -61,10 +69,14 @@ impl FromStr for Groups {
             }
             _ => {}
         }
-        let group = |group: &str| group.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>();
+        if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+            return Ok(Self::File(PathBuf::from(text)));
+        }
+        let group =
+            |group| quoted::split(group, ',', &SEPARATORS).into_iter().map(quoted::unquoted).collect();
         // A separator at the end is no further group.
         let typed = text.trim_end_matches(';');
-        Ok(Self::Given(typed.split(';').map(group).collect()))
+        Ok(Self::Given(quoted::split(typed, ';', &SEPARATORS).into_iter().map(group).collect()))
     }
 }
 
@@ -79,6 +91,7 @@ impl Groups {
         match self {
             Self::Auto(count) => Ok(find(*count, clustering, &data()?, names.len())?.partition),
             Self::Given(groups) => given(groups, names),
+            Self::File(path) => given(&groups_file::read(path)?, names),
         }
     }
 }
@@ -103,13 +116,12 @@ pub(crate) fn find(
     clustering.fit(Rows::new(data, columns)).context("no groups can be found in the data")
 }
 
-/// The option that gives these groups: features by name, or by number where a name would be read as something else.
+/// The option that gives these groups: features by name, or by number where several have the name or it is empty.
 pub(crate) fn typed(groups: &[Vec<usize>], names: &[String]) -> String {
     let feature = |&feature: &usize| {
         let name = &names[feature];
-        let can_be_typed = !name.is_empty() && name.trim() == name && !name.contains([',', ';']);
         let is_unique = names.iter().filter(|other| *other == name).count() == 1;
-        if can_be_typed && is_unique { name.clone() } else { feature.to_string() }
+        if is_unique && !name.is_empty() { quoted::typed(name, &SEPARATORS) } else { feature.to_string() }
     };
     let group = |group: &Vec<usize>| group.iter().map(feature).collect::<Vec<_>>().join(",");
     groups.iter().map(group).collect::<Vec<_>>().join(";")
@@ -178,7 +190,7 @@ mod tests {
         let wanted = vec![vec![3, 1], vec![0], vec![2]];
         for names in [
             ["age", "sex", "0", "bmi"],
-            ["a;b", "c,d", "e", "x y "],
+            ["a;b", "c,d", "\"e\"", "x y "],
             ["a", "a", "b", ""],
             ["3", "2", "1", "0"],
         ] {

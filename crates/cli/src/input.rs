@@ -4,8 +4,19 @@ use anyhow::Result;
 use apportion::Ensemble;
 
 use crate::args;
+use crate::failure::Usage;
 use crate::model;
+use crate::output::Format;
 use crate::rows::{self, Table};
+
+/// Refuses what does not go together, before anything is read.
+pub(crate) fn check(args: &args::Input, format: Format) -> Result<()> {
+    if args.columns.id.is_some() && format == Format::Npy {
+        let says = "--format npy holds numbers alone, and no --id; leave one of them out";
+        return Err(Usage(says.to_owned()).into());
+    }
+    Ok(())
+}
 
 /// A model and rows for it.
 pub(crate) struct Input {
@@ -20,7 +31,7 @@ impl Input {
     /// Reads what the options name.
     pub(crate) fn read(args: &args::Input) -> Result<Self> {
         let model = model::read(&args.model)?;
-        let table = rows::read(&args.rows, &model::wanted(&model, args.target.as_deref())?)?;
+        let table = rows::read(&args.rows, &model::wanted(&model, &args.columns)?)?;
         for note in &table.notes {
             eprintln!("note: {}: {note}", args.rows.display());
         }

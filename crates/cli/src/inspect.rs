@@ -12,7 +12,7 @@ use crate::failure::Usage;
 use crate::model;
 use crate::output::{Destination, Facts, Format};
 use crate::rounds;
-use crate::rows;
+use crate::rows::{self, Columns};
 
 /// Numbers of rows for which plans are told: one, a small table, many.
 const ROWS: [usize; 3] = [1, 1000, 100_000];
@@ -71,7 +71,8 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
 fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     let says = || format!("cannot read the background {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
-    let wanted = model::wanted(model, None)?;
+    let columns = Columns::default();
+    let wanted = model::wanted(model, &columns)?;
     if CompiledBackground::is_one(&bytes) {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // A plan without the walk does not look at the rows, only at their number.

@@ -14,7 +14,7 @@ use crate::groups::Groups;
 use crate::input::Input;
 use crate::output::{Destination, Interactions};
 use crate::timings::Timings;
-use crate::{game, model, threads};
+use crate::{game, model, rows, threads};
 
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
@@ -63,7 +63,7 @@ pub(crate) fn run(
         .check(input.table.columns, partition.as_ref())
         .map_err(|error| Usage(format!("--value: {error}")))?;
     let explicands = input.table.gather(&input.selected);
-    let rows = Rows::new(&explicands, input.table.columns);
+    let explicands = Rows::new(&explicands, input.table.columns);
     let value = match (&args.value, &partition) {
         (SolutionConcept::Quotient(value), Some(partition)) => {
             Value::quotient(value.clone(), partition.clone())
@@ -73,7 +73,7 @@ pub(crate) fn run(
     };
     let game = game::chosen(args, &input.model);
     let explainer = explainer(args, game, input)?.value(value);
-    let found = threads::run(&args.threads, || explainer.interactions(form.diagonal(), rows))??;
+    let found = threads::run(&args.threads, || explainer.interactions(form.diagonal(), explicands))??;
     game::note_what_was_chosen(args, game, input);
     let explained = Instant::now();
     let results = Interactions {
@@ -91,6 +91,7 @@ pub(crate) fn run(
             _ => features,
         },
         outputs: input.model.output_count(),
+        ids: rows::ids_of(&input.table, &input.selected),
         rows: input.selected.clone(),
         base: found.base,
         predictions: found.predictions,

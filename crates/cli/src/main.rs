@@ -5,7 +5,7 @@
 //! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `graph`, `explainer` | what they read, and make of it |
+//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
 //! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
@@ -26,6 +26,7 @@ mod find_groups;
 mod game;
 mod graph;
 mod groups;
+mod groups_file;
 mod input;
 mod inspect;
 mod interactions;
@@ -36,6 +37,7 @@ mod model;
 mod output;
 mod plan;
 mod predict;
+mod quoted;
 mod rounds;
 mod rows;
 mod select;

@@ -5,7 +5,7 @@ use apportion::{Ensemble, ReadOptions};
 
 use crate::args::ModelFile;
 use crate::rounds;
-use crate::rows::{Table, Wanted};
+use crate::rows::{Columns, Table, Wanted};
 
 /// Reads a model file, or the rounds of boosting of it that were asked for.
 pub(crate) fn read(ModelFile { path, trees, most_features }: &ModelFile) -> Result<Ensemble> {
@@ -24,16 +24,9 @@ pub(crate) fn read(ModelFile { path, trees, most_features }: &ModelFile) -> Resu
 }
 
 /// What a file of rows must hold for `model`.
-pub(crate) fn wanted<'a>(model: &'a Ensemble, target: Option<&'a str>) -> Result<Wanted<'a>> {
-    let count = model.feature_count();
-    ensure!(count > 0, "the model has no features; there is nothing to read rows for");
-    Ok(Wanted {
-        names: model.feature_names(),
-        named_by: "the model",
-        count: Some(count),
-        target,
-        target_required: true,
-    })
+pub(crate) fn wanted<'a>(model: &'a Ensemble, columns: &'a Columns) -> Result<Wanted<'a>> {
+    ensure!(model.feature_count() > 0, "the model has no features; there is nothing to read rows for");
+    Ok(columns.wanted(model))
 }
 
 /// The names of the features: the model's, else those of the rows, else f0, f1, …

@@ -5,19 +5,21 @@ use apportion::games::parallel;
 use apportion::{Model, Rows};
 
 use crate::args::{Predict, Space};
-use crate::input::Input;
+use crate::input::{self, Input};
 use crate::output::{Destination, Predictions};
+use crate::rows;
 use crate::threads;
 
 /// Rows that one thread predicts at a time.
 const BLOCK: usize = 256;
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
+    input::check(&args.input, args.output.format)?;
     let destination =
         Destination::new(args.output.out.as_deref(), &[&args.input.model.path, &args.input.rows])?;
     let input = Input::read(&args.input)?;
     let (columns, outputs) = (input.table.columns, input.model.outputs());
-    let rows = input.table.gather(&input.selected);
+    let gathered = input.table.gather(&input.selected);
     let mut margins = vec![0.0; input.selected.len() * outputs];
     let linked = match args.space {
         Space::Margin => None,
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         None => &input.model,
     };
     let predicted = threads::run(&args.threads, || {
-        let blocks = margins.chunks_mut(BLOCK * outputs).zip(rows.chunks(BLOCK * columns));
+        let blocks = margins.chunks_mut(BLOCK * outputs).zip(gathered.chunks(BLOCK * columns));
         parallel::try_map(blocks, |(margins, rows)| model.predict(Rows::new(rows, columns), margins))
     })?;
     if let Err(error) = predicted {
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
         bail!("the model says {} for row {}; check the model", margins[at], input.selected[at / outputs]);
     }
-    let results = Predictions { outputs, rows: input.selected, margins };
+    let ids = rows::ids_of(&input.table, &input.selected);
+    let results = Predictions { outputs, ids, rows: input.selected, margins };
     destination.write(|out| results.write(args.output.format, out))
 }

@@ -273,7 +273,7 @@ impl Divided {
             groups: None,
             about: facts,
             outputs: self.explanation.outputs(),
-            rows: vec![Attribution { row: 0, explicand: inputs, explanation: self.explanation }],
+            rows: vec![Attribution { row: 0, id: None, explicand: inputs, explanation: self.explanation }],
         })
     }
 

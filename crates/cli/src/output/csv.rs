@@ -12,7 +12,9 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
     let several = results.outputs > 1;
     let with_errors = results.are_estimates();
 
-    let mut header = vec!["row".to_owned()];
+    let with_ids = results.rows.iter().any(|row| row.id.is_some());
+    let mut header = Vec::from_iter(with_ids.then(|| "id".to_owned()));
+    header.push("row".to_owned());
     header.extend(several.then(|| "output".to_owned()));
     header.extend(["base".to_owned(), "prediction".to_owned()]);
     let players = results.player_names();
@@ -31,7 +33,8 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             let of_output = |numbers: &[f64]| -> Vec<String> {
                 numbers.iter().skip(output).step_by(results.outputs).copied().map(cell).collect()
             };
-            let mut line = vec![row.row.to_string()];
+            let mut line = Vec::from_iter(row.id.clone());
+            line.push(row.row.to_string());
             line.extend(several.then(|| output.to_string()));
             line.extend([cell(explanation.base[output]), cell(explanation.prediction[output])]);
             line.extend(of_output(&explanation.values));
@@ -59,15 +62,17 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
 pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
     let (players, outputs) = (results.players.len(), results.outputs);
-    let mut header = vec!["row".to_owned()];
+    let mut header = Vec::from_iter(results.ids.is_some().then(|| "id".to_owned()));
+    header.push("row".to_owned());
     header.extend((outputs > 1).then(|| "output".to_owned()));
     header.extend(["base", "prediction", "of"].map(str::to_owned));
     header.extend(results.players.iter().cloned());
     record(&mut table, &header)?;
-    for (row, predictions, matrix) in results.matrices() {
+    for (row, id, predictions, matrix) in results.matrices() {
         for (output, (&base, &prediction)) in results.base.iter().zip(predictions).enumerate() {
             for (player, line) in results.players.iter().zip(matrix.chunks_exact(players * outputs)) {
-                let mut cells = vec![row.to_string()];
+                let mut cells = Vec::from_iter(id.map(str::to_owned));
+                cells.push(row.to_string());
                 cells.extend((outputs > 1).then(|| output.to_string()));
                 cells.extend([cell(base), cell(prediction), player.clone()]);
                 cells.extend(line.iter().skip(output).step_by(outputs).copied().map(cell));
@@ -81,8 +86,9 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
     let mut table = ::csv::Writer::from_writer(out);
     record(&mut table, results.header())?;
-    for (row, margins) in results.rows.iter().zip(results.margins.chunks_exact(results.outputs)) {
-        record(&mut table, std::iter::once(row.to_string()).chain(margins.iter().copied().map(cell)))?;
+    for (row, id, margins) in results.each() {
+        let cells = id.map(str::to_owned).into_iter().chain([row.to_string()]);
+        record(&mut table, cells.chain(margins.iter().copied().map(cell)))?;
     }
     Ok(table.flush()?)
 }

@@ -84,14 +84,17 @@ impl Serialize for Matrices<'_> {
         #[derive(Serialize)]
         struct Row<'a> {
             row: usize,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a str>,
             base: Outputs<'a>,
             prediction: Outputs<'a>,
             values: Matrix<'a>,
         }
         let Self(results) = self;
         let (outputs, line) = (results.outputs, results.players.len() * results.outputs);
-        serializer.collect_seq(results.matrices().map(|(row, prediction, numbers)| Row {
+        serializer.collect_seq(results.matrices().map(|(row, id, prediction, numbers)| Row {
             row,
+            id,
             base: Outputs(&results.base),
             prediction: Outputs(prediction),
             values: Matrix { line, outputs, numbers },
@@ -124,13 +127,13 @@ pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<
     #[derive(Serialize)]
     struct Prediction<'a> {
         row: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
         prediction: Outputs<'a>,
     }
     let predictions = results
-        .rows
-        .iter()
-        .zip(results.margins.chunks_exact(results.outputs))
-        .map(|(&row, margins)| Prediction { row, prediction: Outputs(margins) })
+        .each()
+        .map(|(row, id, margins)| Prediction { row, id, prediction: Outputs(margins) })
         .collect();
     line(&Document { outputs: results.outputs, predictions }, out)
 }
@@ -165,6 +168,8 @@ impl Serialize for Rows<'_, Attribution> {
         #[derive(Serialize)]
         struct Row<'a> {
             row: usize,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a str>,
             base: Outputs<'a>,
             prediction: Outputs<'a>,
             values: Players<'a>,
@@ -176,10 +181,11 @@ impl Serialize for Rows<'_, Attribution> {
             certificate: Option<Certified<'a>>,
         }
         let mut rows = serializer.serialize_seq(Some(self.0.len()))?;
-        for Attribution { row, explanation, .. } in self.0 {
+        for Attribution { row, id, explanation, .. } in self.0 {
             let outputs = explanation.outputs();
             rows.serialize_element(&Row {
                 row: *row,
+                id: id.as_deref(),
                 base: Outputs(&explanation.base),
                 prediction: Outputs(&explanation.prediction),
                 values: Players { outputs, numbers: &explanation.values },

@@ -33,6 +33,8 @@ pub(crate) struct Attributions {
 pub(crate) struct Attribution {
     /// Index in the file of rows.
     pub(crate) row: usize,
+    /// What the file calls it, where that was asked for.
+    pub(crate) id: Option<String>,
     /// Its n features; empty where they are no numbers that tell a reader something.
     pub(crate) explicand: Vec<f64>,
     pub(crate) explanation: Explanation,
@@ -53,6 +55,8 @@ pub(crate) struct Interactions {
     pub(crate) outputs: usize,
     /// Indices in the file of rows.
     pub(crate) rows: Vec<usize>,
+    /// What the file calls them, where that was asked for.
+    pub(crate) ids: Option<Vec<String>>,
     /// Per output.
     pub(crate) base: Vec<f64>,
     /// Rows × k.
@@ -68,6 +72,8 @@ pub(crate) struct Predictions {
     pub(crate) outputs: usize,
     /// Indices in the file of rows.
     pub(crate) rows: Vec<usize>,
+    /// What the file calls them, where that was asked for.
+    pub(crate) ids: Option<Vec<String>>,
     /// Margins: rows × k, row-major.
     pub(crate) margins: Vec<f64>,
 }
@@ -96,23 +102,37 @@ impl Attributions {
 }
 
 impl Interactions {
-    /// Of each row: its index in the file, its predictions and its matrix.
-    pub(super) fn matrices(&self) -> impl Iterator<Item = (usize, &[f64], &[f64])> {
+    /// Of each row: its index in the file, its id, its predictions and its matrix.
+    pub(super) fn matrices(&self) -> impl Iterator<Item = (usize, Option<&str>, &[f64], &[f64])> {
         let size = self.players.len() * self.players.len() * self.outputs;
         let matrices = self.values.chunks_exact(size.max(1));
         let rows = self.rows.iter().zip(self.predictions.chunks_exact(self.outputs)).zip(matrices);
-        rows.map(|((&row, prediction), matrix)| (row, prediction, matrix))
+        rows.enumerate().map(|(index, ((&row, prediction), matrix))| {
+            (row, id_at(self.ids.as_deref(), index), prediction, matrix)
+        })
     }
 }
 
+/// The id of a row, where there are any.
+fn id_at(ids: Option<&[String]>, index: usize) -> Option<&str> {
+    ids?.get(index).map(String::as_str)
+}
+
 impl Predictions {
-    /// The names of the columns of CSV and tables: the row, then each output.
+    /// Of each row: its index in the file, its id and its margins.
+    pub(super) fn each(&self) -> impl Iterator<Item = (usize, Option<&str>, &[f64])> {
+        let rows = self.rows.iter().zip(self.margins.chunks_exact(self.outputs));
+        rows.enumerate().map(|(index, (&row, margins))| (row, id_at(self.ids.as_deref(), index), margins))
+    }
+
+    /// The names of the columns of CSV and tables: the id where there are any, the row, then each output.
     pub(super) fn header(&self) -> Vec<String> {
         let predictions = match self.outputs {
             1 => vec!["prediction".to_owned()],
             outputs => (0..outputs).map(|output| format!("prediction {output}")).collect(),
         };
-        std::iter::once("row".to_owned()).chain(predictions).collect()
+        let id = self.ids.is_some().then(|| "id".to_owned());
+        id.into_iter().chain(["row".to_owned()]).chain(predictions).collect()
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             let errors = explanation.std_errors.as_deref().filter(|_| results.are_estimates()).map(of_output);
 
             let numbers = [explanation.base[output], explanation.prediction[output]];
-            heading(row.row, (results.outputs > 1).then_some(output), numbers, out)?;
+            heading(row.row, row.id.as_deref(), (results.outputs > 1).then_some(output), numbers, out)?;
             if let Some(certificate) = &explanation.certificate {
                 let tolerance = digits(certificate.tolerances[output]);
                 let bound = certificate.error_bounds.as_ref().map_or_else(
@@ -83,10 +83,10 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
 pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
     let (players, outputs) = (results.players.len(), results.outputs);
     writeln!(out, "interactions ({}) of {} values, {} game", results.form, results.value, results.game)?;
-    for (row, prediction, matrix) in results.matrices() {
+    for (row, id, prediction, matrix) in results.matrices() {
         for output in 0..outputs {
             let numbers = [results.base[output], prediction[output]];
-            heading(row, (outputs > 1).then_some(output), numbers, out)?;
+            heading(row, id, (outputs > 1).then_some(output), numbers, out)?;
             let at = |i: usize, j: usize| matrix[(i * players + j) * outputs + output];
             let mut pairs: Vec<(usize, usize)> =
                 (0..players).flat_map(|i| (i..players).map(move |j| (i, j))).collect();
@@ -113,9 +113,9 @@ pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Resul
 }
 
 pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
-    let rows = results.rows.iter().zip(results.margins.chunks_exact(results.outputs));
-    let lines = rows.map(|(row, margins)| {
-        std::iter::once(row.to_string()).chain(margins.iter().copied().map(digits)).collect()
+    let lines = results.each().map(|(row, id, margins)| {
+        let start = id.map(str::to_owned).into_iter().chain([row.to_string()]);
+        start.chain(margins.iter().copied().map(digits)).collect()
     });
     aligned(&std::iter::once(results.header()).chain(lines).collect::<Vec<_>>(), LastColumn::Numbers, out)
 }
@@ -141,10 +141,17 @@ pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
 }
 
 /// The line above what is told of a row, or of one of its outputs where there are several.
-fn heading(row: usize, output: Option<usize>, numbers: [f64; 2], out: &mut dyn Write) -> Result<()> {
+fn heading(
+    row: usize,
+    id: Option<&str>,
+    output: Option<usize>,
+    numbers: [f64; 2],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let id = id.map_or_else(String::new, |id| format!(" ({id})"));
     let output = output.map_or_else(String::new, |output| format!(", output {output}"));
     let [base, prediction] = numbers.map(digits);
-    Ok(writeln!(out, "\nrow {row}{output}: base {base}, prediction {prediction}")?)
+    Ok(writeln!(out, "\nrow {row}{id}{output}: base {base}, prediction {prediction}")?)
 }
 
 /// What the last column of a table holds.

@@ -59,7 +59,7 @@ impl Words {
     pub const NO_CATEGORY: f64 = -1.0;
 
     /// Categories with the codes 0, 1, 2, …
-    pub(crate) fn new(list: Vec<Category>, unknown: UnknownWord) -> Self {
+    pub fn new(list: Vec<Category>, unknown: UnknownWord) -> Self {
         let (mut texts, mut numbers) = (HashMap::new(), HashMap::new());
         for (code, category) in list.iter().enumerate() {
             // Of equal categories the first counts, as where a list is searched.

@@ -1,0 +1,133 @@
+//! Rows on the command line: where they come from, and what is said of their columns.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use apportion::Ensemble;
+use apportion_rows::{Sentinel, Source};
+use clap::Args;
+use serde::{Serialize, Serializer};
+
+use crate::failure::Usage;
+use crate::quoted;
+
+pub(crate) use apportion_rows::{Ids, Table, Wanted};
+
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// What the columns of files of rows mean.
+#[derive(Debug, Default, Args, Serialize)]
+pub(crate) struct Columns {
+    /// Column to set aside, by name or index [default: the one named target, where there is one]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+
+    /// Column that says which row is which, by name or index: set aside unless it is a feature, and written beside the results
+    #[arg(long, value_name = "COLUMN")]
+    #[serde(skip)]
+    pub(crate) id: Option<String>,
+
+    /// Columns to leave out, by name or index: "unnamed,notes"; a name that holds a comma in quotes. May be given several times
+    #[arg(long, value_name = "COLUMNS", value_parser = names)]
+    ignore: Vec<Names>,
+
+    /// A value that stands for a missing one, such as -999, beside an empty cell and the usual words (NA, NaN, null, None, ?, …). May be
+    /// given several times
+    #[arg(long, value_name = "VALUE", value_parser = sentinel, allow_negative_numbers = true)]
+    #[serde(serialize_with = "sentinels")]
+    missing: Vec<Sentinel>,
+
+    /// What separates the cells of CSV: one character, or tab [default: comma, semicolon, tab or pipe, as the header tells]
+    #[arg(long, value_name = "C", value_parser = separator)]
+    separator: Option<u8>,
+
+    /// Bytes that packed rows may unpack to [default: 200 times their size, at least 256 MiB]
+    #[arg(long, value_name = "BYTES")]
+    #[serde(skip)]
+    unpacked_limit: Option<u64>,
+}
+
+/// Names as they are typed in one argument.
+#[derive(Debug, Clone, Serialize)]
+struct Names(Vec<String>);
+
+fn names(text: &str) -> Result<Names, String> {
+    Ok(Names(quoted::split(text, ',', &[',']).into_iter().map(quoted::unquoted).collect()))
+}
+
+fn sentinel(text: &str) -> Result<Sentinel, std::convert::Infallible> {
+    text.parse()
+}
+
+fn sentinels<S: Serializer>(sentinels: &[Sentinel], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(sentinels.iter().map(|sentinel| match sentinel {
+        Sentinel::Number(number) => number.to_string(),
+        Sentinel::Text(text) => text.clone(),
+    }))
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
+        _ => Err(format!("{text:?} separates no cells; give one character, such as \";\", or tab")),
+    }
+}
+
+impl Columns {
+    /// What is wanted of rows for `model`.
+    pub(crate) fn wanted<'a>(&'a self, model: &'a Ensemble) -> Wanted<'a> {
+        Wanted {
+            names: model.feature_names(),
+            named_by: "the model",
+            names_are_rewritten: model.origin().format.starts_with("LightGBM"),
+            count: Some(model.feature_count()),
+            words: (0..model.feature_count()).map(|feature| model.words(feature)).collect(),
+            ..self.all()
+        }
+    }
+
+    /// All columns but those that are set aside.
+    pub(crate) fn all(&self) -> Wanted<'_> {
+        Wanted {
+            target: self.target.as_deref(),
+            id: self.id.as_deref(),
+            ignored: self.ignore.iter().flat_map(|Names(names)| names).map(String::as_str).collect(),
+            named_columns_required: true,
+            missing: &self.missing,
+            separator: self.separator,
+            unpacked_limit: self.unpacked_limit,
+            ..Wanted::default()
+        }
+    }
+}
+
+/// Opens a file of rows, or standard input where `-` is in its place.
+pub(crate) fn open(path: &Path) -> Result<Source<'static>> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    if !is_standard_input(path) {
+        return Ok(Source::open(path)?);
+    }
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        let says = "standard input (-) can be read once only; give the name of a file for one of them";
+        return Err(Usage(says.to_owned()).into());
+    }
+    Ok(Source::stream("standard input", std::io::stdin().lock()))
+}
+
+/// Reads the features that `wanted` asks for from a file, or from standard input.
+pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
+    Ok(open(path)?.read(wanted)?)
+}
+
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+/// The ids of the rows that are meant, where there are any.
+pub(crate) fn ids_of(table: &Table, rows: &[usize]) -> Option<Vec<String>> {
+    let Ids { values, .. } = table.ids.as_ref()?;
+    Some(rows.iter().map(|&row| values[row].clone()).collect())
+}

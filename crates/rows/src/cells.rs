@@ -1,0 +1,329 @@
+//! How the cells of a feature become numbers: what is missing, what is a category, what is refused.
+//!
+//! | the cell | of a feature with categories | of any other feature |
+//! |---|---|---|
+//! | equals a sentinel | missing | missing |
+//! | a word | the code of that category; else missing, if it is a usual word for that; else the code of the number or boolean that it reads as; else unknown | the number it reads as; missing; `True` is 1 and `False` 0; else refused |
+//! | a number | the code of that category; else that of the word it is written as; else unknown | itself |
+//! | true or false | the code of 1 or 0; else that of the word; else unknown | 1 or 0 |
+//!
+//! A matrix without names holds codes: it goes by [`Feature::code`].
+
+use apportion_models::{Category, UnknownWord, Words};
+
+use crate::error::{Result, RowsError};
+use crate::nearest::nearest;
+use crate::wanted::{Sentinel, Wanted};
+
+/// The words that stand for a missing value where no category is called so: those of pandas, and `?`.
+const MISSING: [&str; 20] = [
+    "#N/A N/A", "#N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "?",
+];
+
+/// A feature of a file.
+pub(crate) struct Feature<'a> {
+    words: Option<&'a Words>,
+    sentinels: &'a [Sentinel],
+    /// As the file calls it; its number where there are no names.
+    name: String,
+    /// Cells that are no known category, and the first of them.
+    unknown: Option<(usize, String)>,
+}
+
+impl<'a> Feature<'a> {
+    /// The features of `wanted`, which the file calls `names`.
+    pub(crate) fn all(names: impl IntoIterator<Item = String>, wanted: &Wanted<'a>) -> Vec<Self> {
+        let feature = |(feature, name)| Self {
+            words: wanted.words_of(feature),
+            sentinels: wanted.missing,
+            name,
+            unknown: None,
+        };
+        names.into_iter().enumerate().map(feature).collect()
+    }
+
+    /// Whether numbers are taken as they are, so that a whole column may be copied.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn takes_numbers_as_they_are(&self) -> bool {
+        self.words.is_none() && self.sentinels.is_empty()
+    }
+
+    /// The number of a cell of text that stands at `place`.
+    #[inline]
+    pub(crate) fn text(&mut self, cell: &str, place: impl Fn() -> String) -> Result<f64> {
+        let text = cell.trim();
+        if self.words.is_some() {
+            return self.word(cell, text, place);
+        }
+        match text.parse::<f64>() {
+            Ok(value) => self.code(value, place),
+            Err(_) => self.no_number(text, place),
+        }
+    }
+
+    /// A cell of a feature without categories that does not read as a number.
+    #[cold]
+    fn no_number(&self, text: &str, place: impl Fn() -> String) -> Result<f64> {
+        if text.is_empty() || self.is_sentinel(text) || MISSING.contains(&text) {
+            return Ok(f64::NAN);
+        }
+        if let Some(value) = boolean(text) {
+            return Ok(value);
+        }
+        let problem = if is_decimal_comma(text) {
+            format!("is {text:?}: write decimal points, as in {:?}", text.replacen(',', ".", 1))
+        } else {
+            format!(
+                "is {text:?}, which is not a number, and the model has no categories for this column; give the number or code that it was \
+                 trained on, leave the cell empty where the value is missing, or say what stands for missing by --missing {text:?}"
+            )
+        };
+        Err(RowsError::Cell { place: place(), problem })
+    }
+
+    /// A cell of text of a feature with categories.
+    fn word(&mut self, cell: &str, text: &str, place: impl Fn() -> String) -> Result<f64> {
+        let Some(words) = self.words else { return Ok(f64::NAN) };
+        if self.is_sentinel(text) {
+            return Ok(f64::NAN);
+        }
+        if let Some(code) = words.code_of_text(cell).or_else(|| words.code_of_text(text)) {
+            return Ok(code);
+        }
+        if text.is_empty() || MISSING.contains(&text) {
+            return Ok(f64::NAN);
+        }
+        let number = text.parse().ok().or_else(|| boolean(text));
+        match number.and_then(|number| words.code_of_number(number)) {
+            Some(code) => Ok(code),
+            None => self.unknown(words, text, place),
+        }
+    }
+
+    /// The number of a cell that is a number, of a column that has a name.
+    #[cfg(any(feature = "columnar", test))]
+    #[inline]
+    pub(crate) fn number(&mut self, value: f64, place: impl Fn() -> String) -> Result<f64> {
+        let Some(words) = self.words else { return self.code(value, place) };
+        if value.is_nan() || self.is_sentinel_number(value) {
+            return Ok(f64::NAN);
+        }
+        let by_text = || {
+            let text = format!("{value}");
+            // As Python writes a whole number that is a float.
+            words.code_of_text(&text).or_else(|| words.code_of_text(&format!("{text}.0")))
+        };
+        match words.code_of_number(value).or_else(by_text) {
+            Some(code) => Ok(code),
+            None => self.unknown(words, &format!("{value}"), place),
+        }
+    }
+
+    /// The number of a cell that is true or false.
+    #[cfg(any(feature = "columnar", test))]
+    pub(crate) fn boolean(&mut self, value: bool, place: impl Fn() -> String) -> Result<f64> {
+        let number = f64::from(u8::from(value));
+        let Some(words) = self.words else { return self.code(number, place) };
+        let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
+        let by_text = || texts.iter().find_map(|text| words.code_of_text(text));
+        match words.code_of_number(number).or_else(by_text) {
+            Some(code) => Ok(code),
+            None => self.unknown(words, texts[0], place),
+        }
+    }
+
+    /// A number that is taken as it is: a feature without categories, or a code.
+    #[inline]
+    pub(crate) fn code(&self, value: f64, place: impl Fn() -> String) -> Result<f64> {
+        if value.is_infinite() {
+            let problem = format!("is {value}; give a finite number, or leave the value missing");
+            return Err(RowsError::Cell { place: place(), problem });
+        }
+        Ok(if self.is_sentinel_number(value) { f64::NAN } else { value })
+    }
+
+    #[inline]
+    fn is_sentinel_number(&self, value: f64) -> bool {
+        self.sentinels.iter().any(|sentinel| matches!(sentinel, Sentinel::Number(number) if *number == value))
+    }
+
+    fn is_sentinel(&self, text: &str) -> bool {
+        self.sentinels.iter().any(|sentinel| match sentinel {
+            Sentinel::Text(word) => word == text,
+            Sentinel::Number(number) => text.parse() == Ok(*number),
+        })
+    }
+
+    /// A cell that is no category of the model.
+    #[cold]
+    fn unknown(&mut self, words: &Words, word: &str, place: impl Fn() -> String) -> Result<f64> {
+        if words.unknown() == UnknownWord::Missing {
+            let (cells, _) = self.unknown.get_or_insert_with(|| (0, word.to_owned()));
+            *cells += 1;
+            return Ok(f64::NAN);
+        }
+        let texts: Vec<String> = words.list().iter().map(in_words).collect();
+        let meant = match nearest(word, texts.iter().map(String::as_str)) {
+            Some(category) => format!("the nearest is {category:?}"),
+            None => format!("there are {}", list_of_categories(&texts)),
+        };
+        let problem = format!(
+            "is {word:?}, which is no category of this column in training; {meant}: give one of them, leave the cell empty where the \
+             value is missing, or take all such cells for missing by --missing {word:?}"
+        );
+        Err(RowsError::Cell { place: place(), problem })
+    }
+
+    /// What the reader of the results should know of the cells.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (cells, first) = self.unknown.as_ref()?;
+        let (cells, are) =
+            if *cells == 1 { ("1 cell".to_owned(), "is") } else { (format!("{cells} cells"), "are") };
+        Some(format!(
+            "column {:?}: {cells} {are} no category of the model and taken as missing, as its library does; the first is {first:?}",
+            self.name
+        ))
+    }
+}
+
+/// A category as text.
+fn in_words(category: &Category) -> String {
+    match category {
+        Category::Text(text) => text.clone(),
+        Category::Number(number) => number.to_string(),
+    }
+}
+
+fn list_of_categories(texts: &[String]) -> String {
+    crate::nearest::list(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// `True` and `False` as numbers.
+fn boolean(text: &str) -> Option<f64> {
+    if text.eq_ignore_ascii_case("true") {
+        Some(1.0)
+    } else if text.eq_ignore_ascii_case("false") {
+        Some(0.0)
+    } else {
+        None
+    }
+}
+
+/// Whether a text would be a number if its only comma were a point.
+fn is_decimal_comma(text: &str) -> bool {
+    text.matches(',').count() == 1 && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(unknown: UnknownWord) -> Words {
+        let text = |text: &str| Category::Text(text.to_owned());
+        Words::new(
+            vec![text("red"), text("NA"), text("3"), Category::Number(7.0), Category::Number(1.0)],
+            unknown,
+        )
+    }
+
+    fn place() -> String {
+        "row 4, column 2 \"colour\"".to_owned()
+    }
+
+    fn feature<'a>(words: Option<&'a Words>, sentinels: &'a [Sentinel]) -> Feature<'a> {
+        Feature { words, sentinels, name: "colour".to_owned(), unknown: None }
+    }
+
+    /// A cell of text as a number; −1 where it is missing.
+    fn text(feature: &mut Feature<'_>, cell: &str) -> Result<f64> {
+        feature.text(cell, place).map(|value| if value.is_nan() { -1.0 } else { value })
+    }
+
+    #[test]
+    fn numbers_booleans_and_words_for_missing_are_understood_without_categories() {
+        let mut plain = feature(None, &[]);
+        for (cell, wanted) in
+            [("1.5", 1.5), (" -2e3 ", -2000.0), ("TRUE", 1.0), ("False", 0.0), ("true", 1.0)]
+        {
+            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+        }
+        for cell in MISSING.iter().chain(&["", "  ", "NAN", "?"]) {
+            assert_eq!(text(&mut plain, cell).unwrap(), -1.0, "{cell}");
+        }
+        for (cell, says) in [
+            ("tall", "\"tall\", which is not a number, and the model has no categories"),
+            ("1,5", "write decimal points, as in \"1.5\""),
+            ("-inf", "is -inf"),
+            ("1e999", "is inf"),
+        ] {
+            let message = text(&mut plain, cell).unwrap_err().to_string();
+            assert!(message.starts_with(&place()) && message.contains(says), "{message}");
+        }
+    }
+
+    #[test]
+    fn sentinels_are_missing_as_numbers_or_words() {
+        let sentinels = ["-999", "unknown"].map(|text| text.parse().unwrap());
+        let known = words(UnknownWord::Refused);
+        for mut feature in [feature(None, &sentinels), feature(Some(&known), &sentinels)] {
+            for cell in ["-999", "-999.0", " -9.99e2", "unknown"] {
+                assert_eq!(text(&mut feature, cell).unwrap(), -1.0, "{cell}");
+            }
+            assert!(feature.number(-999.0, place).unwrap().is_nan());
+            assert!(feature.code(-999.0, place).unwrap().is_nan());
+            assert!(text(&mut feature, "Unknown").is_err());
+        }
+        assert_eq!(feature(None, &sentinels).code(999.0, place).unwrap(), 999.0);
+    }
+
+    #[test]
+    fn a_cell_of_categories_is_its_code_by_text_and_else_by_number() {
+        let known = words(UnknownWord::Refused);
+        let mut feature = feature(Some(&known), &[]);
+        for (cell, wanted) in [
+            ("red", 0.0),
+            (" red", 0.0),
+            ("NA", 1.0),
+            ("3", 2.0),
+            ("7", 3.0),
+            ("7.0", 3.0),
+            ("True", 4.0),
+            ("", -1.0),
+            ("null", -1.0),
+        ] {
+            assert_eq!(text(&mut feature, cell).unwrap(), wanted, "{cell}");
+        }
+        assert_eq!(feature.number(7.0, place).unwrap(), 3.0);
+        assert_eq!(feature.number(3.0, place).unwrap(), 2.0);
+        assert!(feature.number(f64::NAN, place).unwrap().is_nan());
+        assert_eq!(feature.boolean(true, place).unwrap(), 4.0);
+        for message in [
+            feature.text("rod", place).unwrap_err(),
+            feature.text("0", place).unwrap_err(),
+            feature.number(0.0, place).unwrap_err(),
+            feature.boolean(false, place).unwrap_err(),
+        ] {
+            assert!(message.to_string().contains("no category of this column"), "{message}");
+        }
+        let message = feature.text("Rod", place).unwrap_err().to_string();
+        assert!(
+            message.contains("the nearest is \"red\"") && message.contains("--missing \"Rod\""),
+            "{message}"
+        );
+        let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code, place).unwrap());
+        assert_eq!(codes_of_a_matrix, [0.0, 4.0, 9.0]);
+    }
+
+    #[test]
+    fn unknown_categories_are_missing_with_a_note_where_the_library_says_so() {
+        let known = words(UnknownWord::Missing);
+        let mut feature = feature(Some(&known), &[]);
+        assert_eq!((text(&mut feature, "red").unwrap(), feature.note()), (0.0, None));
+        for cell in ["green", "0", "blue"] {
+            assert_eq!(text(&mut feature, cell).unwrap(), -1.0);
+        }
+        let note = feature.note().unwrap();
+        assert!(note.contains("\"colour\": 3 cells are no category") && note.contains("\"green\""), "{note}");
+    }
+}

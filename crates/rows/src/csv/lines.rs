@@ -1,0 +1,127 @@
+//! A text cut where lines end.
+
+use std::io::{BufRead, Read};
+
+use crate::error::Result;
+
+/// Bytes that are read at a time, and rows are cut from.
+const PIECE: usize = 1 << 20;
+
+/// The first line that is not empty, and what follows it.
+pub(super) fn split_header(text: &[u8], separator: u8) -> (&[u8], &[u8]) {
+    let empty = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let end = line_ends(&text[empty..], separator).next();
+    text.split_at(end.map_or(text.len(), |end| empty + end))
+}
+
+/// Where lines end: behind each line feed outside of quotes. The text begins outside of them.
+pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usize> {
+    let mut at = At::FieldStart;
+    text.iter().enumerate().filter_map(move |(index, &byte)| {
+        at = match (at, byte) {
+            (At::FieldStart | At::QuoteInQuotes, b'"') => At::Quotes,
+            (At::Quotes, b'"') => At::QuoteInQuotes,
+            (At::Quotes, _) => At::Quotes,
+            (_, b'\r' | b'\n') => At::FieldStart,
+            (_, byte) if byte == separator => At::FieldStart,
+            // A quote inside of a bare field is a character as any other.
+            _ => At::BareField,
+        };
+        (byte == b'\n' && at == At::FieldStart).then_some(index + 1)
+    })
+}
+
+/// Where in a line of CSV a byte is.
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    FieldStart,
+    BareField,
+    Quotes,
+    /// Behind a quote that ends them, unless another follows.
+    QuoteInQuotes,
+}
+
+/// Where the last line ends.
+fn last_line_end(text: &[u8], separator: u8) -> Option<usize> {
+    // Without quotes every line feed ends one.
+    if text.contains(&b'"') {
+        line_ends(text, separator).last()
+    } else {
+        text.iter().rposition(|&byte| byte == b'\n').map(|index| index + 1)
+    }
+}
+
+/// Whether there is nothing but line ends: no header can be split off.
+fn is_empty_text(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
+}
+
+/// A text in pieces of whole lines.
+pub(super) struct Pieces<'a> {
+    bytes: &'a mut dyn BufRead,
+    /// What is read, and not handed over yet.
+    rest: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(bytes: &'a mut dyn BufRead) -> Self {
+        Self { bytes, rest: Vec::new() }
+    }
+
+    /// The beginning of the text, which stays where it is.
+    pub(super) fn beginning(&mut self) -> Result<&[u8]> {
+        if self.rest.is_empty() {
+            (&mut *self.bytes).take(PIECE as u64).read_to_end(&mut self.rest)?;
+        }
+        Ok(&self.rest)
+    }
+
+    /// The next piece: whole lines. `None` at the end.
+    pub(super) fn next(&mut self, separator: u8) -> Result<Option<Vec<u8>>> {
+        let mut piece = std::mem::take(&mut self.rest);
+        loop {
+            let end = last_line_end(&piece, separator);
+            if let Some(end) = end.filter(|&end| !is_empty_text(&piece[..end])) {
+                self.rest = piece.split_off(end);
+                return Ok(Some(piece));
+            }
+            // As much again, so that a long line is looked through a few times only.
+            let more = PIECE.max(piece.len()) as u64;
+            if (&mut *self.bytes).take(more).read_to_end(&mut piece)? == 0 {
+                return Ok((!piece.is_empty()).then_some(piece));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_outside_of_quotes_alone() {
+        let text = b"a,\"x\ny\"\n1,2\"\n\"3\"\"\n\",4\r\n5";
+        assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [8, 13, 23]);
+        assert_eq!(last_line_end(text, b','), Some(23));
+        // Behind a semicolon a quote begins a field where that is the separator alone.
+        let text = b"a;\"x\n1;2\"\n";
+        assert_eq!(last_line_end(text, b';'), Some(10));
+        assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [5, 10]);
+        assert_eq!(last_line_end(b"ab", b','), None);
+    }
+
+    #[test]
+    fn pieces_put_together_are_the_text_and_end_where_lines_do() {
+        let mut text = b"\r\n\n".to_vec();
+        (0..300_000).for_each(|row| text.extend(format!("{row},\"a\n{row}\"\n").as_bytes()));
+        text.extend(b"last");
+        let mut bytes = &text[..];
+        let mut pieces = Pieces::new(&mut bytes);
+        let mut together: Vec<u8> = Vec::new();
+        while let Some(piece) = pieces.next(b',').unwrap() {
+            together.extend(&piece);
+            assert!(piece.ends_with(b"\"\n") || together.len() == text.len());
+        }
+        assert_eq!(together, text);
+    }
+}

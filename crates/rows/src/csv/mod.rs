@@ -1,0 +1,258 @@
+//! CSV with a header. A UTF-8 byte order mark and CRLF line ends are tolerated; fields may be quoted. Only the columns that are wanted
+//! need be numbers or categories.
+
+mod lines;
+mod separator;
+
+use std::io::BufRead;
+
+use crate::cells::Feature;
+use crate::columns::{self, Chosen};
+use crate::error::{Result, RowsError};
+use crate::table::{Block, Read, Receive};
+use crate::wanted::Wanted;
+
+use lines::{Pieces, split_header};
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads a text piece by piece: memory does not grow with the number of rows.
+pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+    let mut pieces = Pieces::new(bytes);
+    let separator = separator::find(pieces.beginning()?, wanted)?;
+    let mut reader: Option<Reader<'_>> = None;
+    let mut block = Block::default();
+    while let Some(piece) = pieces.next(separator)? {
+        let (reader, rows) = match &mut reader {
+            Some(reader) => (reader, &piece[..]),
+            None => {
+                let (header, rows) = split_header(&piece, separator);
+                (reader.insert(Reader::new(header, separator, wanted)?), rows)
+            }
+        };
+        block.clear();
+        reader.read(rows, &mut block)?;
+        if !block.values.is_empty() && !receive(&mut block) {
+            break;
+        }
+    }
+    reader.ok_or(RowsError::Empty)?.finish()
+}
+
+/// Reads rows that come in pieces.
+struct Reader<'a> {
+    header: Vec<String>,
+    separator: u8,
+    chosen: Chosen,
+    features: Vec<Feature<'a>>,
+    /// Rows and lines read so far, the header among the lines.
+    rows: usize,
+    lines: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// For the rows below `header`.
+    fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>) -> Result<Self> {
+        let lines = line_feeds(header);
+        if std::str::from_utf8(header).is_err() {
+            return Err(RowsError::damaged("the header is not CSV in UTF-8"));
+        }
+        let header = separator::cells(header, separator);
+        check_header(&header)?;
+        let chosen = columns::by_name(&header, wanted)?;
+        let names = chosen.columns.iter().map(|&column| header[column].clone());
+        let features = Feature::all(names, wanted);
+        Ok(Self { header, separator, chosen, features, rows: 0, lines })
+    }
+
+    /// Appends the next rows, which `bytes` hold whole.
+    fn read(&mut self, bytes: &[u8], block: &mut Block) -> Result<()> {
+        // Flexible, so that the message on a ragged row is ours.
+        let mut reader = ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.separator)
+            .from_reader(bytes);
+        let (header, row_before, lines_before) = (&self.header, self.rows, self.lines);
+        let mut record = ::csv::ByteRecord::new();
+        let mut row = row_before;
+        let mut end = 0;
+        loop {
+            match reader.read_byte_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
+            }
+            let start = std::mem::replace(&mut end, reader.position().byte() as usize);
+            let place = || format!("row {row} (line {})", lines_before + last_line(&bytes[..end]));
+            if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
+                // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
+                return Err(RowsError::row(format!(
+                    "there is an empty line before {}; write a missing cell of a single column as \"\"",
+                    place()
+                )));
+            }
+            if record.len() != header.len() {
+                return Err(RowsError::row(format!(
+                    "{} has {} cells, and the header has {}{}",
+                    place(),
+                    record.len(),
+                    header.len(),
+                    hint(&record, header.len(), self.separator)
+                )));
+            }
+            for (&column, feature) in self.chosen.columns.iter().zip(&mut self.features) {
+                let place = || format!("{}, column {column} {:?}", place(), header[column]);
+                let value = match std::str::from_utf8(&record[column]) {
+                    Ok(text) => feature.text(text, place),
+                    Err(_) => feature.text(&String::from_utf8_lossy(&record[column]), place),
+                };
+                block.values.push(value?);
+            }
+            if let Some(id) = self.chosen.id {
+                block.ids.push(String::from_utf8_lossy(&record[id]).trim().to_owned());
+            }
+            row += 1;
+        }
+        self.rows = row;
+        self.lines += line_feeds(bytes);
+        Ok(())
+    }
+
+    /// What is to be told of all rows, of which there must be one.
+    fn finish(self) -> Result<Read> {
+        if self.rows == 0 {
+            return Err(RowsError::row("there are no rows below the header; give at least one"));
+        }
+        let name = |column: usize| self.header[column].clone();
+        let mut notes = self.chosen.notes;
+        notes.extend(self.features.iter().filter_map(Feature::note));
+        Ok(Read {
+            names: Some(self.chosen.columns.iter().map(|&column| name(column)).collect()),
+            id: self.chosen.id.map(name),
+            columns: self.chosen.columns.len(),
+            notes,
+        })
+    }
+}
+
+/// What may be behind a row with too many cells.
+fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
+    match separator {
+        b',' if record.len() == 2 * wanted => {
+            "; are there decimal commas? Write decimal points, or quote the cells"
+        }
+        b',' => "; put a cell that holds a comma into quotes, or say what separates cells by --separator",
+        _ => "; where that does not separate cells, say what does by --separator",
+    }
+}
+
+fn line_feeds(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// Number of the last line of `text`, from 1.
+fn last_line(text: &[u8]) -> usize {
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
+    1 + line_feeds(&text[..end])
+}
+
+/// Whether the record at `start` follows an empty line. The reader leaves the second byte of CRLF to the next record.
+fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
+    let record = &text[start..];
+    let record =
+        if text[..start].ends_with(b"\r") { record.strip_prefix(b"\n").unwrap_or(record) } else { record };
+    matches!(record.first(), Some(b'\r' | b'\n'))
+}
+
+/// Refuses a first line that looks like data.
+fn check_header(header: &[String]) -> Result<()> {
+    let numbers = header.iter().filter(|name| name.parse::<f64>().is_ok()).count();
+    // A data frame without names of columns is written with 0, 1, 2 … as the header.
+    let counted = header.iter().enumerate().all(|(index, name)| *name == index.to_string());
+    if numbers == header.len() && !counted {
+        return Err(RowsError::row(
+            "the first line holds numbers only; give a header with the names of the columns",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two<'a>() -> Wanted<'a> {
+        Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+    }
+
+    /// The names and values of a whole text.
+    fn table(text: &[u8], wanted: &Wanted<'_>) -> Result<(Vec<String>, Vec<f64>)> {
+        let mut values = Vec::new();
+        let read = read(&mut &text[..], wanted, &mut |block| {
+            values.append(&mut block.values);
+            true
+        })?;
+        Ok((read.names.unwrap(), values))
+    }
+
+    fn refusal(text: &str) -> String {
+        table(text.as_bytes(), &two()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn marks_line_ends_quotes_and_missing_cells_are_understood() {
+        let text = "\u{feff}\"a, first\",b,target\r\n1.5,,yes\r\n\"-2e3\", 7 ,no\r\nnan,0,\r\n";
+        let (names, values) = table(text.as_bytes(), &two()).unwrap();
+        assert_eq!(names, ["a, first", "b"]);
+        assert_eq!(values.len(), 6);
+        assert_eq!(values[2..4], [-2000.0, 7.0]);
+        assert!(values[1].is_nan() && values[4].is_nan());
+    }
+
+    #[test]
+    fn text_and_infinity_are_refused_by_row_line_and_column() {
+        for (cell, says) in
+            [("abc", "\"abc\", which is not a number"), ("-inf", "is -inf"), ("1e999", "is inf")]
+        {
+            for (end, line) in [("\n", 3), ("\r\n", 3), ("\n\n", 5)] {
+                let message = refusal(&["a,b", "1,2", &format!("3,{cell}"), ""].join(end));
+                let place = format!("row 1 (line {line}), column 1 \"b\"");
+                assert!(message.contains(&place) && message.contains(says), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn ragged_rows_are_refused_by_row_and_line() {
+        assert!(refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 cells, and the header has 2"));
+        assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 cells"));
+    }
+
+    #[test]
+    fn a_file_without_header_or_rows_or_with_a_name_twice_is_refused() {
+        assert!(refusal("5.1,3.5\n4.9,3.0\n").contains("numbers only"));
+        assert!(refusal("a,b\n").contains("no rows"));
+        assert!(refusal("a,a\n1,2\n").contains("\"a\""));
+        assert_eq!(table(b"0,1\n5,6\n", &two()).unwrap().1, [5.0, 6.0]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_refused() {
+        assert!(table(b"\xff\xfea\0,\0b\0\n", &two()).unwrap_err().to_string().contains("UTF-8"));
+        assert!(table(b"a,b\n1,\xff\n", &two()).unwrap_err().to_string().contains("not a number"));
+    }
+
+    #[test]
+    fn an_empty_line_in_a_single_column_is_refused_and_a_quoted_empty_cell_is_missing() {
+        let one = Wanted { count: Some(1), ..two() };
+        for text in ["a\n1\n\n2\n", "a\r\n1\r\n\r\n2\r\n"] {
+            let message = table(text.as_bytes(), &one).unwrap_err().to_string();
+            assert!(message.contains("empty line before row 1 (line 4)"), "{message}");
+        }
+        assert_eq!(table(b"a\r\n1\r\n2", &one).unwrap().1, [1.0, 2.0]);
+        let (_, values) = table(b"a\n1\n\"\"\n2\n\n", &one).unwrap();
+        assert_eq!(values.len(), 3);
+        assert!(values[1].is_nan());
+    }
+}

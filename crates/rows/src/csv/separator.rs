@@ -1,0 +1,145 @@
+//! What separates the cells of a text: found from its first line, and where that is not enough from the lines below it.
+
+use std::collections::HashSet;
+
+use super::lines::{line_ends, split_header};
+use crate::columns::rewrite;
+use crate::error::{Result, RowsError};
+use crate::wanted::Wanted;
+
+/// What may separate cells, and what each is called.
+const CANDIDATES: [(u8, &str); 4] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];
+/// Lines that are looked at, and bytes of them.
+const LINES: usize = 50;
+const BYTES: usize = 1 << 16;
+
+/// The separator of a text with this beginning.
+///
+/// 1. The one that is given.
+/// 2. The one that cuts the first line into cells of which most are names that are wanted.
+/// 3. The only one that cuts the first line at all, or a comma where none does.
+/// 4. The only one that cuts the first lines into equally many cells.
+pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
+    if let Some(given) = wanted.separator {
+        return Ok(given);
+    }
+    let cut = |separator: u8| cells(split_header(beginning, separator).0, separator);
+    let headers = CANDIDATES.map(|(separator, _)| (separator, cut(separator)));
+    let of_known = |(separator, header): &(u8, Vec<String>)| (known(header, wanted), *separator);
+    let known: Vec<(usize, u8)> = headers.iter().map(of_known).collect();
+    let most = known.iter().map(|&(count, _)| count).max().unwrap_or(0);
+    let cuts = |separator: u8| headers.iter().any(|(other, header)| *other == separator && header.len() > 1);
+    let best: Vec<u8> =
+        known.iter().filter(|&&(count, _)| count == most).map(|&(_, separator)| separator).collect();
+    let cutting: Vec<u8> = best.iter().copied().filter(|&separator| cuts(separator)).collect();
+    match (&best[..], &cutting[..]) {
+        (&[only], _) if most > 0 => return Ok(only),
+        (_, &[]) => return Ok(b','),
+        (_, &[only]) => return Ok(only),
+        _ => {}
+    }
+    let even: Vec<u8> = cutting.iter().copied().filter(|&separator| is_even(beginning, separator)).collect();
+    match even[..] {
+        [only] => Ok(only),
+        _ => {
+            let possible = if even.is_empty() { cutting } else { even };
+            let named = |(separator, _): &&(u8, &str)| possible.contains(separator);
+            let names: Vec<&str> = CANDIDATES.iter().filter(named).map(|&(_, name)| name).collect();
+            let header = String::from_utf8_lossy(split_header(beginning, b'\n').0);
+            Err(RowsError::Separator {
+                header: header.trim().chars().take(60).collect(),
+                candidates: names.join(" or "),
+            })
+        }
+    }
+}
+
+/// How many cells of the header are names that are wanted or set aside.
+fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
+    let names =
+        wanted.names.unwrap_or_default().iter().map(String::as_str).chain(wanted.ignored.iter().copied());
+    let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).collect();
+    let is_known = |cell: &&String| {
+        names.contains(cell.as_str())
+            || (wanted.names_are_rewritten && names.contains(rewrite(cell).as_str()))
+    };
+    header.iter().filter(is_known).count()
+}
+
+/// Whether the first lines have as many cells each.
+fn is_even(text: &[u8], separator: u8) -> bool {
+    let text = &text[..text.len().min(BYTES)];
+    let mut start = 0;
+    // The last line may be cut.
+    let lines = line_ends(text, separator).take(LINES).map(|end| {
+        let line = &text[start..end];
+        start = end;
+        line
+    });
+    let mut counts = lines
+        .filter(|line| line.iter().any(|byte| !matches!(byte, b'\r' | b'\n')))
+        .map(|line| cells(line, separator).len());
+    match counts.next() {
+        Some(first) => counts.all(|count| count == first),
+        None => true,
+    }
+}
+
+/// The cells of a line; none where it is not text.
+pub(super) fn cells(line: &[u8], separator: u8) -> Vec<String> {
+    let line = line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line);
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(line);
+    let mut record = ::csv::StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(true) => record.iter().map(|cell| cell.trim().to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, names: &[&str]) -> Result<u8> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let names = (!names.is_empty()).then_some(names.as_slice());
+        find(text.as_bytes(), &Wanted { names, ..Wanted::default() })
+    }
+
+    #[test]
+    fn the_header_tells_the_separator() {
+        for (text, wanted) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n", b';'),
+            ("a\tb,c\n1\t2\n", b'\t'),
+            ("a|b|c\n1|2|3\n", b'|'),
+            ("\u{feff}\"x;y\",z\n1,2\n", b','),
+            ("a\n1\n", b','),
+            ("", b','),
+            // Both cut the header; one alone the rows as well.
+            ("income; k$,age\n1,2\n3,4\n", b','),
+            ("a,1;b\n\"x\n,\";2\n", b';'),
+        ] {
+            assert_eq!(found(text, &[]).unwrap(), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_names_that_are_wanted_decide_best() {
+        let text = "age,years;income,k$\n1;2\n";
+        assert_eq!(found(text, &["age,years", "income,k$"]).unwrap(), b';');
+        assert_eq!(found(text, &["age", "years;income", "k$"]).unwrap(), b',');
+        let target = Wanted { target: Some("years;income"), ..Wanted::default() };
+        assert_eq!(find(text.as_bytes(), &target).unwrap(), b',');
+        assert_eq!(found("a b;c\td\n1;2\t3\n", &["a b"]).unwrap(), b';');
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_refused_unless_it_is_given() {
+        let text = "a,b;c\n1,2;3\n4,5;6\n";
+        let message = found(text, &[]).unwrap_err().to_string();
+        assert!(message.contains("comma or semicolon") && message.contains("--separator"), "{message}");
+        let given = Wanted { separator: Some(b';'), ..Wanted::default() };
+        assert_eq!(find(text.as_bytes(), &given).unwrap(), b';');
+    }
+}

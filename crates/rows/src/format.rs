@@ -1,0 +1,109 @@
+//! What a file is, found from how it begins.
+
+use crate::error::{Result, RowsError};
+use crate::{npy, zstd};
+
+/// Bytes that tell what a file is.
+pub(crate) const ENOUGH: usize = 512;
+
+/// How content may be packed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+}
+
+/// How rows may be written down.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Format {
+    Csv,
+    Npy,
+    Parquet,
+    ArrowFile,
+    ArrowStream,
+}
+
+/// How content that begins so is packed, if it is.
+pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
+    match start {
+        [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+        start if start.starts_with(zstd::MAGIC) => Some(Packing::Zstd),
+        // A frame to be skipped.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
+        _ => None,
+    }
+}
+
+/// The format of content that begins so; an error that names it where it is not read.
+pub(crate) fn format(start: &[u8]) -> Result<Format> {
+    let refuse = |what: &str, remedy: &'static str| Err(RowsError::Format { what: what.to_owned(), remedy });
+    // Names of columns may begin as a format does whose first bytes are letters.
+    let is_binary = start.iter().any(|&byte| byte < b'\t');
+    match start {
+        [] => Err(RowsError::Empty),
+        start if start.starts_with(npy::MAGIC) => Ok(Format::Npy),
+        [b'P', b'A', b'R', b'1', ..] if is_binary => Ok(Format::Parquet),
+        start if start.starts_with(b"ARROW1\0\0") => Ok(Format::ArrowFile),
+        // A message: a mark, and the length of its head, which is a multiple of eight.
+        [0xff, 0xff, 0xff, 0xff, length, ..] if length % 8 == 0 => Ok(Format::ArrowStream),
+        [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("an encrypted Parquet file", "decrypt it; "),
+        [b'F', b'E', b'A', b'1', ..] if is_binary => refuse(
+            "a Feather file of version 1",
+            "write it anew as version 2 (pyarrow.feather.write_feather); ",
+        ),
+        [b'P', b'K', 3, 4, ..] => {
+            refuse("a zip archive (.npz or .xlsx?)", "unpack it, or save the sheet as CSV; ")
+        }
+        [0xd0, 0xcf, 0x11, 0xe0, ..] => refuse("an Excel file (.xls)", "save the sheet as CSV; "),
+        [b'B', b'Z', b'h', ..] if is_binary => refuse("a file packed by bzip2", "unpack it; "),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("a file packed by xz", "unpack it; "),
+        [0x04, 0x22, 0x4d, 0x18, ..] => refuse("a file packed by lz4", "unpack it; "),
+        [0x89, b'H', b'D', b'F', ..] => refuse("an HDF5 file", "convert it; "),
+        start if start.starts_with(b"SQLite format 3\0") => {
+            refuse("an SQLite database", "export the table; ")
+        }
+        [b'O', b'b', b'j', 1, ..] => refuse("an Avro file", "convert it; "),
+        [b'O', b'R', b'C', ..] if is_binary => refuse("an ORC file", "convert it; "),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "save it in UTF-8; "),
+        [0x80, 2..=5, ..] => refuse("a pickle of Python", "save the table by to_csv or to_parquet; "),
+        start if packing(start).is_some() => refuse("a packed file inside of a packed file", "unpack it; "),
+        [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("a JSON document", "convert it; "),
+        start if start.contains(&0) => Err(RowsError::Format { what: unknown(start), remedy: "" }),
+        _ => Ok(Format::Csv),
+    }
+}
+
+/// How a file of no known format begins.
+fn unknown(start: &[u8]) -> String {
+    let shown: String = start.iter().take(8).map(|byte| format!("{byte:02x} ")).collect();
+    format!("no format of rows known here, nor text (it starts with the bytes {})", shown.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_read_is_named_with_what_to_do() {
+        for (start, says) in [
+            (&b"PK\x03\x04"[..], "zip archive"),
+            (b"FEA1\0\0", "write_feather"),
+            (b"\xff\xfea\0,\0", "UTF-8"),
+            (b"BZh91AY\x01", "bzip2"),
+            (b"{\"a\": 1}", "a JSON document"),
+            (b"\x80\x04\x95", "pickle"),
+            (b"a,b\0", "61 2c 62 00"),
+            (b"\x1f\x8b\x08", "inside of a packed file"),
+            (b"", "empty"),
+        ] {
+            let message = format(start).unwrap_err().to_string();
+            assert!(message.contains(says) && message.contains("CSV with a header"), "{message}");
+        }
+        assert_eq!(format(b"a,b\n").unwrap(), Format::Csv);
+        assert_eq!(format(b"\xef\xbb\xbfa,b\n").unwrap(), Format::Csv);
+        assert_eq!(format(b"PAR1,ORCID\n").unwrap(), Format::Csv);
+        assert_eq!(format(b"PAR1\x15\x04").unwrap(), Format::Parquet);
+        assert_eq!(format(b"\xff\xff\xff\xff\x10\x01\0\0").unwrap(), Format::ArrowStream);
+        assert_eq!(format(npy::MAGIC).unwrap(), Format::Npy);
+    }
+}

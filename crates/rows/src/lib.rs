@@ -1,0 +1,45 @@
+//! Rows of features as they are stored, encoded as a model wants them.
+//!
+//! ```
+//! use apportion_rows::{Source, Wanted};
+//!
+//! let names = ["age".to_owned(), "smoker".to_owned()];
+//! let wanted = Wanted { names: Some(&names), named_by: "the model", id: Some("who"), ..Wanted::default() };
+//! let file = "who;smoker;age\nann;True;41\nbob;False;NA\n";
+//! let table = Source::stream("patients.csv", file.as_bytes()).read(&wanted)?;
+//! assert_eq!(table.row(0), [41.0, 1.0]); // in the order that is wanted
+//! assert!(table.row(1)[0].is_nan()); // missing
+//! assert_eq!(table.ids.unwrap().values, ["ann", "bob"]);
+//! # Ok::<(), apportion_rows::RowsError>(())
+//! ```
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`Source`] | a file or stream of rows, in any format known here |
+//! | [`Wanted`], [`Sentinel`] | which columns are the features, and what their cells mean |
+//! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
+//! | [`RowsError`] | what was given, what is wanted, what to do |
+//!
+//! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
+//! word, a number or a boolean. A matrix without names holds their codes.
+//!
+//! Feature `columnar`: Parquet and Arrow.
+
+mod allowance;
+mod cells;
+mod columns;
+mod csv;
+mod error;
+mod format;
+mod guard;
+mod nearest;
+mod npy;
+mod source;
+mod table;
+mod wanted;
+mod zstd;
+
+pub use error::RowsError;
+pub use source::Source;
+pub use table::{Ids, Table};
+pub use wanted::{Sentinel, Wanted};

@@ -1,0 +1,65 @@
+//! The name that was probably meant.
+
+/// The name of `names` that takes the fewest changes of a character to become `given`, letters of either case being one; none where
+/// more than a third of the characters would change.
+pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    /// Characters beyond which names are not compared, and names beyond which no more are: messages may not take long.
+    const LONG: usize = 200;
+    const MANY: usize = 5000;
+    let given: Vec<char> = given.chars().take(LONG).flat_map(char::to_lowercase).collect();
+    let distances = names.into_iter().take(MANY).map(|name| {
+        let other: Vec<char> = name.chars().take(LONG).flat_map(char::to_lowercase).collect();
+        (distance(&given, &other), given.len().max(other.len()), name)
+    });
+    let (changes, length, name) = distances.min_by_key(|&(changes, ..)| changes)?;
+    (3 * changes <= length).then_some(name)
+}
+
+/// The number of characters to put in, take out or replace (Levenshtein's distance): O(a·b).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut line: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut line[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = line[j + 1];
+            line[j + 1] = replaced.min(line[j] + 1).min(diagonal + 1);
+        }
+    }
+    line[b.len()]
+}
+
+/// Names in quotes, the first few of many.
+pub(crate) fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_differs_least_and_not_much() {
+        let names = ["age", "bmi", "blood pressure"];
+        assert_eq!(nearest("Agee", names), Some("age"));
+        assert_eq!(nearest("blood_presure", names), Some("blood pressure"));
+        assert_eq!(nearest("BMI", names), Some("bmi"));
+        assert_eq!(nearest("income", names), None);
+        assert_eq!(nearest("income", []), None);
+    }
+
+    #[test]
+    fn distances_are_those_of_the_definition() {
+        let distance = |a: &str, b: &str| {
+            super::distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+        };
+        for (a, b, wanted) in [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+            assert_eq!((distance(a, b), distance(b, a)), (wanted, wanted), "{a} {b}");
+        }
+    }
+}

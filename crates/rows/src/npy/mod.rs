@@ -1,0 +1,317 @@
+//! Matrices in NumPy's `.npy` format, versions 1 to 3: all kinds of numbers, in C or Fortran order. They have no names, and hold codes of
+//! categories.
+//!
+//! A file is six bytes of magic, two of version, the length of the header (two bytes little-endian in version 1, four in 2 and 3),
+//! the header, and the numbers. Source: *NumPy Reference*, "The NPY format". Every length is checked before it is used.
+
+mod header;
+mod numbers;
+
+use std::io::{BufRead, Read as _};
+use std::ops::Range;
+
+use crate::cells::Feature;
+use crate::columns::{self, Chosen};
+use crate::error::{Result, RowsError};
+use crate::table::{Block, Read, Receive};
+use crate::wanted::Wanted;
+
+use header::Header;
+use numbers::Kind;
+#[cfg(feature = "columnar")]
+pub(crate) use numbers::{exact, half};
+
+/// The first bytes of every such file.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Bytes of numbers that are read at a time.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Columns beyond which no matrix of features goes.
+const MOST_COLUMNS: usize = 1 << 20;
+
+/// Reads a matrix in blocks. In Fortran order it is one: rows are all over the file.
+pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+    let header = read_header(bytes)?;
+    let matrix = Matrix::new(&header, wanted)?;
+    let names = matrix.chosen.columns.iter().map(usize::to_string);
+    let features = Feature::all(names, wanted);
+    let row_bytes = matrix.columns * matrix.kind.width;
+    let rows_at_a_time = match matrix.fortran_order {
+        true => matrix.rows,
+        false => (BLOCK_BYTES / row_bytes).max(1),
+    };
+    let (mut block, mut data, mut row) = (Block::default(), Vec::new(), 0);
+    while row < matrix.rows {
+        let rows = row..matrix.rows.min(row + rows_at_a_time);
+        let wanted = rows.len() as u64 * row_bytes as u64;
+        data.clear();
+        (&mut *bytes).take(wanted).read_to_end(&mut data)?;
+        if (data.len() as u64) < wanted {
+            matrix.check_bytes(row as u64 * row_bytes as u64 + data.len() as u64)?;
+        }
+        block.clear();
+        matrix.read(&data, rows.clone(), &features, &mut block)?;
+        row = rows.end;
+        if !receive(&mut block) {
+            break;
+        }
+    }
+    if row == matrix.rows {
+        let beyond = std::io::copy(bytes, &mut std::io::sink())?;
+        matrix.check_bytes(matrix.rows as u64 * row_bytes as u64 + beyond)?;
+    }
+    Ok(Read { names: None, id: None, columns: matrix.chosen.columns.len(), notes: matrix.chosen.notes })
+}
+
+/// The text of the header. What follows it stays where it is.
+fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
+    let cut = || RowsError::damaged("the .npy header is truncated");
+    let mut read = |length: u64| -> Result<Vec<u8>> {
+        let mut read = Vec::new();
+        (&mut *bytes).take(length).read_to_end(&mut read)?;
+        if (read.len() as u64) < length { Err(cut()) } else { Ok(read) }
+    };
+    let start = read(8)?;
+    let length = match start[6..] {
+        [1, _] => read(2)?,
+        [2 | 3, _] => read(4)?,
+        [major, minor] => {
+            let problem =
+                format!("version {major}.{minor} of the .npy format is not known; versions 1 to 3 are");
+            return Err(RowsError::damaged(problem));
+        }
+        _ => return Err(cut()),
+    };
+    let length = length.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
+    let header = read(length)?;
+    let header =
+        std::str::from_utf8(&header).map_err(|_| RowsError::damaged("the .npy header is not text"))?;
+    Header::parse(header)
+        .map_err(|problem| RowsError::damaged(format!("the .npy header cannot be understood: {problem}")))
+}
+
+/// What the header says, and which columns are wanted.
+struct Matrix {
+    rows: usize,
+    columns: usize,
+    kind: Kind,
+    descr: String,
+    fortran_order: bool,
+    chosen: Chosen,
+}
+
+impl Matrix {
+    fn new(header: &Header, wanted: &Wanted<'_>) -> Result<Self> {
+        let &[rows, columns] = header.shape.as_slice() else {
+            return Err(RowsError::columns(format!(
+                "the array has {} dimensions; give a matrix of rows × features",
+                header.shape.len()
+            )));
+        };
+        let Some(kind) = Kind::named(&header.descr) else {
+            return Err(RowsError::columns(format!(
+                "the .npy file holds {:?}, which is no kind of number read here; convert it to float64 (\"<f8\")",
+                header.descr
+            )));
+        };
+        if rows.checked_mul(columns).and_then(|count| count.checked_mul(kind.width)).is_none() {
+            return Err(RowsError::damaged(format!(
+                "{rows} × {columns} numbers of {} bytes are announced; the file is truncated or damaged",
+                kind.width
+            )));
+        }
+        if rows == 0 || columns == 0 {
+            return Err(RowsError::row(format!(
+                "the matrix is {rows} × {columns}; give at least one row and one column"
+            )));
+        }
+        // Any number can be announced, and columns are counted out.
+        if columns > MOST_COLUMNS {
+            return Err(RowsError::columns(format!(
+                "{columns} columns are announced, and at most {MOST_COLUMNS} are read"
+            )));
+        }
+        let chosen = columns::by_position(columns, wanted)?;
+        Ok(Self {
+            rows,
+            columns,
+            kind,
+            descr: header.descr.clone(),
+            fortran_order: header.fortran_order,
+            chosen,
+        })
+    }
+
+    /// Refuses another number of bytes than the matrix has.
+    fn check_bytes(&self, given: u64) -> Result<()> {
+        let Self { rows, columns, kind: Kind { width, .. }, .. } = self;
+        if (rows * columns * width) as u64 == given {
+            return Ok(());
+        }
+        Err(RowsError::damaged(format!(
+            "{rows} × {columns} numbers of {width} bytes are announced, and {given} bytes are there; the file is truncated or damaged"
+        )))
+    }
+
+    /// Appends the wanted columns of `rows`, whose numbers `data` begins with; all of the matrix in Fortran order.
+    fn read(
+        &self,
+        data: &[u8],
+        rows: Range<usize>,
+        features: &[Feature<'_>],
+        block: &mut Block,
+    ) -> Result<()> {
+        let width = self.kind.width;
+        let at = |row: usize, column: usize| {
+            let row_of_data = row - rows.start;
+            let index = match self.fortran_order {
+                true => column * self.rows + row_of_data,
+                false => row_of_data * self.columns + column,
+            };
+            let bytes = &data[index * width..(index + 1) * width];
+            (self.kind.read)(bytes).ok_or_else(|| RowsError::Cell {
+                place: format!("row {row}, column {column}"),
+                problem: format!(
+                    "is a whole number of type {:?} beyond 2^53, which is not exact as float64; convert it, or leave the column out by \
+                     --ignore",
+                    self.descr
+                ),
+            })
+        };
+        for row in rows.clone() {
+            for (&column, feature) in self.chosen.columns.iter().zip(features) {
+                let place = || format!("row {row}, column {column}");
+                block.values.push(feature.code(at(row, column)?, place)?);
+            }
+            if let Some(id) = self.chosen.id {
+                block.ids.push(at(row, id)?.to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two<'a>() -> Wanted<'a> {
+        Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+    }
+
+    /// All values, and how many blocks they came in.
+    fn values(bytes: &[u8]) -> Result<(Vec<f64>, usize)> {
+        let (mut values, mut blocks) = (Vec::new(), 0);
+        read(&mut &bytes[..], &two(), &mut |block| {
+            blocks += 1;
+            values.append(&mut block.values);
+            true
+        })?;
+        Ok((values, blocks))
+    }
+
+    fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version, 0]);
+        match version {
+            1 => bytes.extend((header.len() as u16).to_le_bytes()),
+            _ => bytes.extend((header.len() as u32).to_le_bytes()),
+        }
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    fn header(descr: &str, fortran: &str, shape: &str) -> String {
+        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}          \n")
+    }
+
+    fn doubles(numbers: &[f64]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        values(bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn all_versions_orders_and_widths_give_the_same_matrix() {
+        let rows = [1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN];
+        let columns = [1.0, 3.0, 5.0, 2.0, 4.0, f64::NAN];
+        let singles: Vec<u8> = rows.iter().flat_map(|&number| (number as f32).to_le_bytes()).collect();
+        let big: Vec<u8> = rows.iter().flat_map(|&number| number.to_be_bytes()).collect();
+        for version in 1..=3 {
+            for (descr, fortran, data) in [
+                ("<f8", "False", doubles(&rows)),
+                ("<f8", "True", doubles(&columns)),
+                ("<f4", "False", singles.clone()),
+                (">f8", "False", big.clone()),
+            ] {
+                let (values, _) = values(&file(version, &header(descr, fortran, "(3, 2)"), &data)).unwrap();
+                assert_eq!(values[..5], rows[..5]);
+                assert!(values.len() == 6 && values[5].is_nan());
+            }
+        }
+        let whole = values(&file(1, &header("|u1", "False", "(2, 2)"), &[0, 1, 2, 255])).unwrap().0;
+        assert_eq!(whole, [0.0, 1.0, 2.0, 255.0]);
+    }
+
+    #[test]
+    fn rows_come_in_blocks_unless_they_are_all_over_the_file() {
+        let numbers: Vec<f64> = (0..300_000).map(f64::from).collect();
+        for (fortran, shape, wanted) in [("False", "(150000, 2)", 3), ("True", "(150000, 2)", 1)] {
+            let (values, blocks) =
+                values(&file(1, &header("<f8", fortran, shape), &doubles(&numbers))).unwrap();
+            let at = |row: usize, column: usize| match fortran {
+                "True" => (column * 150_000 + row) as f64,
+                _ => (row * 2 + column) as f64,
+            };
+            assert!(values.iter().enumerate().all(|(index, &value)| value == at(index / 2, index % 2)));
+            assert_eq!(blocks, wanted);
+        }
+    }
+
+    #[test]
+    fn a_file_cut_at_any_byte_or_with_a_byte_too_many_is_refused() {
+        let mut bytes = file(1, &header("<f8", "False", "(2, 2)"), &doubles(&[1.0, 2.0, 3.0, 4.0]));
+        for end in 0..bytes.len() {
+            assert!(values(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        bytes.push(0);
+        assert!(refusal(&bytes).contains("truncated or damaged"));
+    }
+
+    #[test]
+    fn lengths_that_lie_are_refused() {
+        let huge = format!("({0}, {0})", usize::MAX);
+        assert!(refusal(&file(2, &header("<f8", "False", &huge), &[])).contains("truncated or damaged"));
+        let many = format!("(2, {})", u32::MAX);
+        assert!(refusal(&file(2, &header("<f8", "False", &many), &[])).contains("at most 1048576"));
+        for order in ["False", "True"] {
+            let rows = format!("({}, 2)", 1u64 << 50);
+            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("64 bytes are there"));
+        }
+        let mut long = file(2, "", &[]);
+        long[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(refusal(&long).contains("header is truncated"));
+        assert!(refusal(&file(1, &header("<f8", "False", "(0, 2)"), &[])).contains("at least one row"));
+    }
+
+    #[test]
+    fn what_is_no_matrix_of_exact_numbers_is_refused_with_what_to_do() {
+        let data = doubles(&[1.0, 2.0]);
+        assert!(refusal(&file(1, &header("|O", "False", "(1, 2)"), &data)).contains("convert it"));
+        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("1 dimensions"));
+        assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
+        assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("cannot be understood"));
+        let large: Vec<u8> = [1u64, u64::MAX].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let message = refusal(&file(1, &header("<u8", "False", "(1, 2)"), &large));
+        assert!(message.contains("row 0, column 1") && message.contains("beyond 2^53"), "{message}");
+    }
+
+    #[test]
+    fn an_infinite_number_is_refused_by_row_and_column() {
+        let bytes = file(1, &header("<f8", "False", "(1, 2)"), &doubles(&[1.0, f64::INFINITY]));
+        assert!(refusal(&bytes).contains("row 0, column 1 is inf"));
+    }
+}

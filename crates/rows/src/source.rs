@@ -1,0 +1,168 @@
+//! Where rows are read from: a file, or whatever gives bytes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::allowance::{Allowance, Packed, Unpacked};
+use crate::error::{Result, RowsError};
+use crate::format::{ENOUGH, Format, Packing, format, packing};
+use crate::guard::{guarded, unguarded};
+use crate::table::{self, Block, Ids, Receive, Table};
+use crate::wanted::Wanted;
+use crate::zstd::Frames;
+use crate::{csv, npy};
+
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 20;
+
+/// Rows as they are stored: CSV with a header or a `.npy` matrix, with the feature `columnar` Parquet and Arrow as well (files and
+/// streams; Feather is one of them), plain or packed by gzip or zstd. What they are is found from the content, never from a name.
+pub struct Source<'a> {
+    name: String,
+    bytes: Box<dyn BufRead + 'a>,
+}
+
+impl<'a> Source<'a> {
+    /// The rows of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`RowsError::In`] where it cannot be opened.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Ok(Self { name, bytes: Box::new(BufReader::with_capacity(PIECE, file)) }),
+            Err(error) => Err(RowsError::In { name, source: Box::new(error.into()) }),
+        }
+    }
+
+    /// The rows that `bytes` hold, which messages call `name`.
+    pub fn stream(name: &str, bytes: impl Read + 'a) -> Self {
+        Self { name: name.to_owned(), bytes: Box::new(BufReader::with_capacity(PIECE, bytes)) }
+    }
+
+    /// Reads what is wanted of all rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RowsError::In`] around what is wrong: see there. Content that is damaged in any way is an error, never a panic, and takes
+    /// memory in proportion to its size alone (see [`Wanted::unpacked_limit`]).
+    pub fn read(self, wanted: &Wanted<'_>) -> Result<Table> {
+        let (mut values, mut ids) = (Vec::new(), Vec::new());
+        let read = self.hand_over(wanted, &mut |block| {
+            append(&mut values, &mut block.values);
+            append(&mut ids, &mut block.ids);
+            true
+        })?;
+        let table::Read { names, id, columns, notes } = read;
+        let ids =
+            wanted.id.is_some().then_some(Ids { name: id, values: ids }).filter(|ids| !ids.values.is_empty());
+        Ok(Table { names, columns, values, ids, notes })
+    }
+
+    /// Hands rows over in blocks of whole rows × features, row-major, as they are read. Returns what the reader of results should
+    /// know.
+    ///
+    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and Parquet,
+    /// whose table of contents is at its end: these are read whole before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read`]; what `receive` says ends the reading and is returned as it is.
+    pub fn each_block<E: From<RowsError>>(
+        self,
+        wanted: &Wanted<'_>,
+        mut receive: impl FnMut(&[f64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<String>, E> {
+        let mut failed = None;
+        let read = self.hand_over(wanted, &mut |block| {
+            failed = receive(&block.values).err();
+            failed.is_none()
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(read?.notes),
+        }
+    }
+
+    fn hand_over(self, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
+        let Self { name, bytes } = self;
+        // Not a matter of the decoders that are guarded.
+        let mut receive = |block: &mut Block| unguarded(|| receive(block));
+        unpack_and_read(bytes, wanted, &mut receive)
+            .map_err(|source| RowsError::In { name, source: Box::new(source) })
+    }
+}
+
+fn append<T>(all: &mut Vec<T>, more: &mut Vec<T>) {
+    if all.is_empty() { std::mem::swap(all, more) } else { all.append(more) }
+}
+
+fn unpack_and_read(
+    mut bytes: Box<dyn BufRead + '_>,
+    wanted: &Wanted<'_>,
+    receive: &mut Receive<'_>,
+) -> Result<table::Read> {
+    let start = beginning(&mut bytes)?;
+    let bytes = Cursor::new(start.clone()).chain(bytes);
+    let allowance = Allowance::new(wanted.unpacked_limit);
+    match packing(&start) {
+        None => read(bytes, &start, wanted, receive),
+        Some(Packing::Gzip) => {
+            let packed = Packed { bytes, allowance: allowance.clone() };
+            let damaged = "the gzipped data is truncated or damaged";
+            let unpacked = Unpacked { bytes: MultiGzDecoder::new(packed), allowance, damaged };
+            read_unpacked(unpacked, wanted, receive)
+        }
+        Some(Packing::Zstd) => guarded("zstd data", || {
+            let packed = Packed { bytes, allowance: allowance.clone() };
+            let damaged = "the zstd data is truncated or damaged";
+            read_unpacked(Unpacked { bytes: Frames::new(packed), allowance, damaged }, wanted, receive)
+        }),
+    }
+}
+
+fn read_unpacked(bytes: impl Read, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
+    let mut bytes = BufReader::with_capacity(PIECE, bytes);
+    let start = beginning(&mut bytes)?;
+    read(Cursor::new(start.clone()).chain(bytes), &start, wanted, receive)
+}
+
+/// The first bytes.
+fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
+    let mut start = Vec::new();
+    bytes.take(ENOUGH as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Reads content that begins with `start` and is not packed.
+fn read(
+    mut bytes: impl BufRead,
+    start: &[u8],
+    wanted: &Wanted<'_>,
+    receive: &mut Receive<'_>,
+) -> Result<table::Read> {
+    match format(start)? {
+        Format::Csv => csv::read(&mut bytes, wanted, receive),
+        Format::Npy => npy::read(&mut bytes, wanted, receive),
+        #[cfg(feature = "columnar")]
+        Format::Parquet => crate::parquet::read(&mut bytes, wanted, receive),
+        #[cfg(feature = "columnar")]
+        Format::ArrowFile => crate::arrow::read_file(&mut bytes, wanted, receive),
+        #[cfg(feature = "columnar")]
+        Format::ArrowStream => crate::arrow::read_stream(&mut bytes, wanted, receive),
+        #[cfg(not(feature = "columnar"))]
+        Format::Parquet => not_built("a Parquet file"),
+        #[cfg(not(feature = "columnar"))]
+        Format::ArrowFile | Format::ArrowStream => not_built("an Arrow file"),
+    }
+}
+
+#[cfg(not(feature = "columnar"))]
+fn not_built(what: &str) -> Result<table::Read> {
+    let remedy = "it is read where this was built with the feature columnar; ";
+    Err(RowsError::Format { what: what.to_owned(), remedy })
+}
