@@ -288,8 +288,6 @@ def as_sum(model, view):
             view = view if step is None or step == "passthrough" else view.of(step)
         return as_sum(model.steps[-1][1], view)
     if kind in WRAPPERS:
-        if not hasattr(model, WRAPPERS[kind]):
-            refuse(model, "it has no fitted estimator; fit it, with refit=True")
         return as_sum(getattr(model, WRAPPERS[kind]), view)
     if kind in ("BaggingRegressor", "BaggingClassifier"):
         members = []
@@ -510,7 +508,7 @@ class Learnt:
 def document(model):
     """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers."""
     if not hasattr(model, "n_features_in_") and not hasattr(model, "n_features"):
-        refuse(model, "it is not fitted, or says no number of columns (n_features_in_)")
+        refuse(model, "it is not fitted (a search needs refit=True), or says no number of columns (n_features_in_)")
     table = Table(model)
     whole = as_sum(model, View(table, [Feature(column) for column in range(table.count)]))
     views = {id(tree["view"]): tree["view"] for tree in whole.trees}
