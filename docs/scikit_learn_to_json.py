@@ -34,8 +34,6 @@ REFUSED = {
     "AdaBoostRegressor": "it is a weighted median of trees, and no sum; train gradient boosting, a forest or BaggingRegressor",
     "CalibratedClassifierCV": "calibration bends each classifier by itself; save the classifier that it was given, fitted by itself",
     "Chain": "later members look at what earlier ones predict; use MultiOutputRegressor or MultiOutputClassifier",
-    "XGB": "save it by its own save_model, and explain rows that the steps before it have transformed",
-    "LGBM": "save it by its own booster_.save_model, and explain rows that the steps before it have transformed",
     "CatBoost": "save it by its own save_model, and explain rows that the steps before it have transformed",
 }
 
@@ -65,7 +63,7 @@ class View:
     """The features that a model sees, and how rows of the table become them."""
 
     def __init__(self, table, features, steps=()):
-        self.table, self.features, self.steps = table, features, steps
+        self.table, self.features, self.steps, self.zeros_missing = table, features, steps, False
 
     def of(self, transformer):
         """The features behind a transformer."""
@@ -75,6 +73,12 @@ class View:
         """Some of the features, as ensembles choose them for a member."""
         features = choose("an ensemble of some features each", self.features, chosen)
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
+
+    def with_zeros_missing(self):
+        """The same for a library that takes what a sparse matrix does not hold for missing."""
+        view = View(self.table, self.features, self.steps)
+        view.zeros_missing = True
+        return view
 
     def is_table(self):
         """Whether features are the columns themselves."""
@@ -86,6 +90,15 @@ class View:
             for step in self.steps:
                 rows = applied(step, rows)
             values = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
+            if self.zeros_missing and hasattr(rows, "tocoo"):
+                if not all(feature.encoded for feature in self.features):
+                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing, those of numbers, too; train with sparse_threshold=0 in "
+                           "the ColumnTransformer, or sparse_output=False in the OneHotEncoder")
+                held = rows.tocoo()
+                values = np.full(values.shape, np.nan)
+                values[held.row, held.col] = held.data
+        except Refused:
+            raise
         except (ValueError, TypeError) as problem:
             self.problem = problem
             return None
@@ -274,6 +287,10 @@ def as_sum(model, view):
         values = [values_of(member.tree_, model) for member in members]
         base = np.zeros(values[0][0].size)
         return Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+    if kind.startswith("XGB") and hasattr(model, "get_booster"):
+        return of_xgboost(model, view)
+    if kind.startswith("LGBM") and hasattr(model, "booster_"):
+        return of_lightgbm(model, view)
     if kind == "NGBRegressor":  # of NGBoost; one output for each parameter of the law, the first of which is the mean of a normal one
         trees = []
         for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
@@ -338,6 +355,73 @@ def votes(model, view):
             value = np.where(class_of[:, None] == np.arange(classes), 1.0, -1.0 / (classes - 1)) / (classes - 1)
         trees.append(plain(member.tree_, value, view, weight))
     return Sum(np.zeros(1 if classes == 2 else classes), trees, LINKS["LogitLink" if classes == 2 else "MultinomialLogit"])
+
+
+# Boosting of other libraries, behind transformers or in an ensemble; by themselves their own files are read.
+
+
+def of_xgboost(model, view):
+    """The margins of XGBoost, added in doubles; after early stopping those of the best round, as the model itself predicts."""
+    if not is_missing(model.get_params().get("missing", np.nan)):
+        refuse(model, f"it takes {model.get_params()['missing']!r} for missing; replace that by NaN in the table")
+    booster = model.get_booster()
+    if getattr(model, "early_stopping_rounds", None):
+        booster = booster[:model.best_iteration + 1]
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    objective, gradient_booster = learner["objective"]["name"], learner["gradient_booster"]
+    held = gradient_booster.get("gbtree", gradient_booster).get("model", {})
+    weights = gradient_booster.get("weight_drop") or held.get("weight_drop")  # of dart, up to 3.3 and later
+    links = {"binary:logistic": "LogitLink", "reg:logistic": "LogitLink", "multi:softprob": "MultinomialLogit", "multi:softmax": "MultinomialLogit",
+             "count:poisson": "LogLink", "reg:gamma": "LogLink", "reg:tweedie": "LogLink", "reg:squarederror": "IdentityLink",
+             "reg:absoluteerror": "IdentityLink", "reg:pseudohubererror": "IdentityLink", "rank:ndcg": "IdentityLink", "rank:pairwise": "IdentityLink"}
+    if objective not in links or "trees" not in held:
+        refuse(model, f"its booster or its objective {objective!r} is not known here; save it by its own save_model, and explain transformed rows")
+    link, parameters = links[objective], learner["learner_model_param"]
+    base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32).astype(float)
+    base = {"LogitLink": lambda p: np.log(p / (1 - p)), "LogLink": np.log}.get(link, lambda p: p)(base)
+    base = base * np.ones(max(len(base), int(parameters["num_class"]), int(parameters.get("num_target", 1))))
+    view, trees = view.with_zeros_missing(), []
+    for place, (tree, output) in enumerate(zip(held["trees"], held["tree_info"])):
+        left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
+        if any(tree.get("split_type", ())) or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
+            refuse(model, "it has splits on categories or vectors in its leaves; leave enable_categorical out, and encode columns before it")
+        below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)  # x < t, as x <= t' of the next smaller number of 32 bits
+        trees.append(dict(left=left, right=np.array(tree["right_children"]), feature=np.array(tree["split_indices"]), threshold=below,
+                          value=numbers.astype(float) * (left < 0), default_left=np.array(tree["default_left"], dtype=bool),
+                          cover=np.array(tree["sum_hessian"], dtype=float), output=output, scale=float(weights[place]) if weights else 1.0,
+                          view=view, width="single"))
+    return Sum(base, trees, LINKS[link])
+
+
+def of_lightgbm(model, view):
+    """The raw scores of LightGBM; after early stopping those of the best round, as the model itself predicts."""
+    dump = model.booster_.dump_model()
+    objective, outputs = dump["objective"].split(), dump["num_tree_per_iteration"]
+    links = {"regression": IDENTITY, "regression_l1": IDENTITY, "huber": IDENTITY, "fair": IDENTITY, "quantile": IDENTITY, "lambdarank": IDENTITY,
+             "poisson": LINKS["LogLink"], "gamma": LINKS["LogLink"], "tweedie": LINKS["LogLink"], "multiclass": LINKS["MultinomialLogit"],
+             "binary": LINKS["LogitLink"] | {"steepness": float(dict(word.split(":") for word in objective if ":" in word).get("sigmoid", 1))}}
+    if objective[0] not in links or "sqrt" in objective:
+        refuse(model, f"its objective {dump['objective']!r} is not known here; save it by its own booster_.save_model, and explain transformed rows")
+    trees = []
+    for place, tree in enumerate(dump["tree_info"]):
+        nodes = [tree["tree_structure"]]
+        for node in nodes:  # which grows: children come after their parents
+            nodes += [node[side] for side in ("left_child", "right_child") if side in node]
+        numbered, splits = {id(node): number for number, node in enumerate(nodes)}, ["left_child" in node for node in nodes]
+        for node in nodes:
+            if node.get("decision_type", "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
+                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; leave these options out, and encode columns before it")
+        left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)] for side in ("left_child", "right_child"))
+        counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1 for node, split in zip(nodes, splits)]
+        # Without a kind of missing value NaN counts as zero.
+        default_left = [split and (node["default_left"] if node["missing_type"] == "NaN" else 0.0 <= node["threshold"])
+                        for node, split in zip(nodes, splits)]
+        trees.append(dict(left=np.array(left), right=np.array(right), feature=np.array([node.get("split_feature", 0) for node in nodes]),
+                          threshold=np.array([node.get("threshold", 0.0) for node in nodes], dtype=float),
+                          value=np.array([0.0 if split else node["leaf_value"] for node, split in zip(nodes, splits)]),
+                          default_left=np.array(default_left), cover=np.array(counts, dtype=float), output=place % outputs,
+                          scale=outputs / len(dump["tree_info"]) if dump.get("average_output") else 1.0, view=view, width="double"))
+    return Sum(np.zeros(outputs), trees, links[objective[0]])
 
 
 # Splits on columns of the table.

@@ -220,12 +220,12 @@ def scikit_learn_cases(folder):
             return None
         return values[:, :, None] if values.ndim == 2 else values
 
-    def case(what, model, rows, margins="predict"):
+    def case(what, model, rows, margins="predict", tolerance=(1e-9, 1e-6)):  # shap's own sums of scikit-learn's trees are partly in f32
         path = folder / (what.replace(" ", "_").replace(",", "") + ".json")
         save(model, path)
         few = rows.head(SHOWN)
         return Case("scikit-learn " + sklearn.__version__, what, path, few, getattr(model, margins)(few), said_by_shap(model, few),
-                    (1e-9, 1e-6))  # shap's own sums of scikit-learn's trees are partly in f32
+                    tolerance)
 
     def columns(encoder, scaler="passthrough"):
         return ColumnTransformer([("words", encoder, WORDS)], remainder=scaler)
@@ -255,7 +255,27 @@ def scikit_learn_cases(folder):
         ("two", make_pipeline(columns(OrdinalEncoder()), tree.DecisionTreeRegressor(max_depth=4)))]).fit(rows, wanted), rows)
     yield lambda: case("multi-output", multioutput.MultiOutputRegressor(ensemble.HistGradientBoostingRegressor(max_iter=5)).fit(
         numeric(rows), targets(rows)), numeric(rows))
+    for name, library in [("XGB", "xgboost"), ("LGBM", "lightgbm")]:
+        for kind, wanted_of, margins in [("Regressor", target, "predict"), ("Classifier", lambda rows: classes(rows, 3), "raw")]:
+            yield lambda name=name, library=library, kind=kind, wanted_of=wanted_of, margins=margins: boosted_pipeline(
+                case, columns, name + kind, library, wanted_of(holes), holes, margins)
     yield lambda: case("stacking", ensemble.StackingRegressor([("forest", forest)]).fit(numeric(rows), wanted), numeric(rows))
+
+
+def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
+    """Encoders before boosting of another library; of a classifier the margins."""
+    import importlib
+
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    model = getattr(importlib.import_module(library), kind)(n_estimators=10)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    pipeline = make_pipeline(columns(encoder, SimpleImputer(strategy="median")), model).fit(rows, wanted)
+    if margins == "raw":
+        pipeline.raw = lambda few: model.predict(pipeline[:-1].transform(few), **{"output_margin" if library == "xgboost" else "raw_score": True})
+    return case(f"{kind} behind encoders", pipeline, rows, margins, tolerance=(2e-5, 2e-5) if library == "xgboost" else (1e-9, 1e-6))
 
 
 def apart(found, wanted):
