@@ -79,7 +79,7 @@ impl Ensemble {
         self.notes.push(note);
     }
 
-    /// The file has the categories of features: one element for each.
+    /// The file has the categories of features: one element for each, at least up to the last that has any.
     pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
         self.words = words;
     }

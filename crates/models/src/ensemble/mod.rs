@@ -63,7 +63,7 @@ pub struct Ensemble {
     width: Width,
     features: usize,
     feature_names: Option<Vec<String>>,
-    /// Of each feature; empty where none has any.
+    /// Of each feature, at least up to the last that has any.
     words: Vec<Option<Words>>,
     base_margins: Vec<f64>,
     link: Option<Link>,

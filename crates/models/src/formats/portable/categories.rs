@@ -6,17 +6,20 @@ use crate::ensemble::{Category, UnknownWord, Words};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Reads the member `categories`: one element for each of the features, or none at all.
+/// Reads the member `categories`: one element for each of the features, up to the last that has words.
 pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
     let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
-    let mut words = vec![None; features];
+    let mut words: Vec<Option<Words>> = Vec::new();
     for field in field.elements()? {
         field.check_members(&["feature", "values", "unknown"])?;
         let feature_field = field.get("feature")?;
         let feature = feature_field.count()?;
-        let Some(place) = words.get_mut(feature) else {
+        if feature >= features {
             return Err(feature_field.error(format!("feature {feature}, but there are {features} features")));
-        };
+        }
+        if feature >= words.len() {
+            words.resize(feature + 1, None);
+        }
         let unknown = field.get("unknown")?;
         let unknown = match unknown.text()? {
             "missing" => UnknownWord::Missing,
@@ -33,7 +36,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
         if let Some(twice) = first_twice(&list) {
             return Err(values.error(format!("the category {twice} is there twice")));
         }
-        if place.replace(Words::new(list, unknown)).is_some() {
+        if words[feature].replace(Words::new(list, unknown)).is_some() {
             return Err(feature_field.error(format!("feature {feature} has two lists of categories")));
         }
     }
