@@ -31,8 +31,9 @@ impl Ensemble {
     /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
     ///   as in the library's outputs, and not the sum that it calls the raw score;
     /// - what both libraries dump as JSON (`dump_model`); [`notes`](Self::notes) say what a dump of XGBoost lacks;
-    /// - CatBoost as JSON (`save_model(…, format="json")`): oblivious and nested trees, and one-hot splits on categories that are whole
-    ///   numbers from −65536 to 65536;
+    /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and nested trees, words as categories
+    ///   ([`Words`](crate::Words)), one-hot splits, and splits on statistics of categories and of their combinations (CTR); of several
+    ///   targets JSON has not all of their tables. Texts and embeddings are refused;
     /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
     /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
     ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
@@ -47,7 +48,7 @@ impl Ensemble {
     /// # Errors
     ///
     /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Rounds`], [`ModelError::Cover`],
-    /// [`ModelError::LinearLeaves`], [`ModelError::UnknownLink`] and [`ModelError::Game`].
+    /// [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and [`ModelError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         Self::from_bytes_with(bytes, &ReadOptions::default())
     }

@@ -65,7 +65,8 @@ impl<'a> PathDependentGame<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game; [`GameError::Width`] where the explicand has another
+    /// [`ModelError::Cover`](crate::ModelError::Cover), [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
+    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game; [`GameError::Width`] where the explicand has another
     /// number of values than the model has features, [`GameError::InfiniteInput`] where one of them is infinite.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;

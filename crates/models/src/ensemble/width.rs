@@ -3,9 +3,9 @@
 /// The width of floating-point number to which a library rounds a row before it compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// 32 bits: XGBoost, CatBoost, ONNX, scikit-learn's forests.
+    /// 32 bits: XGBoost, CatBoost on numbers alone, ONNX, scikit-learn's forests.
     Single,
-    /// 64 bits: LightGBM, scikit-learn's histogram boosting.
+    /// 64 bits: LightGBM, CatBoost with categories, scikit-learn's histogram boosting.
     Double,
 }
 

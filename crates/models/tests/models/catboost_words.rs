@@ -107,6 +107,22 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
     }
 }
 
+/// Statistics of several targets have tables of one name, of which JSON holds one.
+#[test]
+fn several_targets_are_read_where_the_file_has_all_tables() {
+    let ensemble = model("catboost/targets.cbm.gz");
+    let said = &json_fixture("catboost/said.json.gz")["targets"];
+    let rows = coded(&ensemble, &said["rows"]);
+    let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
+    assert_close(&margins, &numbers(&said["margins"]), 1e-12, "targets");
+    let mut document: Value = serde_json::from_slice(&content("catboost/targets.json.gz")).unwrap();
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("several targets (MultiRMSE)") && error.contains("model.cbm"), "{error}");
+    // Without the loss they are told by their order.
+    put(&mut document, "/model_info", Value::Null);
+    assert!(read(&document).unwrap_err().to_string().contains("several targets"));
+}
+
 /// Only a file that is saved with the data of the training has its words, and only as JSON.
 #[test]
 fn words_that_the_file_has_are_listed() {

@@ -9,7 +9,7 @@ use apportion_models::Ensemble;
 
 use crate::common::{Random, content, json_fixture, ubj};
 
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "words_xgb.json.gz",
     "words_xgb.ubj.gz",
     "xgboost_vectors.json.gz",
@@ -22,6 +22,7 @@ const FILES: [&str; 16] = [
     "catboost_depthwise.json.gz",
     "catboost/simple.cbm.gz",
     "catboost/combined.cbm.gz",
+    "catboost/combined.json.gz",
     "treelite_targets.json.gz",
     "scikit_learn/forest_reg.json.gz",
     "onnx/tree_ensemble.onnx",

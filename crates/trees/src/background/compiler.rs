@@ -39,11 +39,11 @@ pub struct BackgroundCompiler<'a> {
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// For an ensemble without linear leaves whose paths have up to 64 features.
+    /// For an ensemble without linear leaves and [joint](Ensemble::joint) trees whose paths have up to 64 features.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path.
+    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path, and for joint trees.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         let paths = feature_paths(ensemble)?;
         let dense = Dense::new(ensemble, paths.iter().map(Some));

@@ -88,8 +88,8 @@ impl<'a> LinkedOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known; [`TreeError::Unsupported`] for linear leaves, and
-    /// for leaves so large that a link would tell the rounding of their sums;
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known; [`TreeError::Unsupported`] for linear leaves, for
+    /// splits on several features at once, and for leaves so large that a link would tell the rounding of their sums;
     /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,

@@ -40,6 +40,7 @@
 //! | [`values`], [`interactions`] | what it can be asked for |
 //! | [`request`] | whose values are wanted, and how coalitions are weighed |
 //! | [`explain`] | from a request to the answer |
+//! | [`linear`], [`joint`] | trees with linear leaves, and with splits on several features at once |
 //!
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is.
 

@@ -78,7 +78,8 @@ impl<'a> PathDependentOracle<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Cover`](crate::ModelError::Cover) and [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) where the model does not define the game.
+    /// [`ModelError::Cover`](crate::ModelError::Cover), [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
+    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game.
     pub fn new(ensemble: impl Into<Shared<'a, Ensemble>>) -> Result<Self, TreeError> {
         let ensemble = ensemble.into();
         ensemble.check_covers()?;

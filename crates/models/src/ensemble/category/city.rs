@@ -101,7 +101,7 @@ fn longer(text: &[u8]) -> u64 {
     z = z.wrapping_add(fold(v.1).wrapping_mul(K1));
     x = z.wrapping_add(x).rotate_right(39).wrapping_mul(K1);
     y = y.rotate_right(33).wrapping_mul(K1);
-    for at in (0..length - 1 & !63).step_by(64) {
+    for at in (0..(length - 1) & !63).step_by(64) {
         x = x.wrapping_add(y).wrapping_add(v.0).wrapping_add(word(text, at + 16));
         x = x.rotate_right(37).wrapping_mul(K1) ^ w.1;
         y = y.wrapping_add(v.1).wrapping_add(word(text, at + 48));

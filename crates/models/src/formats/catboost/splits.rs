@@ -34,7 +34,7 @@ pub(super) fn threshold(border: f32, double: bool) -> f64 {
     // What lies beyond the largest number is rounded as if there were one more.
     let step = if above.is_finite() { f64::from(above) - f64::from(border) } else { 2f64.powi(104) };
     let middle = f64::from(border) + step / 2.0;
-    if border.to_bits() % 2 == 0 { at_most(middle) } else { middle }
+    if border.to_bits().is_multiple_of(2) { at_most(middle) } else { middle }
 }
 
 /// The refusal of splits on what is computed of the row by more than trees.

@@ -20,6 +20,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let splits = Splits::new(features, |features, double| {
         statistics::with_tables(&statistics, &root, features, double)
     })?;
+    statistics::check_targets(&statistics, &information.loss)?;
     let trees = Trees::read(&root, splits, borders)?;
     let (scale, bias) = scale_and_bias(&root.get("scale_and_bias")?, trees.outputs())?;
     let frame = Frame {

@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::ensemble::{Counts, Rate, Statistic};
+use crate::ensemble::{Counts, Rate, RateKind, Statistic};
 use crate::error::ModelError;
 use crate::formats::catboost::features::Features;
 use crate::formats::catboost::statistics::{Element, NAMES, Stated, kind};
 use crate::formats::document::Field;
+
+/// Losses of several targets, each of which has statistics of its own.
+const SEVERAL_TARGETS: [&str; 4] =
+    ["MultiRMSE", "MultiRMSEWithMissingValues", "MultiLogloss", "MultiCrossEntropy"];
 
 /// A statistic, and the name of its table.
 pub(super) struct Listed<'a> {
@@ -88,6 +92,30 @@ impl<'a> Listed<'a> {
         let stated = Stated { elements: elements.iter().map(element).collect::<Result<_, _>>()?, rate };
         Ok(Self { stated, table: field.get("identifier")?.text()?, field })
     }
+}
+
+/// Refuses statistics of several targets: the file names tables without saying of which target they are, so that of those with one name
+/// it holds one alone. CatBoost sorts statistics of a target, so that some can be told by their order, where the loss is not known.
+pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), ModelError> {
+    let mut last: HashMap<&str, (usize, f32)> = HashMap::new();
+    for listed in listed {
+        let class = match listed.stated.rate.kind {
+            RateKind::After(class) | RateKind::Of(class) => class,
+            RateKind::Mean | RateKind::Counter => 0,
+        };
+        let own = (class, listed.stated.rate.prior);
+        let before = last.insert(listed.table, own);
+        let other = SEVERAL_TARGETS.contains(&loss) && listed.stated.rate.kind != RateKind::Counter;
+        if before.is_some_and(|before| other || own < before || own == before) {
+            return Err(ModelError::Unsupported {
+                what: format!(
+                    "statistics of categories for several targets ({loss}), of which JSON has not all tables,"
+                ),
+                wanted: "save the model in CatBoost's own format: model.save_model(\"model.cbm\")",
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The statistics with their tables, which stand at the root.
