@@ -8,7 +8,7 @@ use apportion_models::Ensemble;
 use apportion_values::Value;
 
 use super::cohorts::Cohorts;
-use super::joint;
+use super::joint::walk::widest;
 use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
 use crate::engine::kept::Kept;
@@ -158,7 +158,7 @@ impl<'a> InterventionalOracle<'a> {
 
     /// At least as many as the features of any path and of the model of its leaf.
     pub(super) fn widest(&self) -> usize {
-        let joint = self.ensemble.joint().map_or(0, joint::widest);
+        let joint = self.ensemble.joint().map_or(0, widest);
         (self.ensemble.depth() + self.ensemble.most_terms()).max(joint).min(self.features.len())
     }
 }

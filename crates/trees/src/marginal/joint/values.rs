@@ -1,0 +1,118 @@
+//! All rows of an oracle through its joint trees.
+
+use apportion_games::Rows;
+use apportion_models::tree::JointTrees;
+
+use super::walk::Walk;
+use crate::engine::driver::in_tasks;
+use crate::engine::settings::{Kernel, Plan};
+use crate::engine::weights::Weights;
+use crate::error::TreeError;
+use crate::marginal::oracle::InterventionalOracle;
+use crate::marginal::request::Request;
+use crate::marginal::shares::{Alone, InGroups, InPairs, Share};
+use crate::marginal::walk::Pair;
+
+/// Nanoseconds per leaf that is reached.
+const LEAF: f64 = 250.0;
+
+/// Pairs of rows that stand for all in the prediction of a walk's length.
+const SAMPLE: usize = 4;
+
+impl InterventionalOracle<'_> {
+    /// Adds what these trees give to some rows: of target t to the number `places[t]` of those of a row.
+    pub(in crate::marginal) fn add_joint(
+        &self,
+        request: &Request<'_>,
+        places: &[usize],
+        rows: Rows<'_>,
+        values: &mut [f64],
+    ) {
+        let Some(joint) = self.ensemble.joint() else { return };
+        match &request.weights {
+            Weights::Alike(weights) => {
+                self.add_shares::<Alone>(joint, weights, request, places, rows, values)
+            }
+            Weights::Grouped(weights) => {
+                self.add_shares::<InGroups>(joint, weights, request, places, rows, values);
+            }
+            Weights::Pairs(weights) => {
+                self.add_shares::<InPairs>(joint, weights, request, places, rows, values);
+            }
+        }
+    }
+
+    fn add_shares<S: Share>(
+        &self,
+        joint: &JointTrees,
+        weights: &S::Weights,
+        request: &Request<'_>,
+        places: &[usize],
+        rows: Rows<'_>,
+        values: &mut [f64],
+    ) {
+        let (outputs, width) = (self.ensemble.output_count(), self.ensemble.width());
+        let background = joint.extended(&self.background);
+        let columns = joint.ensemble().feature_count();
+        let memory = || (S::new(weights), Walk::new(joint, &request.player_of, request.players), Vec::new());
+        in_tasks(rows, 1, values, memory, |(share, walk, rounded), values, row| {
+            rounded.clear();
+            rounded.extend(row.iter().map(|&value| width.round(value)));
+            let explicand = joint.extended(rounded);
+            for (background, &weight) in background.chunks_exact(columns).zip(&self.weights) {
+                let pair = Pair { explicand: &explicand, background, weight };
+                for tree in joint.ensemble().trees() {
+                    let nodes = joint.ensemble().nodes_of(tree);
+                    let mut phi = |target: usize, value: f64| {
+                        values[places[target] * outputs + tree.output] += value;
+                    };
+                    walk.through(nodes, pair, |products, value| {
+                        share.of_products(weights, products, value, &mut phi);
+                    });
+                }
+            }
+        });
+    }
+
+    /// What these trees add to a plan for `count` rows like those of `sample`.
+    pub(in crate::marginal) fn joint_plan(
+        &self,
+        request: &Request<'_>,
+        sample: Rows<'_>,
+        count: usize,
+    ) -> Option<Plan> {
+        let joint = self.ensemble.joint()?;
+        let (features, columns) = (self.ensemble.feature_count(), joint.ensemble().feature_count());
+        let mut walk = Walk::new(joint, &request.player_of, request.players);
+        let (mut leaves, mut pairs) = (0.0, 0.0);
+        for index in 0..SAMPLE.min(sample.len()) {
+            let explicand = sample.row(index * sample.len() / SAMPLE.min(sample.len()));
+            let rounded: Vec<f64> =
+                explicand.iter().map(|&value| self.ensemble.width().round(value)).collect();
+            let place = index * self.weights.len() / SAMPLE;
+            let both = joint.extended(&[&rounded, &self.background[place * features..][..features]].concat());
+            let (explicand, background) = both.split_at(columns);
+            for tree in joint.ensemble().trees() {
+                let pair = Pair { explicand, background, weight: 1.0 };
+                walk.through(joint.ensemble().nodes_of(tree), pair, |_, _| leaves += 1.0);
+            }
+            pairs += 1.0;
+        }
+        let reached = leaves / f64::max(pairs, 1.0);
+        let seconds = reached * LEAF * 1e-9 * (count * self.weights.len()) as f64;
+        Some(Plan { kernels: vec![(Kernel::Walk, joint.ensemble().tree_count())], seconds })
+    }
+
+    /// Refuses any kernel but the walk where there are such trees.
+    pub(in crate::marginal) fn check_joint(&self) -> Result<(), TreeError> {
+        match self.settings.kernel {
+            Some(kernel) if kernel != Kernel::Walk && self.ensemble.joint().is_some() => {
+                Err(TreeError::Unsupported {
+                    what: format!("the kernel {kernel} on trees that split on several features at once"),
+                    wanted: "use walk, or leave the kernel to be chosen",
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! One tree, one explicand, and one background row.
+
+use apportion_models::tree::{JointTrees, Node, Statistic};
+
+use crate::marginal::shares::Products;
+use crate::marginal::walk::{Pair, Taken};
+
+/// Where more players than this are to be taken it is not tried whether they matter.
+const MOST_TRIED: usize = 6;
+
+/// The most players on a path of any tree, or more.
+pub(in crate::marginal) fn widest(joint: &JointTrees) -> usize {
+    let trees = joint.ensemble();
+    let of_tree = |nodes: &[Node]| {
+        let splits = nodes.iter().filter(|node| !node.is_leaf());
+        let mut columns: Vec<usize> = splits.map(|node| node.feature()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+            .into_iter()
+            .map(|column| joint.statistic(column).map_or(1, |statistic| statistic.features().len()))
+            .sum()
+    };
+    trees.trees().iter().map(|tree| of_tree(trees.nodes_of(tree))).max().unwrap_or(0)
+}
+
+/// A player at whom the mixtures part, and the split that asks for them.
+struct Parting {
+    player: u32,
+    split: usize,
+}
+
+/// The memory of a walk, made once per thread.
+pub(super) struct Walk<'a> {
+    joint: &'a JointTrees,
+    player_of: &'a [u32],
+    taken: Vec<Taken>,
+    partings: Vec<Parting>,
+    products: Products,
+    /// The players of a split that are to be taken.
+    free: Vec<u32>,
+}
+
+/// What a split does with the mixtures that come to it.
+enum Way {
+    Left(bool),
+    Part(u32),
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(joint: &'a JointTrees, player_of: &'a [u32], players: usize) -> Self {
+        Self {
+            joint,
+            player_of,
+            taken: vec![Taken::Free; players],
+            partings: Vec::new(),
+            products: Products::default(),
+            free: Vec::new(),
+        }
+    }
+
+    /// Gives the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its v. Rows are extended.
+    pub(super) fn through(
+        &mut self,
+        nodes: &[Node],
+        pair: Pair<'_>,
+        mut give: impl FnMut(&mut Products, f64),
+    ) {
+        let mut at = 0;
+        loop {
+            let node = nodes[at];
+            if !node.is_leaf() {
+                match self.way(node, pair) {
+                    Way::Left(left) => at = node.left() + usize::from(!left),
+                    Way::Part(player) => {
+                        self.taken[player as usize] = Taken::Explicand;
+                        self.partings.push(Parting { player, split: at });
+                    }
+                }
+                continue;
+            }
+            self.products.clear();
+            for &Parting { player, .. } in &self.partings {
+                self.products.require(player, self.taken[player as usize] == Taken::Explicand);
+            }
+            give(&mut self.products, pair.weight * node.value());
+            // Back to the last parting whose other side is still to go.
+            loop {
+                let Some(&Parting { player, split }) = self.partings.last() else { return };
+                let taken = &mut self.taken[player as usize];
+                if *taken == Taken::Explicand {
+                    *taken = Taken::Background;
+                    at = split;
+                    break;
+                }
+                *taken = Taken::Free;
+                self.partings.pop();
+            }
+        }
+    }
+
+    fn way(&mut self, node: Node, Pair { explicand, background, .. }: Pair<'_>) -> Way {
+        let column = node.feature();
+        let goes_left = |value| self.joint.ensemble().goes_left(node, value);
+        let [own, other] = [explicand[column], background[column]].map(goes_left);
+        let Some(statistic) = self.joint.statistic(column) else {
+            let player = self.player_of[column];
+            return match self.taken[player as usize] {
+                _ if own == other => Way::Left(own),
+                Taken::Explicand => Way::Left(own),
+                Taken::Background => Way::Left(other),
+                Taken::Free => Way::Part(player),
+            };
+        };
+        self.free.clear();
+        for &feature in statistic.features() {
+            let (own, other) = (explicand[feature as usize], background[feature as usize]);
+            let player = self.player_of[feature as usize];
+            let is_free = self.taken[player as usize] == Taken::Free && own.to_bits() != other.to_bits();
+            if is_free && !self.free.contains(&player) {
+                self.free.push(player);
+            }
+        }
+        // Players are taken as the bits of a number say.
+        let left =
+            |from_explicand: usize| goes_left(self.value(statistic, explicand, background, from_explicand));
+        match self.free[..] {
+            [] => Way::Left(left(0)),
+            [first, ..] => {
+                let first_way = left(0);
+                let tried = self.free.len() <= MOST_TRIED;
+                if tried && (1..1 << self.free.len()).all(|bits| left(bits) == first_way) {
+                    Way::Left(first_way)
+                } else {
+                    Way::Part(first)
+                }
+            }
+        }
+    }
+
+    /// The statistic of a mixture, of which bit k says whether free player k is taken from the explicand.
+    fn value(&self, statistic: &Statistic, explicand: &[f64], background: &[f64], bits: usize) -> f64 {
+        statistic.value(|feature| {
+            let player = self.player_of[feature];
+            let from_explicand = match self.taken[player as usize] {
+                Taken::Explicand => true,
+                Taken::Background => false,
+                // One that is not listed has the same in both.
+                Taken::Free => {
+                    let place = self.free.iter().position(|&free| free == player);
+                    place.is_some_and(|place| bits >> place & 1 == 1)
+                }
+            };
+            if from_explicand { explicand[feature] } else { background[feature] }
+        })
+    }
+}
