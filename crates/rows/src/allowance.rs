@@ -1,8 +1,8 @@
 //! How much packed content may unpack to.
 
-use std::cell::Cell;
 use std::io::{BufRead, Read};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Result, RowsError};
 
@@ -15,31 +15,24 @@ const SMALL: u64 = 256 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     limit: Option<u64>,
-    packed: Rc<Cell<u64>>,
-    unpacked: Rc<Cell<u64>>,
+    packed: Arc<AtomicU64>,
+    unpacked: Arc<AtomicU64>,
 }
 
 impl Allowance {
     /// Up to `limit` bytes in all; where that is not given, as many as the packed bytes allow.
     pub(crate) fn new(limit: Option<u64>) -> Self {
-        Self { limit, packed: Rc::default(), unpacked: Rc::default() }
-    }
-
-    /// Another one for what is inside, which is packed once more.
-    #[cfg(feature = "columnar")]
-    pub(crate) fn inside(&self) -> Self {
-        Self::new(self.limit)
+        Self { limit, packed: Arc::default(), unpacked: Arc::default() }
     }
 
     /// So many bytes were read.
     pub(crate) fn read(&self, bytes: u64) {
-        self.packed.set(self.packed.get().saturating_add(bytes));
+        add(&self.packed, bytes);
     }
 
     /// Refuses to unpack so many bytes where that is beyond what is allowed.
     pub(crate) fn unpack(&self, bytes: u64) -> Result<()> {
-        let (packed, unpacked) = (self.packed.get(), self.unpacked.get().saturating_add(bytes));
-        self.unpacked.set(unpacked);
+        let (packed, unpacked) = (self.packed.load(Ordering::Relaxed), add(&self.unpacked, bytes));
         let most = self.limit.unwrap_or_else(|| packed.saturating_mul(RATIO).max(SMALL));
         if unpacked > most {
             Err(RowsError::TooLarge { packed, unpacked, ratio: unpacked / packed.max(1) })
@@ -47,6 +40,13 @@ impl Allowance {
             Ok(())
         }
     }
+}
+
+/// Adds to a number, which ends at the largest one.
+fn add(number: &AtomicU64, more: u64) -> u64 {
+    let sum = number.load(Ordering::Relaxed).saturating_add(more);
+    number.store(sum, Ordering::Relaxed);
+    sum
 }
 
 /// Packed bytes, counted as they are read.

@@ -5,7 +5,7 @@
 //! | equals a sentinel | missing | missing |
 //! | a word | the code of that category; else missing, if it is a usual word for that; else the code of the number or boolean that it reads as; else unknown | the number it reads as; missing; `True` is 1 and `False` 0; else refused |
 //! | a number | the code of that category; else that of the word it is written as; else unknown | itself |
-//! | true or false | the code of 1 or 0; else that of the word; else unknown | 1 or 0 |
+//! | true or false | the code of that word, as Python writes it; else of 1 or 0; else unknown | 1 or 0 |
 //!
 //! A matrix without names holds codes: it goes by [`Feature::code`].
 
@@ -27,6 +27,8 @@ pub(crate) struct Feature<'a> {
     sentinels: &'a [Sentinel],
     /// As the file calls it; its number where there are no names.
     name: String,
+    /// Whether a model wants it.
+    is_of_a_model: bool,
     /// Cells that are no known category, and the first of them.
     unknown: Option<(usize, String)>,
 }
@@ -38,15 +40,10 @@ impl<'a> Feature<'a> {
             words: wanted.words_of(feature),
             sentinels: wanted.missing,
             name,
+            is_of_a_model: wanted.count.is_some() || wanted.names.is_some(),
             unknown: None,
         };
         names.into_iter().enumerate().map(feature).collect()
-    }
-
-    /// Whether numbers are taken as they are, so that a whole column may be copied.
-    #[cfg(feature = "columnar")]
-    pub(crate) fn takes_numbers_as_they_are(&self) -> bool {
-        self.words.is_none() && self.sentinels.is_empty()
     }
 
     /// The number of a cell of text that stands at `place`.
@@ -74,9 +71,14 @@ impl<'a> Feature<'a> {
         let problem = if is_decimal_comma(text) {
             format!("is {text:?}: write decimal points, as in {:?}", text.replacen(',', ".", 1))
         } else {
+            let codes = if self.is_of_a_model {
+                ", and the model has no categories for this column; give the number or code that it was trained on"
+            } else {
+                "; leave the column out by --ignore"
+            };
             format!(
-                "is {text:?}, which is not a number, and the model has no categories for this column; give the number or code that it was \
-                 trained on, leave the cell empty where the value is missing, or say what stands for missing by --missing {text:?}"
+                "is {text:?}, which is not a number{codes}, leave the cell empty where the value is missing, or say what stands for \
+                 missing by --missing {text:?}"
             )
         };
         Err(RowsError::Cell { place: place(), problem })
@@ -126,8 +128,9 @@ impl<'a> Feature<'a> {
         let number = f64::from(u8::from(value));
         let Some(words) = self.words else { return self.code(number, place) };
         let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
-        let by_text = || texts.iter().find_map(|text| words.code_of_text(text));
-        match words.code_of_number(number).or_else(by_text) {
+        // As a text that Python writes has it.
+        let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
+        match code.or_else(|| texts.iter().find_map(|text| words.code_of_text(text))) {
             Some(code) => Ok(code),
             None => self.unknown(words, texts[0], place),
         }
@@ -158,10 +161,16 @@ impl<'a> Feature<'a> {
     /// A cell that is no category of the model.
     #[cold]
     fn unknown(&mut self, words: &Words, word: &str, place: impl Fn() -> String) -> Result<f64> {
-        if words.unknown() == UnknownWord::Missing {
+        let taken_for = match words.unknown() {
+            UnknownWord::Missing => Some(f64::NAN),
+            UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
+            // What is not known here may not be guessed.
+            _ => None,
+        };
+        if let Some(code) = taken_for {
             let (cells, _) = self.unknown.get_or_insert_with(|| (0, word.to_owned()));
             *cells += 1;
-            return Ok(f64::NAN);
+            return Ok(code);
         }
         let texts: Vec<String> = words.list().iter().map(in_words).collect();
         let meant = match nearest(word, texts.iter().map(String::as_str)) {
@@ -180,8 +189,12 @@ impl<'a> Feature<'a> {
         let (cells, first) = self.unknown.as_ref()?;
         let (cells, are) =
             if *cells == 1 { ("1 cell".to_owned(), "is") } else { (format!("{cells} cells"), "are") };
+        let taken = match self.words.map(Words::unknown) {
+            Some(UnknownWord::NoCategory) => "as none of them",
+            _ => "as missing",
+        };
         Some(format!(
-            "column {:?}: {cells} {are} no category of the model and taken as missing, as its library does; the first is {first:?}",
+            "column {:?}: {cells} {are} no category of the model and taken {taken}, as its library does; the first is {first:?}",
             self.name
         ))
     }
@@ -232,7 +245,7 @@ mod tests {
     }
 
     fn feature<'a>(words: Option<&'a Words>, sentinels: &'a [Sentinel]) -> Feature<'a> {
-        Feature { words, sentinels, name: "colour".to_owned(), unknown: None }
+        Feature { words, sentinels, name: "colour".to_owned(), is_of_a_model: true, unknown: None }
     }
 
     /// A cell of text as a number; −1 where it is missing.
@@ -325,5 +338,15 @@ mod tests {
         }
         let note = feature.note().unwrap();
         assert!(note.contains("\"colour\": 3 cells are no category") && note.contains("\"green\""), "{note}");
+    }
+
+    #[test]
+    fn unknown_categories_are_none_of_the_others_where_the_library_says_so() {
+        let known = words(UnknownWord::NoCategory);
+        let mut feature = feature(Some(&known), &[]);
+        assert_eq!(feature.text("green", place).unwrap(), Words::NO_CATEGORY);
+        assert_eq!(feature.number(4.0, place).unwrap(), Words::NO_CATEGORY);
+        let note = feature.note().unwrap();
+        assert!(note.contains("2 cells are no category") && note.contains("as none of them"), "{note}");
     }
 }

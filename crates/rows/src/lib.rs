@@ -27,6 +27,8 @@
 
 mod allowance;
 mod cells;
+#[cfg(feature = "columnar")]
+mod columnar;
 mod columns;
 mod csv;
 mod error;
@@ -43,3 +45,8 @@ pub use error::RowsError;
 pub use source::Source;
 pub use table::{Ids, Table};
 pub use wanted::{Sentinel, Wanted};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

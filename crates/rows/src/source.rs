@@ -66,8 +66,8 @@ impl<'a> Source<'a> {
     /// Hands rows over in blocks of whole rows × features, row-major, as they are read. Returns what the reader of results should
     /// know.
     ///
-    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and Parquet,
-    /// whose table of contents is at its end: these are read whole before.
+    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and the files
+    /// of Parquet and Arrow, whose table of contents is at their end: these are read whole before.
     ///
     /// # Errors
     ///
@@ -149,11 +149,11 @@ fn read(
         Format::Csv => csv::read(&mut bytes, wanted, receive),
         Format::Npy => npy::read(&mut bytes, wanted, receive),
         #[cfg(feature = "columnar")]
-        Format::Parquet => crate::parquet::read(&mut bytes, wanted, receive),
+        Format::Parquet => crate::columnar::parquet::read(&mut bytes, wanted, receive),
         #[cfg(feature = "columnar")]
-        Format::ArrowFile => crate::arrow::read_file(&mut bytes, wanted, receive),
+        Format::ArrowFile => crate::columnar::arrow::read_file(&mut bytes, wanted, receive),
         #[cfg(feature = "columnar")]
-        Format::ArrowStream => crate::arrow::read_stream(&mut bytes, wanted, receive),
+        Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, wanted, receive),
         #[cfg(not(feature = "columnar"))]
         Format::Parquet => not_built("a Parquet file"),
         #[cfg(not(feature = "columnar"))]

@@ -22,5 +22,6 @@ mod media_runs;
 mod media_truth;
 mod predict;
 mod refusals;
+mod rows;
 mod support;
 mod truth;

@@ -4,6 +4,9 @@ use std::io::{BufRead, Read};
 
 use crate::error::Result;
 
+/// What a text may begin with, which is no part of its first name.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Bytes that are read at a time, and rows are cut from.
 const PIECE: usize = 1 << 20;
 

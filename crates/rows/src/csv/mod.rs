@@ -14,8 +14,6 @@ use crate::wanted::Wanted;
 
 use lines::{Pieces, split_header};
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Reads a text piece by piece: memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let mut pieces = Pieces::new(bytes);

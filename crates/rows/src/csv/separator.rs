@@ -87,7 +87,7 @@ fn is_even(text: &[u8], separator: u8) -> bool {
 
 /// The cells of a line; none where it is not text.
 pub(super) fn cells(line: &[u8], separator: u8) -> Vec<String> {
-    let line = line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line);
+    let line = line.strip_prefix(super::lines::BYTE_ORDER_MARK).unwrap_or(line);
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(line);
     let mut record = ::csv::StringRecord::new();
     match reader.read_record(&mut record) {

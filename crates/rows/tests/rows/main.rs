@@ -1,1 +1,8 @@
-//! Rows in every format.
+//! Rows in every format and packing: the same numbers from all, and errors from what is damaged.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod common;
+mod formats;
+mod mutations;
+mod streams;

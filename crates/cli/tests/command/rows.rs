@@ -1,0 +1,163 @@
+//! Rows as they are stored: the same bytes of results from all formats, columns set aside, standard input, groups with odd names.
+
+use assert_cmd::Command;
+use serde_json::json;
+
+use crate::explain::stump_of_two_features;
+use crate::refusals::Bench;
+use crate::support::{bytes, fixture, json, text};
+
+/// A file of the fixtures of `apportion-rows`.
+fn stored(name: &str) -> String {
+    format!("{}/../rows/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The stump with other names.
+fn stump(names: [&str; 2]) -> String {
+    stump_of_two_features().replace(r#"["a","b"]"#, &json!(names).to_string())
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes_from_every_format() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump(["f32", "f64"]));
+    // The matrix has f64 before f32.
+    let swapped =
+        stump(["f64", "f32"]).replace(r#""split_indices":[0,0,1,0,0]"#, r#""split_indices":[1,0,0,0,0]"#);
+    let swapped = bench.file("swapped.json", swapped);
+    let explain = |model: &str, rows: &str, more: &[&str]| {
+        let background = ["explain", "--model", model, "--rows", rows, "--background", rows];
+        bytes(&[&background[..], more].concat())
+    };
+    let wanted = explain(&model, &stored("table.csv"), &[]);
+    for name in [
+        "table.csv.gz",
+        "table.csv.zst",
+        #[cfg(feature = "columnar")]
+        "snappy.parquet",
+        #[cfg(feature = "columnar")]
+        "zstd.parquet",
+        #[cfg(feature = "columnar")]
+        "pandas.parquet",
+        #[cfg(feature = "columnar")]
+        "polars.parquet",
+        #[cfg(feature = "columnar")]
+        "plain.arrow",
+        #[cfg(feature = "columnar")]
+        "polars.arrow",
+        #[cfg(feature = "columnar")]
+        "stream.arrows",
+        #[cfg(feature = "columnar")]
+        "lz4.feather",
+    ] {
+        assert!(explain(&model, &stored(name), &[]) == wanted, "{name}");
+    }
+    let wanted = explain(&swapped, &stored("table.csv"), &[]);
+    let ignore = ["--ignore", "2,3", "--ignore", "4,5,6"];
+    assert!(explain(&swapped, &stored("numbers.npy"), &ignore) == wanted);
+}
+
+#[test]
+fn ids_are_carried_to_every_format_that_can_hold_them() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump_of_two_features());
+    let rows = bench.file("rows.csv", "who;b;a\nann;1;2\n\"bob; jr\";NA;-999\n");
+    let on = |command: &'static str, more: &[&'static str]| {
+        let arguments = [command, "--model", &model, "--rows", &rows, "--id", "who", "--missing", "-999"];
+        [&arguments[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let background = ["--background", &rows, "--background-select", "0"];
+    let explained = [on("explain", &[]), background.map(str::to_owned).to_vec()].concat();
+    let explanations = &json(&explained)["explanations"];
+    assert_eq!([&explanations[0]["id"], &explanations[1]["id"]], ["ann", "bob; jr"]);
+    for (format, says) in
+        [("csv", "\"bob; jr\",1,"), ("csv", "bob; jr,1,"), ("table", "row 1 (bob; jr): base")]
+    {
+        let arguments = [explained.clone(), vec!["--format".to_owned(), format.to_owned()]].concat();
+        let text = text(&arguments);
+        // Only what CSV needs is in quotes.
+        assert_eq!(text.contains(says), !says.starts_with('"'), "{text}");
+        assert!(format == "table" || text.starts_with("id,row,base"), "{text}");
+    }
+    assert_eq!(json(&on("predict", &["--select", "1"]))["predictions"][0]["id"], "bob; jr");
+    let table = text(&on("predict", &["--format", "table"]));
+    assert!(table.contains("id") && table.contains("ann"), "{table}");
+    let interactions = [explained.clone(), vec!["--interactions".to_owned()]].concat();
+    assert_eq!(json(&interactions)["explanations"][0]["id"], "ann");
+    let npy: Vec<String> = on("predict", &["--format", "npy"]);
+    bench.refuses(2, &["--format npy", "--id"], &npy.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn rows_come_from_standard_input_once() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump_of_two_features());
+    let csv = "a\tb\n1\tTrue\n3\tfalse\n";
+    let file = bench.file("rows.csv", csv);
+    let wanted = bytes(&["predict", "--model", &model, "--rows", &file]);
+    let mut command = Command::cargo_bin("apportion").unwrap();
+    let output =
+        command.args(["predict", "--model", &model, "--rows", "-"]).write_stdin(csv).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout), (Some(0), wanted));
+    let twice = ["explain", "--model", &model, "--rows", "-", "--background", "-"];
+    let output = Command::cargo_bin("apportion").unwrap().args(twice).write_stdin(csv).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && stderr.contains("once only"), "{stderr}");
+    let arguments = ["explain", "--model", &model, "--rows", "-", "--checkpoint", "run.json"];
+    bench.refuses(2, &["--rows -", "file"], &arguments);
+}
+
+#[test]
+fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump(["age", "blood pressure"]));
+    for (rows, more, says) in [
+        (
+            "age,Blood presure\n1,2\n",
+            &[][..],
+            &["\"Blood presure\" is meant, name it \"blood pressure\""][..],
+        ),
+        (
+            "age,blood pressure\n1,high\n",
+            &[],
+            &["row 0 (line 2)", "\"high\"", "no categories", "--missing \"high\""],
+        ),
+        ("age;blood pressure\n1;2,5\n", &[], &["write decimal points, as in \"2.5\""]),
+        (
+            "age,blood pressure\n1,2\n",
+            &["--ignore", "agee"],
+            &["--ignore \"agee\"", "the nearest is \"age\""],
+        ),
+        ("age,blood pressure\n1,2\n", &["--ignore", "age"], &["is a feature of the model"]),
+        ("age,blood pressure\n1,2\n", &["--id", "name"], &["--id \"name\" is not a column"]),
+        ("x,y;z\n1,2;3\n", &[], &["comma or semicolon", "--separator"]),
+        ("PAR1\u{1}", &[], &["Parquet"]),
+    ] {
+        let rows = bench.file("rows", rows);
+        bench.refuses(1, says, &[&["predict", "--model", &model, "--rows", &rows], more].concat());
+    }
+    let packed = bench.file("rows.gz", std::fs::read(stored("table.csv.gz")).unwrap());
+    let limited = ["predict", "--model", &model, "--rows", &packed, "--unpacked-limit", "100"];
+    bench.refuses(1, &["--unpacked-limit BYTES"], &limited);
+    bench.refuses(2, &["separates no cells"], &[&limited[..5], &["--separator", "ab"]].concat());
+}
+
+#[test]
+fn groups_may_have_names_with_commas_or_be_listed_in_a_file() {
+    let bench = Bench::new();
+    let names = ["Annual Income, k$", "b;c"];
+    let model = bench.file("model.json", stump(names));
+    let rows = bench.file("rows.csv", "\"Annual Income, k$\",b;c\n1,2\n3,20\n");
+    let list = bench.file("groups.json", json!({"money": [names[0]], "rest": [1]}).to_string());
+    let explain = |groups: &str| {
+        bytes(&["explain", "--model", &model, "--rows", &rows, "--value", "owen", "--groups", groups])
+    };
+    let wanted = explain("0;1");
+    assert!(explain("\"Annual Income, k$\";\"b;c\"") == wanted);
+    assert!(explain(&list) == wanted);
+    let broken = bench.file("broken.json", "{\"money\": 3}");
+    let arguments = ["explain", "--model", &model, "--rows", &rows, "--value", "owen", "--groups", &broken];
+    bench.refuses(1, &["cannot read the groups", "[[\"FEATURE\""], &arguments);
+    let compared = ["groups", "--rows", &fixture("iris.csv"), "--ignore", "\"sepal length (cm)\""];
+    assert!(!text(&compared).contains("sepal length"));
+}

@@ -1,0 +1,278 @@
+//! The cells of a batch: columns of equal length in buffers.
+
+use std::borrow::Cow;
+
+use super::flatbuffer::Table;
+use super::schema::{Field, Kind, Span};
+use crate::allowance::Allowance;
+use crate::columnar::codec::Codec;
+use crate::columnar::lanes::Cell;
+use crate::error::{Result, RowsError};
+use crate::npy::half;
+
+/// A batch of rows, or of the values of a dictionary.
+pub(super) struct Batch<'a> {
+    body: &'a [u8],
+    pub(super) rows: usize,
+    /// Length and missing values of each column.
+    nodes: Vec<i64>,
+    /// Start and length of each buffer.
+    buffers: Vec<i64>,
+    more: Vec<i64>,
+    codec: Codec,
+    allowance: &'a Allowance,
+}
+
+pub(super) fn damaged() -> RowsError {
+    RowsError::damaged("the Arrow data are damaged")
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn read(described: &Table<'_>, body: &'a [u8], allowance: &'a Allowance) -> Result<Self> {
+        let codec = match described.table(3) {
+            None => Codec::Plain,
+            Some(packing) => match packing.u8(0) {
+                0 => Codec::Lz4Frame,
+                1 => Codec::Zstd,
+                other => {
+                    return Err(RowsError::damaged(format!(
+                        "the Arrow data are packed in a way ({other}) that is not known"
+                    )));
+                }
+            },
+        };
+        Ok(Self {
+            body,
+            rows: usize::try_from(described.i64(0)).map_err(|_| damaged())?,
+            nodes: described.numbers(1, 2).ok_or_else(damaged)?,
+            buffers: described.numbers(2, 2).ok_or_else(damaged)?,
+            more: described.numbers(4, 1).ok_or_else(damaged)?,
+            codec,
+            allowance,
+        })
+    }
+
+    /// Where the parts of each of `fields` are.
+    pub(super) fn spans(&self, fields: &[Field]) -> Result<Vec<Span>> {
+        let mut at = Span { node: 0, buffers: 0..0 };
+        let mut more = self.more.iter().copied();
+        fields.iter().map(|field| field.span(&mut at, &mut more).ok_or_else(damaged)).collect()
+    }
+
+    /// All of it, where it has a single column.
+    pub(super) fn only_column(&self) -> Span {
+        Span { node: 0, buffers: 0..self.buffers.len() / 2 }
+    }
+
+    /// A buffer, unpacked.
+    fn buffer(&self, index: usize) -> Result<Cow<'a, [u8]>> {
+        let part = |index: usize| usize::try_from(*self.buffers.get(index)?).ok();
+        let bytes = part(2 * index)
+            .zip(part(2 * index + 1))
+            .and_then(|(start, length)| self.body.get(start..start.checked_add(length)?));
+        let bytes = bytes.ok_or_else(damaged)?;
+        if self.codec == Codec::Plain || bytes.is_empty() {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        let (size, packed) = bytes.split_first_chunk().ok_or_else(damaged)?;
+        match i64::from_le_bytes(*size) {
+            // It would not have become shorter.
+            -1 => Ok(Cow::Borrowed(packed)),
+            size => {
+                let size = usize::try_from(size).map_err(|_| damaged())?;
+                Ok(Cow::Owned(self.codec.unpack(packed, size, self.allowance)?))
+            }
+        }
+    }
+
+    /// Tells `visit` the cells of the column at `span`.
+    pub(super) fn cells(
+        &self,
+        kind: Kind,
+        span: &Span,
+        visit: &mut dyn FnMut(Cell<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if self.nodes.get(2 * span.node).is_none_or(|&length| usize::try_from(length) != Ok(self.rows)) {
+            return Err(damaged());
+        }
+        let mut buffers = span.buffers.clone().map(|index| self.buffer(index));
+        let mut next = || buffers.next().unwrap_or_else(|| Err(damaged()));
+        if kind == Kind::Null {
+            return (0..self.rows).try_for_each(|_| visit(Cell::Missing));
+        }
+        let present = next()?;
+        let present = Present::new(&present, self.rows)?;
+        let values = next()?;
+        match kind {
+            Kind::Boolean => {
+                let values = Bits::new(&values, self.rows)?;
+                self.each(&present, visit, |row| Ok(Cell::Boolean(values.get(row))))
+            }
+            Kind::Integer { bytes, signed } => {
+                let integers = Wide::new(&values, bytes, self.rows)?;
+                self.each(&present, visit, |row| Ok(Cell::Integer(integer(integers.get(row), signed))))
+            }
+            Kind::Float { bytes } => {
+                let floats = Wide::new(&values, bytes, self.rows)?;
+                self.each(&present, visit, |row| {
+                    Ok(Cell::Float(match *floats.get(row) {
+                        [a, b] => half(u16::from_le_bytes([a, b])),
+                        [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
+                        [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+                        _ => return Err(damaged()),
+                    }))
+                })
+            }
+            Kind::Decimal { bytes, scale } => {
+                let decimals = Wide::new(&values, bytes, self.rows)?;
+                let unit = 10f64.powi(scale);
+                self.each(&present, visit, |row| Ok(Cell::Float(decimal(decimals.get(row)) / unit)))
+            }
+            Kind::Text { offset } => {
+                let texts = next()?;
+                // Of no rows there may be no offset.
+                if self.rows == 0 {
+                    return Ok(());
+                }
+                let offsets = Wide::new(&values, offset, self.rows + 1)?;
+                let at = |row: usize| usize::try_from(integer(offsets.get(row), true)).map_err(|_| damaged());
+                self.each(&present, visit, |row| text(texts.get(at(row)?..at(row + 1)?)))
+            }
+            Kind::TextView => {
+                let views = Wide::new(&values, 16, self.rows)?;
+                let texts = buffers.collect::<Result<Vec<_>>>()?;
+                self.each(&present, visit, |row| text(view(views.get(row), &texts)))
+            }
+            Kind::Null | Kind::Other { .. } => Err(damaged()),
+        }
+    }
+
+    fn each<'c>(
+        &self,
+        present: &Present<'_>,
+        visit: &mut dyn FnMut(Cell<'_>) -> Result<()>,
+        cell: impl Fn(usize) -> Result<Cell<'c>>,
+    ) -> Result<()> {
+        (0..self.rows).try_for_each(|row| visit(if present.has(row) { cell(row)? } else { Cell::Missing }))
+    }
+}
+
+/// A number of one to eight bytes, the low ones first.
+fn integer(bytes: &[u8], signed: bool) -> i128 {
+    let number = bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    if signed {
+        // The bits above the highest one are as that one.
+        let shift = 64 - 8 * bytes.len() as u32;
+        i128::from((number << shift).cast_signed() >> shift)
+    } else {
+        i128::from(number)
+    }
+}
+
+/// A number in two's complement of any length, the low bytes first; exact up to 16 bytes.
+fn decimal(bytes: &[u8]) -> f64 {
+    let Some((&last, rest)) = bytes.split_last() else { return 0.0 };
+    if bytes.len() <= 16 {
+        let start = i128::from(last.cast_signed());
+        rest.iter().rev().fold(start, |number, &byte| number << 8 | i128::from(byte)) as f64
+    } else {
+        let start = f64::from(last.cast_signed());
+        rest.iter().rev().fold(start, |number, &byte| number * 256.0 + f64::from(byte))
+    }
+}
+
+fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
+    let text = std::str::from_utf8(bytes.ok_or_else(damaged)?);
+    text.map(Cell::Text).map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+}
+
+/// The text of a view: its length, and the text itself or where it is.
+fn view<'v>(view: &'v [u8], texts: &'v [Cow<'_, [u8]>]) -> Option<&'v [u8]> {
+    let number = |at: usize| -> Option<usize> {
+        let bytes: [u8; 4] = view.get(at..at + 4)?.try_into().ok()?;
+        usize::try_from(i32::from_le_bytes(bytes)).ok()
+    };
+    match number(0)? {
+        length @ ..=12 => view.get(4..4 + length),
+        length => {
+            let start = number(12)?;
+            texts.get(number(8)?)?.get(start..start.checked_add(length)?)
+        }
+    }
+}
+
+/// Numbers of the same width side by side.
+struct Wide<'b> {
+    bytes: &'b [u8],
+    width: usize,
+}
+
+impl<'b> Wide<'b> {
+    fn new(bytes: &'b [u8], width: usize, count: usize) -> Result<Self> {
+        let length = count.checked_mul(width).ok_or_else(damaged)?;
+        Ok(Self { bytes: bytes.get(..length).ok_or_else(damaged)?, width })
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> &'b [u8] {
+        &self.bytes[index * self.width..(index + 1) * self.width]
+    }
+}
+
+/// Bits, the low ones of a byte first.
+struct Bits<'b>(&'b [u8]);
+
+impl<'b> Bits<'b> {
+    fn new(bytes: &'b [u8], count: usize) -> Result<Self> {
+        bytes.get(..count.div_ceil(8)).map(Self).ok_or_else(damaged)
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> bool {
+        self.0[index / 8] >> (index % 8) & 1 == 1
+    }
+}
+
+/// Which rows have a value: all, where there are no bits.
+struct Present<'b>(Option<Bits<'b>>);
+
+impl<'b> Present<'b> {
+    fn new(bytes: &'b [u8], count: usize) -> Result<Self> {
+        Ok(Self(if bytes.is_empty() { None } else { Some(Bits::new(bytes, count)?) }))
+    }
+
+    #[inline]
+    fn has(&self, row: usize) -> bool {
+        self.0.as_ref().is_none_or(|bits| bits.get(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_width_keep_their_sign() {
+        assert_eq!(integer(&[0xfe], true), -2);
+        assert_eq!(integer(&[0xfe], false), 254);
+        assert_eq!(integer(&i32::MIN.to_le_bytes(), true), i128::from(i32::MIN));
+        assert_eq!(integer(&u64::MAX.to_le_bytes(), false), i128::from(u64::MAX));
+        assert_eq!(integer(&i64::MIN.to_le_bytes(), true), i128::from(i64::MIN));
+        assert_eq!(decimal(&(-12345i128).to_le_bytes()), -12345.0);
+        assert_eq!(decimal(&[&(-7i128).to_le_bytes()[..], &[0xff; 16]].concat()), -7.0);
+    }
+
+    #[test]
+    fn short_texts_are_in_their_view_and_long_ones_where_it_says() {
+        let texts = [Cow::Borrowed(&b"nothing"[..]), Cow::Borrowed(&b"....a text of length 19"[..])];
+        let short = [&5i32.to_le_bytes()[..], b"short\0\0\0\0\0\0\0"].concat();
+        assert_eq!(view(&short, &texts), Some(&b"short"[..]));
+        let long = |buffer: i32, start: i32| {
+            [&19i32.to_le_bytes()[..], b"a te", &buffer.to_le_bytes(), &start.to_le_bytes()].concat()
+        };
+        assert_eq!(view(&long(1, 4), &texts), Some(&b"a text of length 19"[..]));
+        for (buffer, start) in [(1, 5), (0, 4), (2, 4), (-1, 4), (1, -4)] {
+            assert_eq!(view(&long(buffer, start), &texts), None);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Arrow: messages with a schema, dictionaries and batches of rows, as a stream or in a file (Feather, version 2).
+//!
+//! Messages are read here and not by the crate `arrow-ipc`: it takes the crates of arrow's arrays and kernels, which take longer to build
+//! than all else that reads rows, and makes room for what a message claims. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+
+mod batch;
+mod flatbuffer;
+mod schema;
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read as _};
+
+use super::lanes::{Cell, Lanes};
+use crate::allowance::Allowance;
+use crate::error::{Result, RowsError};
+use crate::guard::guarded;
+use crate::table::{Read, Receive};
+use crate::wanted::Wanted;
+
+use batch::{Batch, damaged};
+use flatbuffer::Table;
+use schema::{Field, Kind};
+
+/// The first bytes of a file, and the last.
+const MAGIC: &[u8] = b"ARROW1";
+/// What a message begins with, since version 0.15 of the format.
+const MARK: u32 = u32::MAX;
+
+/// Reads a file by the table of contents at its end. All of the file is in memory.
+pub(crate) fn read_file(
+    bytes: &mut dyn BufRead,
+    wanted: &Wanted<'_>,
+    receive: &mut Receive<'_>,
+) -> Result<Read> {
+    let mut file = Vec::new();
+    bytes.read_to_end(&mut file)?;
+    guarded("Arrow file", || read_contents(&file, wanted, receive))
+}
+
+fn read_contents(file: &[u8], wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+    let allowance = Allowance::new(wanted.unpacked_limit);
+    allowance.read(file.len() as u64);
+    let rest = file.strip_suffix(MAGIC).ok_or_else(truncated)?;
+    let (rest, length) = rest.split_last_chunk().ok_or_else(truncated)?;
+    let start = rest.len().checked_sub(u32::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
+    let contents = &rest[start..];
+    let footer = Table::root(contents).ok_or_else(damaged)?;
+    let schema = footer.table(1).ok_or_else(damaged)?;
+    let mut table = Columns::new(&schema, footer.i16(0), contents.len(), wanted)?;
+    // Of each message where it is, and the bytes of its head and of its body.
+    for blocks in [2, 3] {
+        for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
+            let start = usize::try_from(block[0]).ok().and_then(|start| file.get(start..));
+            let message = Message::read(&mut start.ok_or_else(damaged)?)?.ok_or_else(damaged)?;
+            if !table.message(&message, &allowance, receive)? {
+                return table.lanes.finish();
+            }
+        }
+    }
+    table.lanes.finish()
+}
+
+/// Reads a stream, batch by batch: memory does not grow with their number.
+pub(crate) fn read_stream(
+    bytes: &mut dyn BufRead,
+    wanted: &Wanted<'_>,
+    receive: &mut Receive<'_>,
+) -> Result<Read> {
+    // Of the decoders of packed buffers one may panic at what is damaged.
+    guarded("Arrow data", || read_messages(bytes, wanted, receive))
+}
+
+fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+    let allowance = Allowance::new(wanted.unpacked_limit);
+    let first = Message::read(bytes)?.ok_or_else(damaged)?;
+    allowance.read(first.bytes());
+    let root = first.root()?;
+    let schema = root.table(2).filter(|_| root.u8(1) == SCHEMA);
+    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data do not begin with a schema"))?;
+    let mut table = Columns::new(&schema, root.i16(0), first.head.len(), wanted)?;
+    while let Some(message) = Message::read(bytes)? {
+        allowance.read(message.bytes());
+        if !table.message(&message, &allowance, receive)? {
+            break;
+        }
+    }
+    table.lanes.finish()
+}
+
+/// A message: a description, and the buffers that it describes.
+struct Message {
+    head: Vec<u8>,
+    body: Vec<u8>,
+}
+
+const SCHEMA: u8 = 1;
+const DICTIONARY: u8 = 2;
+const ROWS: u8 = 3;
+
+impl Message {
+    /// The next message; none at the end of the stream.
+    fn read(bytes: &mut dyn BufRead) -> Result<Option<Self>> {
+        let mut word = || -> Result<Option<u32>> {
+            let word = exactly(bytes, 4)?;
+            match word[..] {
+                [] => Ok(None),
+                [a, b, c, d] => Ok(Some(u32::from_le_bytes([a, b, c, d]))),
+                _ => Err(truncated()),
+            }
+        };
+        // Before the mark there was only the length.
+        let length = match word()? {
+            Some(MARK) => word()?.ok_or_else(truncated)?,
+            Some(length) => length,
+            None => 0,
+        };
+        if length == 0 {
+            return Ok(None);
+        }
+        let head = exactly(bytes, u64::from(length))?;
+        if head.len() < length as usize {
+            return Err(truncated());
+        }
+        let length = Table::root(&head).ok_or_else(damaged)?.i64(3);
+        let length = u64::try_from(length).map_err(|_| damaged())?;
+        let body = exactly(bytes, length)?;
+        if (body.len() as u64) < length {
+            return Err(truncated());
+        }
+        Ok(Some(Self { head, body }))
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.head.len() + self.body.len()) as u64
+    }
+
+    fn root(&self) -> Result<Table<'_>> {
+        Table::root(&self.head).ok_or_else(damaged)
+    }
+}
+
+fn truncated() -> RowsError {
+    RowsError::damaged("the Arrow data are truncated")
+}
+
+/// The next `length` bytes, or as many as there are.
+fn exactly(bytes: &mut dyn BufRead, length: u64) -> Result<Vec<u8>> {
+    let mut read = Vec::new();
+    bytes.take(length).read_to_end(&mut read)?;
+    Ok(read)
+}
+
+/// A table as far as it was read.
+struct Columns<'w> {
+    fields: Vec<Field>,
+    lanes: Lanes<'w>,
+    dictionaries: HashMap<i64, Vec<Value>>,
+}
+
+/// A value of a dictionary.
+enum Value {
+    Missing,
+    Float(f64),
+    Integer(i128),
+    Boolean(bool),
+    Text(String),
+}
+
+impl Value {
+    fn of(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Missing => Self::Missing,
+            Cell::Float(value) => Self::Float(value),
+            Cell::Integer(value) => Self::Integer(value),
+            Cell::Boolean(value) => Self::Boolean(value),
+            Cell::Text(text) => Self::Text(text.to_owned()),
+        }
+    }
+
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Self::Missing => Cell::Missing,
+            Self::Float(value) => Cell::Float(*value),
+            Self::Integer(value) => Cell::Integer(*value),
+            Self::Boolean(value) => Cell::Boolean(*value),
+            Self::Text(text) => Cell::Text(text),
+        }
+    }
+}
+
+impl<'w> Columns<'w> {
+    /// The columns that a schema in a message of so many bytes describes.
+    fn new(schema: &Table<'_>, version: i16, message: usize, wanted: &Wanted<'w>) -> Result<Self> {
+        let fields = schema::fields(schema, version, message)?;
+        let lanes = Lanes::new(fields.iter().map(|field| field.name.clone()).collect(), wanted)?;
+        for (lane, &column) in lanes.columns().iter().enumerate() {
+            if let Kind::Other { what, .. } = fields[column].kind {
+                return Err(lanes.refusal(lane, what));
+            }
+        }
+        Ok(Self { fields, lanes, dictionaries: HashMap::new() })
+    }
+
+    /// Reads a message; false where no more are wanted.
+    fn message(
+        &mut self,
+        message: &Message,
+        allowance: &Allowance,
+        receive: &mut Receive<'_>,
+    ) -> Result<bool> {
+        let root = message.root()?;
+        let described = root.table(2).ok_or_else(damaged)?;
+        match root.u8(1) {
+            ROWS => {
+                let batch = Batch::read(&described, &message.body, allowance)?;
+                self.rows(&batch, allowance)?;
+                Ok(self.lanes.hand_over(receive))
+            }
+            DICTIONARY => {
+                let values = described.table(1).ok_or_else(damaged)?;
+                let batch = Batch::read(&values, &message.body, allowance)?;
+                self.dictionary(described.i64(0), described.u8(2) != 0, &batch, allowance)?;
+                Ok(true)
+            }
+            _ => Err(damaged()),
+        }
+    }
+
+    fn dictionary(
+        &mut self,
+        number: i64,
+        goes_on: bool,
+        batch: &Batch<'_>,
+        allowance: &Allowance,
+    ) -> Result<()> {
+        let of_number = |field: &&Field| field.dictionary.is_some_and(|(other, _)| other == number);
+        // Dictionaries of what is inside of a column that is not read are not, either.
+        let Some(kind) = self.fields.iter().find(of_number).map(|field| field.kind) else { return Ok(()) };
+        if matches!(kind, Kind::Other { .. }) {
+            return Ok(());
+        }
+        // Values in memory.
+        allowance.unpack((batch.rows as u64).saturating_mul(size_of::<Value>() as u64))?;
+        let dictionary = self.dictionaries.entry(number).or_default();
+        if !goes_on {
+            dictionary.clear();
+        }
+        batch.cells(kind, &batch.only_column(), &mut |cell| {
+            dictionary.push(Value::of(cell));
+            Ok(())
+        })
+    }
+
+    fn rows(&mut self, batch: &Batch<'_>, allowance: &Allowance) -> Result<()> {
+        let Self { fields, lanes, dictionaries } = self;
+        let spans = batch.spans(fields)?;
+        lanes.begin(batch.rows, allowance)?;
+        for (index, column) in lanes.columns().to_vec().into_iter().enumerate() {
+            let (field, span) = (&fields[column], &spans[column]);
+            let mut lane = lanes.lane(index);
+            match field.dictionary {
+                None => batch.cells(field.kind, span, &mut |cell| lane.put(cell))?,
+                Some((number, indices)) => {
+                    let dictionary = dictionaries.get(&number).map(Vec::as_slice).unwrap_or_default();
+                    batch.cells(indices, span, &mut |cell| match cell {
+                        Cell::Integer(index) => {
+                            let value = usize::try_from(index).ok().and_then(|index| dictionary.get(index));
+                            lane.put(value.ok_or_else(damaged)?.cell())
+                        }
+                        _ => lane.put(Cell::Missing),
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

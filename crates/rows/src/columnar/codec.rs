@@ -1,0 +1,112 @@
+//! The ways in which the parts of columnar files are packed. Each part says what it unpacks to, and must keep it.
+
+use std::io::{Cursor, Read};
+
+use crate::allowance::Allowance;
+use crate::error::{Result, RowsError};
+use crate::zstd::Frames;
+
+/// A way to pack bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Codec {
+    Plain,
+    Snappy,
+    Gzip,
+    Brotli,
+    Zstd,
+    /// One block without a frame.
+    Lz4Block,
+    Lz4Frame,
+    /// Blocks behind their lengths, as Hadoop has them; or one of the above.
+    Lz4Hadoop,
+}
+
+impl Codec {
+    /// The `size` bytes that were packed.
+    pub(crate) fn unpack(self, packed: &[u8], size: usize, allowance: &Allowance) -> Result<Vec<u8>> {
+        allowance.unpack(size as u64)?;
+        let damaged = || RowsError::damaged("packed data in the file is truncated or damaged");
+        let unpacked = match self {
+            Self::Plain => Some(packed.to_vec()),
+            Self::Snappy => {
+                // It says its size as well.
+                if snap::raw::decompress_len(packed).map_err(|_| damaged())? != size {
+                    return Err(damaged());
+                }
+                let mut unpacked = vec![0; size];
+                snap::raw::Decoder::new().decompress(packed, &mut unpacked).ok().map(|_| unpacked)
+            }
+            Self::Gzip => whole(flate2::bufread::MultiGzDecoder::new(packed), size),
+            Self::Brotli => whole(brotli_decompressor::Decompressor::new(packed, 1 << 12), size),
+            Self::Zstd => whole(Frames::new(packed), size),
+            Self::Lz4Block => lz4_flex::block::decompress(packed, size).ok(),
+            Self::Lz4Frame => whole(lz4_flex::frame::FrameDecoder::new(packed), size),
+            Self::Lz4Hadoop => hadoop(packed, size)
+                .or_else(|| whole(lz4_flex::frame::FrameDecoder::new(packed), size))
+                .or_else(|| lz4_flex::block::decompress(packed, size).ok()),
+        };
+        unpacked.filter(|unpacked| unpacked.len() == size).ok_or_else(damaged)
+    }
+}
+
+/// All that `reader` gives, and no more than one byte beyond `size`.
+fn whole(reader: impl Read, size: usize) -> Option<Vec<u8>> {
+    let mut unpacked = Vec::new();
+    reader.take(size as u64 + 1).read_to_end(&mut unpacked).ok()?;
+    Some(unpacked)
+}
+
+/// Blocks, each behind the bytes that it unpacks to and the bytes that it has, with the high byte first.
+fn hadoop(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut packed = Cursor::new(packed);
+    let mut unpacked = Vec::new();
+    while (packed.position() as usize) < packed.get_ref().len() {
+        let mut lengths = [0; 8];
+        packed.read_exact(&mut lengths).ok()?;
+        let [a, b, c, d, e, f, g, h] = lengths;
+        let [long, short] = [[a, b, c, d], [e, f, g, h]].map(|bytes| u32::from_be_bytes(bytes) as usize);
+        let start = packed.position() as usize;
+        let block = packed.get_ref().get(start..start.checked_add(short)?)?;
+        if unpacked.len() + long > size {
+            return None;
+        }
+        unpacked.extend(lz4_flex::block::decompress(block, long).ok()?);
+        packed.set_position((start + short) as u64);
+    }
+    Some(unpacked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_was_packed_comes_out_and_lies_about_its_size_are_refused() {
+        let text: Vec<u8> = (0..2000u32).flat_map(|number| (number / 7).to_le_bytes()).collect();
+        let snappy = snap::raw::Encoder::new().compress_vec(&text).unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        // A block of LZ4 that is one run of literals.
+        let short = b"fourteen bytes";
+        let block = [&[0xe0][..], short].concat();
+        let framed = [&14u32.to_be_bytes()[..], &15u32.to_be_bytes(), &block].concat();
+        for (codec, packed, wanted) in [
+            (Codec::Plain, text.clone(), &text[..]),
+            (Codec::Snappy, snappy, &text),
+            (Codec::Gzip, gzip.finish().unwrap(), &text),
+            (Codec::Lz4Block, block.clone(), short),
+            (Codec::Lz4Hadoop, framed, short),
+            (Codec::Lz4Hadoop, block, short),
+        ] {
+            let allowance = Allowance::new(None);
+            assert_eq!(codec.unpack(&packed, wanted.len(), &allowance).unwrap(), wanted, "{codec:?}");
+            for size in [0, wanted.len() - 1, wanted.len() + 1] {
+                assert!(codec.unpack(&packed, size, &allowance).is_err(), "{codec:?} {size}");
+            }
+            let cut = &packed[..packed.len() - 1];
+            assert!(codec.unpack(cut, wanted.len(), &allowance).is_err(), "{codec:?}");
+            assert!(matches!(codec.unpack(&packed, 1 << 40, &allowance), Err(RowsError::TooLarge { .. })));
+        }
+    }
+}

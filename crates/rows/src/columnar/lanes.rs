@@ -1,0 +1,169 @@
+//! Where the cells of columns go: beside each other into rows.
+
+use crate::allowance::Allowance;
+use crate::cells::Feature;
+use crate::columns::{self, Chosen};
+use crate::error::{Result, RowsError};
+use crate::npy::exact;
+use crate::table::{Block, Read, Receive};
+use crate::wanted::Wanted;
+
+/// A cell as its column holds it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Missing,
+    Float(f64),
+    Integer(i128),
+    Boolean(bool),
+    Text(&'a str),
+}
+
+/// The wanted columns of a file, and the rows that are made of them.
+pub(crate) struct Lanes<'w> {
+    header: Vec<String>,
+    chosen: Chosen,
+    features: Vec<Feature<'w>>,
+    /// Index in the file of each column that is read: of the features, then of the ids.
+    columns: Vec<usize>,
+    block: Block,
+    /// Rows handed over so far.
+    rows: usize,
+}
+
+impl<'w> Lanes<'w> {
+    /// Chooses among the columns of a header.
+    pub(crate) fn new(header: Vec<String>, wanted: &Wanted<'w>) -> Result<Self> {
+        let chosen = columns::by_name(&header, wanted)?;
+        let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
+        let columns = chosen.columns.iter().copied().chain(chosen.id).collect();
+        Ok(Self { header, chosen, features, columns, block: Block::default(), rows: 0 })
+    }
+
+    /// Index in the file of the column of each lane.
+    pub(crate) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// What is said of a column that is neither numbers nor words.
+    pub(crate) fn refusal(&self, lane: usize, what: &str) -> RowsError {
+        let name = &self.header[self.columns[lane]];
+        RowsError::columns(format!(
+            "column {name:?} is {what}, which is neither a number nor a word; convert it, or leave it out by --ignore {name:?}"
+        ))
+    }
+
+    /// Makes room for so many rows, which `allowance` is asked for.
+    pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
+        let numbers = (rows as u64).saturating_mul(self.columns.len().max(1) as u64);
+        allowance.unpack(numbers.saturating_mul(8))?;
+        self.block.clear();
+        self.block.values.resize(rows * self.features.len(), f64::NAN);
+        Ok(())
+    }
+
+    /// The way of the cells of a lane into the rows that were begun.
+    pub(crate) fn lane(&mut self, lane: usize) -> Lane<'_, 'w> {
+        let (column, width) = (self.columns[lane], self.features.len());
+        let place = Place { first_row: self.rows, column, name: &self.header[column] };
+        let to = match self.features.get_mut(lane) {
+            Some(feature) => To::Feature { feature, values: &mut self.block.values, at: lane, width },
+            None => To::Id(&mut self.block.ids),
+        };
+        Lane { place, to, row: 0 }
+    }
+
+    /// Hands the rows over; false where no more are wanted.
+    pub(crate) fn hand_over(&mut self, receive: &mut Receive<'_>) -> bool {
+        self.rows += self.block.values.len() / self.features.len().max(1);
+        self.block.values.is_empty() || receive(&mut self.block)
+    }
+
+    /// What is to be told of all rows, of which there must be one.
+    pub(crate) fn finish(self) -> Result<Read> {
+        if self.rows == 0 && !self.features.is_empty() {
+            return Err(RowsError::row("there are no rows in the file; give at least one"));
+        }
+        let name = |column: usize| self.header[column].clone();
+        let mut notes = self.chosen.notes;
+        notes.extend(self.features.iter().filter_map(Feature::note));
+        Ok(Read {
+            names: Some(self.chosen.columns.iter().map(|&column| name(column)).collect()),
+            id: self.chosen.id.map(name),
+            columns: self.features.len(),
+            notes,
+        })
+    }
+}
+
+/// Where a column is, for messages.
+struct Place<'l> {
+    first_row: usize,
+    column: usize,
+    name: &'l str,
+}
+
+impl Place<'_> {
+    fn of(&self, row: usize) -> String {
+        format!("row {}, column {} {:?}", self.first_row + row, self.column, self.name)
+    }
+}
+
+enum To<'l, 'w> {
+    Feature { feature: &'l mut Feature<'w>, values: &'l mut [f64], at: usize, width: usize },
+    Id(&'l mut Vec<String>),
+}
+
+/// The way of the cells of one column.
+pub(crate) struct Lane<'l, 'w> {
+    place: Place<'l>,
+    to: To<'l, 'w>,
+    /// Cells so far.
+    row: usize,
+}
+
+impl Lane<'_, '_> {
+    /// Puts the next cell into its row.
+    #[inline]
+    pub(crate) fn put(&mut self, cell: Cell<'_>) -> Result<()> {
+        let (row, place) = (self.row, || self.place.of(self.row));
+        match &mut self.to {
+            To::Feature { feature, values, at, width } => {
+                let value = match cell {
+                    Cell::Missing => f64::NAN,
+                    Cell::Float(value) => feature.number(value, place)?,
+                    Cell::Integer(value) => match exact(value) {
+                        Some(value) => feature.number(value, place)?,
+                        None => return Err(inexact(place())),
+                    },
+                    Cell::Boolean(value) => feature.boolean(value, place)?,
+                    Cell::Text(text) => feature.text(text, place)?,
+                };
+                let Some(to) = values.get_mut(row * *width + *at) else { return Err(too_many(place())) };
+                *to = value;
+            }
+            To::Id(ids) => ids.push(match cell {
+                Cell::Missing => String::new(),
+                Cell::Float(value) => value.to_string(),
+                Cell::Integer(value) => value.to_string(),
+                Cell::Boolean(value) => value.to_string(),
+                Cell::Text(text) => text.trim().to_owned(),
+            }),
+        }
+        self.row += 1;
+        Ok(())
+    }
+}
+
+#[cold]
+fn inexact(place: String) -> RowsError {
+    let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
+    RowsError::Cell { place, problem: problem.to_owned() }
+}
+
+#[cold]
+fn too_many(place: String) -> RowsError {
+    RowsError::Cell {
+        place,
+        problem: "is beyond the rows that were announced; the file is damaged".to_owned(),
+    }
+}

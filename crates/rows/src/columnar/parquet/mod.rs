@@ -1,0 +1,300 @@
+//! Parquet: groups of rows, each with its columns in pages.
+
+mod footer;
+mod pages;
+mod thrift;
+
+use std::io::BufRead;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, ConvertedType, LogicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{AsBytes, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::schema::types::{ColumnDescriptor, Type};
+
+use super::codec::Codec;
+use super::lanes::{Cell, Lane, Lanes};
+use crate::allowance::Allowance;
+use crate::error::{Result, RowsError};
+use crate::guard::guarded;
+use crate::npy::half;
+use crate::table::{Read, Receive};
+use crate::wanted::Wanted;
+
+use pages::{Pages, damaged};
+
+/// Numbers that are read at a time: as many as are near at hand while columns become rows.
+const BLOCK: usize = 1 << 15;
+
+/// Reads a file in blocks of rows. All of the file is in memory.
+pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+    let mut file = Vec::new();
+    bytes.read_to_end(&mut file)?;
+    let allowance = Allowance::new(wanted.unpacked_limit);
+    allowance.read(file.len() as u64);
+    // The decoders check most of what a file says, and panic at some of the rest.
+    guarded("Parquet file", || read_groups(file.into(), &allowance, wanted, receive))
+}
+
+fn read_groups(
+    file: Bytes,
+    allowance: &Allowance,
+    wanted: &Wanted<'_>,
+    receive: &mut Receive<'_>,
+) -> Result<Read> {
+    let contents = footer::read(&file)?;
+    let schema = contents.file_metadata().schema_descr();
+    let header = schema.root_schema().get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let mut lanes = Lanes::new(header, wanted)?;
+    let leaves = leaves(&contents, &lanes)?;
+    let rows_at_a_time = (BLOCK / leaves.len().max(1)).max(1);
+    for group in contents.row_groups() {
+        let mut columns = Vec::with_capacity(leaves.len());
+        for &leaf in &leaves {
+            let chunk = group.columns().get(leaf).ok_or_else(damaged)?;
+            columns.push(Column::new(chunk, &file, allowance)?);
+        }
+        let mut left = usize::try_from(group.num_rows()).map_err(|_| damaged())?;
+        while left > 0 {
+            let rows = left.min(rows_at_a_time);
+            lanes.begin(rows, allowance)?;
+            for (lane, column) in columns.iter_mut().enumerate() {
+                column.read(rows, lanes.lane(lane))?;
+            }
+            if !lanes.hand_over(receive) {
+                return lanes.finish();
+            }
+            left -= rows;
+        }
+    }
+    lanes.finish()
+}
+
+/// The leaf of each lane among those of the file: a wanted column must be one, of values that can be numbers or words.
+fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
+    let schema = contents.file_metadata().schema_descr();
+    let roots = schema.root_schema().get_fields();
+    let mut leaf_of = vec![None; roots.len()];
+    for leaf in (0..schema.num_columns()).rev() {
+        leaf_of[schema.get_column_root_idx(leaf)] = Some(leaf);
+    }
+    let leaf = |(lane, &column): (usize, &usize)| {
+        let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested"))?;
+        let described = schema.column(leaf);
+        match kind(&described, &roots[column]) {
+            Ok(_) => Ok(leaf),
+            Err(what) => Err(lanes.refusal(lane, what)),
+        }
+    };
+    lanes.columns().iter().enumerate().map(leaf).collect()
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Integer,
+    /// Whole numbers without a sign, in the bits of others.
+    Unsigned,
+    Plain,
+    /// In units of 10^−scale.
+    Decimal(i32),
+    Half,
+}
+
+/// The kind of a column; else what it is instead.
+fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'static str> {
+    use parquet::basic::Type as Physical;
+    if !root.is_primitive() || column.max_rep_level() > 0 {
+        return Err("nested");
+    }
+    let is_text = matches!(column.physical_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
+    match column.logical_type_ref() {
+        Some(LogicalType::Decimal(decimal)) => return Ok(Kind::Decimal(decimal.scale)),
+        Some(LogicalType::Integer(integer)) if !integer.is_signed => return Ok(Kind::Unsigned),
+        Some(LogicalType::Date) => return Err("of dates"),
+        Some(LogicalType::Time(_)) => return Err("of times of day"),
+        Some(LogicalType::Timestamp(_)) => return Err("of times"),
+        Some(LogicalType::Uuid) => return Err("of UUIDs"),
+        Some(LogicalType::Float16) => return Ok(Kind::Half),
+        _ => {}
+    }
+    match (column.converted_type(), column.physical_type()) {
+        (ConvertedType::DECIMAL, _) => Ok(Kind::Decimal(column.type_scale())),
+        (
+            ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
+            _,
+        ) => Ok(Kind::Unsigned),
+        (ConvertedType::DATE, _) => Err("of dates"),
+        (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("of times of day"),
+        (ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS, _) | (_, Physical::INT96) => {
+            Err("of times")
+        }
+        (ConvertedType::INTERVAL, _) => Err("of intervals"),
+        (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("of bytes"),
+        _ if is_text => Ok(Kind::Plain),
+        _ => Ok(Kind::Integer),
+    }
+}
+
+/// A column of a group of rows.
+struct Column {
+    kind: Kind,
+    /// The level of a value that is not missing; 0 where none can be.
+    level: i16,
+    reader: ColumnReader,
+    levels: Vec<i16>,
+}
+
+impl Column {
+    fn new(chunk: &ColumnChunkMetaData, file: &Bytes, allowance: &Allowance) -> Result<Self> {
+        let column = chunk.column_descr_ptr();
+        // Checked before for the root of the file.
+        let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
+        if chunk.file_path().is_some() {
+            let problem = format!("column {:?} is in another file; write the table into one", column.name());
+            return Err(RowsError::columns(problem));
+        }
+        let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
+        let start = offsets.into_iter().flatten().filter(|&offset| offset > 0).min();
+        let start = start.and_then(|start| usize::try_from(start).ok()).ok_or_else(damaged)?;
+        let length = usize::try_from(chunk.compressed_size()).map_err(|_| damaged())?;
+        let end = start.checked_add(length).filter(|&end| end <= file.len()).ok_or_else(damaged)?;
+        let pages = Pages {
+            chunk: file.slice(start..end),
+            codec: codec(chunk)?,
+            column: column.clone(),
+            allowance: allowance.clone(),
+            values: u64::try_from(chunk.num_values()).map_err(|_| damaged())?,
+        };
+        let level = column.max_def_level();
+        Ok(Self { kind, level, reader: get_column_reader(column, Box::new(pages)), levels: Vec::new() })
+    }
+
+    /// Puts the values of the next rows where they belong.
+    fn read(&mut self, rows: usize, lane: Lane<'_, '_>) -> Result<()> {
+        let Self { kind, level, reader, levels } = self;
+        let mut to = Rows { rows, level: *level, levels, lane };
+        let scale = match kind {
+            Kind::Decimal(scale) => 10f64.powi(*scale),
+            _ => 1.0,
+        };
+        let unsigned = *kind == Kind::Unsigned;
+        match (reader, *kind) {
+            (ColumnReader::BoolColumnReader(reader), _) => to.read(reader, |&value| Ok(Cell::Boolean(value))),
+            (ColumnReader::Int32ColumnReader(reader), Kind::Decimal(_)) => {
+                to.read(reader, |&value| Ok(Cell::Float(f64::from(value) / scale)))
+            }
+            (ColumnReader::Int64ColumnReader(reader), Kind::Decimal(_)) => {
+                to.read(reader, |&value| Ok(Cell::Float(value as f64 / scale)))
+            }
+            (ColumnReader::Int32ColumnReader(reader), _) => to.read(reader, |&value| {
+                Ok(Cell::Integer(if unsigned { value.cast_unsigned().into() } else { value.into() }))
+            }),
+            (ColumnReader::Int64ColumnReader(reader), _) => to.read(reader, |&value| {
+                Ok(Cell::Integer(if unsigned { value.cast_unsigned().into() } else { value.into() }))
+            }),
+            (ColumnReader::FloatColumnReader(reader), _) => {
+                to.read(reader, |&value| Ok(Cell::Float(value.into())))
+            }
+            (ColumnReader::DoubleColumnReader(reader), _) => to.read(reader, |&value| Ok(Cell::Float(value))),
+            (ColumnReader::ByteArrayColumnReader(reader), Kind::Decimal(_)) => {
+                to.read(reader, |value| decimal(value.data(), scale))
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
+                let text = std::str::from_utf8(value.data());
+                text.map(Cell::Text)
+                    .map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+            }),
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
+                to.read(reader, |value| match *value.as_bytes() {
+                    [low, high] => Ok(Cell::Float(half(u16::from_le_bytes([low, high])))),
+                    _ => Err(damaged()),
+                })
+            }
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), _) => {
+                to.read(reader, |value| decimal(value.as_bytes(), scale))
+            }
+            (ColumnReader::Int96ColumnReader(_), _) => Err(damaged()),
+        }
+    }
+}
+
+/// A number in two's complement with the high byte first, in units of 1 / `scale`.
+fn decimal<'a>(bytes: &[u8], scale: f64) -> Result<Cell<'a>> {
+    let (&first, rest) = bytes.split_first().ok_or_else(damaged)?;
+    let start = f64::from(first.cast_signed());
+    Ok(Cell::Float(match bytes.len() {
+        // Exact until it is divided.
+        ..=16 => {
+            let start = i128::from(first.cast_signed());
+            rest.iter().fold(start, |number, &byte| number << 8 | i128::from(byte)) as f64 / scale
+        }
+        _ => rest.iter().fold(start, |number, &byte| number * 256.0 + f64::from(byte)) / scale,
+    }))
+}
+
+/// The next rows of a column, and where they go.
+struct Rows<'r, 'l, 'w> {
+    rows: usize,
+    level: i16,
+    levels: &'r mut Vec<i16>,
+    lane: Lane<'l, 'w>,
+}
+
+impl Rows<'_, '_, '_> {
+    fn read<T: DataType>(
+        &mut self,
+        reader: &mut ColumnReaderImpl<T>,
+        cell: impl for<'v> Fn(&'v T::T) -> Result<Cell<'v>>,
+    ) -> Result<()> {
+        self.levels.clear();
+        let mut values: Vec<T::T> = Vec::with_capacity(self.rows);
+        let levels = (self.level > 0).then_some(&mut *self.levels);
+        let (rows, ..) = reader.read_records(self.rows, levels, None, &mut values).map_err(of_parquet)?;
+        if rows != self.rows {
+            return Err(damaged());
+        }
+        if values.len() == rows {
+            return values.iter().try_for_each(|value| self.lane.put(cell(value)?));
+        }
+        let mut values = values.iter();
+        for &level in &*self.levels {
+            let cell = match level == self.level {
+                true => cell(values.next().ok_or_else(damaged)?)?,
+                false => Cell::Missing,
+            };
+            self.lane.put(cell)?;
+        }
+        Ok(())
+    }
+}
+
+/// An error of this crate that went through a decoder, or one of the decoder.
+fn of_parquet(error: ParquetError) -> RowsError {
+    match error {
+        ParquetError::External(inner) => match inner.downcast() {
+            Ok(error) => *error,
+            Err(error) => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+        },
+        error => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+    }
+}
+
+fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec> {
+    Ok(match chunk.compression() {
+        Compression::UNCOMPRESSED => Codec::Plain,
+        Compression::SNAPPY => Codec::Snappy,
+        Compression::GZIP(_) => Codec::Gzip,
+        Compression::BROTLI(_) => Codec::Brotli,
+        Compression::ZSTD(_) => Codec::Zstd,
+        Compression::LZ4_RAW => Codec::Lz4Block,
+        Compression::LZ4 => Codec::Lz4Hadoop,
+        other => {
+            let problem =
+                format!("the Parquet file is packed by {other:?}, which is not read; write it by zstd");
+            return Err(RowsError::columns(problem));
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! The same rows from files of every format.
+
+use apportion_rows::{Source, Wanted};
+
+use crate::common::{Asked, FEATURES, bits, bytes, path, read, told};
+
+/// Files with all features of the table.
+const WHOLE: [&str; 2] = ["table.csv.gz", "table.csv.zst"];
+#[cfg(feature = "columnar")]
+const COLUMNAR: [&str; 13] = [
+    "none.parquet",
+    "snappy.parquet",
+    "gzip.parquet",
+    "brotli.parquet",
+    "zstd.parquet",
+    "lz4.parquet",
+    "pages_v2.parquet",
+    "pandas.parquet",
+    "plain.arrow",
+    "zstd.arrow",
+    "stream.arrows",
+    "delta.arrows",
+    "lz4.feather",
+];
+
+#[test]
+fn every_packing_of_a_text_gives_the_same_rows() {
+    let asked = Asked::new();
+    let wanted = asked.wanted(FEATURES.len());
+    let table = Source::open(&path("table.csv")).unwrap().read(&wanted).unwrap();
+    assert_eq!((table.len(), table.columns), (40, FEATURES.len()));
+    assert_eq!(table.ids.as_ref().unwrap().values[39], "row 39");
+    assert_eq!(table.notes.len(), 3, "{:?}", table.notes);
+    assert!(table.notes.iter().all(|note| note.contains("\"red\"")), "{:?}", table.notes);
+    for name in WHOLE {
+        let packed = read(&bytes(name), &wanted).unwrap();
+        assert_eq!(bits(&packed.values), bits(&table.values), "{name}");
+        assert_eq!((&packed.ids, &packed.names, &packed.notes), (&table.ids, &table.names, &table.notes));
+    }
+}
+
+#[test]
+fn a_matrix_has_the_numbers_of_the_table() {
+    let asked = Asked::new();
+    let names: Vec<String> = ["f64", "f32", "f16", "i8", "i64", "u16", "u32"].map(str::to_owned).to_vec();
+    let wanted = Wanted { names: Some(&names), words: Vec::new(), id: None, ..asked.wanted(FEATURES.len()) };
+    let table = read(&bytes("table.csv"), &wanted).unwrap();
+    let matrix = read(&bytes("numbers.npy"), &Wanted { ignored: Vec::new(), ..wanted }).unwrap();
+    assert_eq!(bits(&matrix.values), bits(&table.values));
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn every_columnar_file_gives_the_rows_of_the_text() {
+    let asked = Asked::new();
+    let wanted = asked.wanted(FEATURES.len());
+    let table = read(&bytes("table.csv"), &wanted).unwrap();
+    for name in COLUMNAR {
+        let columnar = Source::open(&path(name)).unwrap().read(&wanted);
+        let columnar = columnar.unwrap_or_else(|error| panic!("{name}: {}", told(&error)));
+        assert_eq!(columnar.notes, table.notes, "{name}");
+        assert_eq!((&columnar.ids, &columnar.names), (&table.ids, &table.names), "{name}");
+        for (feature, wanted) in FEATURES.iter().enumerate() {
+            let column = |values: &[f64]| {
+                bits(&values.iter().skip(feature).step_by(FEATURES.len()).copied().collect::<Vec<_>>())
+            };
+            assert_eq!(column(&columnar.values), column(&table.values), "{name}, {wanted}");
+        }
+    }
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn polars_and_other_encodings_give_the_same_rows_but_for_columns_they_lack() {
+    let asked = Asked::new();
+    for (name, lacks) in [
+        ("polars.parquet", &["f16"][..]),
+        ("polars.arrow", &["f16"]),
+        ("delta.parquet", &["category", "code"]),
+    ] {
+        let all = asked.wanted(FEATURES.len());
+        let kept: Vec<usize> =
+            (0..FEATURES.len()).filter(|&feature| !lacks.contains(&FEATURES[feature])).collect();
+        let names: Vec<String> = kept.iter().map(|&feature| FEATURES[feature].to_owned()).collect();
+        let words = kept.iter().map(|&feature| all.words[feature]).collect();
+        let wanted = Wanted { names: Some(&names), words, ..all };
+        let table = read(&bytes("table.csv"), &wanted).unwrap();
+        let other = read(&bytes(name), &wanted).unwrap_or_else(|error| panic!("{name}: {}", told(&error)));
+        assert_eq!(bits(&other.values), bits(&table.values), "{name}");
+        assert_eq!(other.ids, table.ids, "{name}");
+    }
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn columns_that_are_neither_numbers_nor_words_are_refused_by_name() {
+    for (column, says) in [("day", "of dates"), ("list", "nested"), ("group", "nested")] {
+        let names = [column.to_owned()];
+        for name in ["snappy.parquet", "plain.arrow", "stream.arrows"] {
+            let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
+            let message = told(&read(&bytes(name), &wanted).unwrap_err());
+            assert!(message.contains(&format!("column {column:?} is {says}")), "{name}: {message}");
+            assert!(message.contains("--ignore"), "{message}");
+        }
+    }
+    let names = ["colour".to_owned()];
+    let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
+    for name in ["snappy.parquet", "plain.arrow"] {
+        let message = told(&read(&bytes(name), &wanted).unwrap_err());
+        assert!(message.contains("row 0") && message.contains("has no categories"), "{message}");
+    }
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn a_column_of_nothing_is_missing_everywhere() {
+    let names = ["nothing".to_owned(), "u32".to_owned()];
+    for name in ["snappy.parquet", "plain.arrow"] {
+        let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
+        let table = read(&bytes(name), &wanted).unwrap();
+        assert!((0..40).all(|row| table.row(row)[0].is_nan() && table.row(row)[1] > 0.0), "{name}");
+    }
+}

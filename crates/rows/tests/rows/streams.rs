@@ -1,0 +1,107 @@
+//! Rows in blocks, from pipes and from what is packed too well.
+
+use std::io::Read;
+
+use apportion_rows::{RowsError, Source, Wanted};
+
+use crate::common::{bits, bytes, read, told};
+
+fn two<'a>() -> Wanted<'a> {
+    Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    flate2::read::GzEncoder::new(content, flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+/// A reader that gives a byte at a time, as a slow pipe does.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let end = into.len().min(1);
+        self.0.read(&mut into[..end])
+    }
+}
+
+#[test]
+fn blocks_hold_the_rows_one_after_the_other() {
+    let mut text = "\r\n\"a\nfirst\",b,target\r\n".to_owned();
+    let mut wanted = Vec::new();
+    for row in 0..150_000 {
+        text.push_str(&format!("{row}.5,{},\"line\n{row}\"\r\n", if row % 7 == 0 { "" } else { "2" }));
+        wanted.extend([f64::from(row) + 0.5, if row % 7 == 0 { f64::NAN } else { 2.0 }]);
+    }
+    let (mut values, mut blocks) = (Vec::new(), 0);
+    let notes = Source::stream("rows", text.as_bytes()).each_block(&two(), |block| {
+        blocks += 1;
+        values.extend_from_slice(block);
+        Ok::<_, RowsError>(())
+    });
+    assert_eq!(notes.unwrap(), [""; 0]);
+    assert!(blocks > 2, "{blocks}");
+    assert_eq!(bits(&values), bits(&wanted));
+    assert_eq!(bits(&read(text.as_bytes(), &two()).unwrap().values), bits(&wanted));
+}
+
+#[test]
+fn faults_are_named_by_their_row_and_line_far_into_a_file() {
+    let mut text = "a,b\n".to_owned();
+    (0..400_000).for_each(|row| text.push_str(&format!("{row},1\n")));
+    for end in ["x,1\n", "1\n", "1,1e999\n"] {
+        let message = told(&read(format!("{text}{end}").as_bytes(), &two()).unwrap_err());
+        assert!(message.contains("row 400000 (line 400002)"), "{message}");
+    }
+}
+
+#[test]
+fn what_the_receiver_says_ends_the_reading() {
+    let mut blocks = 0;
+    let error = Source::stream("rows", &b"a,b\n1,2\n"[..]).each_block(&two(), |_| {
+        blocks += 1;
+        Err(Box::<dyn std::error::Error>::from("enough"))
+    });
+    assert_eq!((error.unwrap_err().to_string(), blocks), ("enough".to_owned(), 1));
+}
+
+#[test]
+fn a_slow_pipe_gives_what_a_file_gives() {
+    let text = b"a;b\n1;NA\nTrue;3\n";
+    for content in [text.to_vec(), gzip(text)] {
+        let table = Source::stream("standard input", Slow(&content)).read(&two()).unwrap();
+        assert_eq!(bits(&table.values), bits(&[1.0, f64::NAN, 1.0, 3.0]));
+    }
+    #[cfg(feature = "columnar")]
+    for name in ["snappy.parquet", "stream.arrows"] {
+        let names = ["i64".to_owned()];
+        let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
+        let table = Source::stream("standard input", Slow(&bytes(name))).read(&wanted).unwrap();
+        assert_eq!(table.values, read(&bytes("table.csv"), &wanted).unwrap().values);
+    }
+    assert_eq!(bytes("table.csv")[..4], *b"who,");
+}
+
+#[test]
+fn what_is_packed_too_well_is_refused_until_it_is_allowed() {
+    let content = [&b"a,b\n"[..], &b"0,0\n".repeat(100_000)].concat();
+    let packed = gzip(&content);
+    let tight = Wanted { unpacked_limit: Some(content.len() as u64 - 1), ..two() };
+    let message = told(&read(&packed, &tight).unwrap_err());
+    assert!(message.contains("--unpacked-limit"), "{message}");
+    let wide = Wanted { unpacked_limit: Some(content.len() as u64), ..two() };
+    assert_eq!(read(&packed, &wide).unwrap().len(), 100_000);
+    assert_eq!(read(&packed, &two()).unwrap().len(), 100_000);
+}
+
+#[test]
+fn packed_content_that_is_cut_off_is_refused() {
+    for (packed, says) in [(bytes("table.csv.gz"), "gzipped data"), (bytes("table.csv.zst"), "zstd data")] {
+        for end in [4, 40, packed.len() / 2, packed.len() - 1] {
+            let wanted = Wanted { ignored: vec!["x"], ..Wanted::default() };
+            let message = told(&read(&packed[..end], &wanted).unwrap_err());
+            assert!(message.contains(says) && message.contains("truncated or damaged"), "{end}: {message}");
+        }
+    }
+}
