@@ -33,7 +33,7 @@ fn every_packing_of_a_text_gives_the_same_rows() {
     assert_eq!(table.notes.len(), 3, "{:?}", table.notes);
     assert!(table.notes.iter().all(|note| note.contains("\"red\"")), "{:?}", table.notes);
     for name in WHOLE {
-        let packed = read(&bytes(name), &wanted).unwrap();
+        let packed = read(&bytes(name), &wanted).unwrap_or_else(|error| panic!("{name}: {}", told(&error)));
         assert_eq!(bits(&packed.values), bits(&table.values), "{name}");
         assert_eq!((&packed.ids, &packed.names, &packed.notes), (&table.ids, &table.names, &table.notes));
     }
