@@ -1,11 +1,11 @@
 //! Rows as they are stored: the same bytes of results from all formats, columns set aside, standard input, groups with odd names.
 
 use assert_cmd::Command;
-use serde_json::json;
+use serde_json::{Value, json as document_of};
 
 use crate::explain::stump_of_two_features;
 use crate::refusals::Bench;
-use crate::support::{bytes, fixture, json, text};
+use crate::support::{assert_close, bytes, fixture, json, numbers, run, text};
 
 /// A file of the fixtures of `apportion-rows`.
 fn stored(name: &str) -> String {
@@ -14,7 +14,7 @@ fn stored(name: &str) -> String {
 
 /// The stump with other names.
 fn stump(names: [&str; 2]) -> String {
-    stump_of_two_features().replace(r#"["a","b"]"#, &json!(names).to_string())
+    stump_of_two_features().replace(r#"["a","b"]"#, &document_of!(names).to_string())
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn groups_may_have_names_with_commas_or_be_listed_in_a_file() {
     let names = ["Annual Income, k$", "b;c"];
     let model = bench.file("model.json", stump(names));
     let rows = bench.file("rows.csv", "\"Annual Income, k$\",b;c\n1,2\n3,20\n");
-    let list = bench.file("groups.json", json!({"money": [names[0]], "rest": [1]}).to_string());
+    let list = bench.file("groups.json", document_of!({"money": [names[0]], "rest": [1]}).to_string());
     let explain = |groups: &str| {
         bytes(&["explain", "--model", &model, "--rows", &rows, "--value", "owen", "--groups", groups])
     };
@@ -160,4 +160,49 @@ fn groups_may_have_names_with_commas_or_be_listed_in_a_file() {
     bench.refuses(1, &["cannot read the groups", "[[\"FEATURE\""], &arguments);
     let compared = ["groups", "--rows", &fixture("iris.csv"), "--ignore", "\"sepal length (cm)\""];
     assert!(!text(&compared).contains("sepal length"));
+}
+
+#[test]
+fn a_table_with_words_is_predicted_as_its_library_does() {
+    let bench = Bench::new();
+    let models = format!("{}/../models/tests/fixtures", env!("CARGO_MANIFEST_DIR"));
+    let packed = std::fs::File::open(format!("{models}/words.json.gz")).unwrap();
+    let document: Value = serde_json::from_reader(flate2::read::GzDecoder::new(packed)).unwrap();
+    let columns = document["columns"].as_object().unwrap();
+    // As Python writes it.
+    let cell = |value: &Value| match value {
+        Value::Null => "NA".to_owned(),
+        Value::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        Value::String(text) => text.clone(),
+        number => number.to_string(),
+    };
+    let rows = document["models"]["xgb"]["margins"].as_array().unwrap().len();
+    let lines =
+        (0..rows).map(|row| columns.values().map(|column| cell(&column[row])).collect::<Vec<_>>().join(";"));
+    let header = columns.keys().map(String::as_str).collect::<Vec<_>>().join(";");
+    let csv = std::iter::once(header).chain(lines).collect::<Vec<_>>().join("\n");
+    let file = bench.file("rows.csv", &csv);
+    for (name, model) in
+        [("xgb", "words_xgb.json.gz"), ("xgb", "words_xgb.ubj.gz"), ("lgbm", "words_lgbm.txt.gz")]
+    {
+        let predicted = json(&["predict", "--model", &format!("{models}/{model}"), "--rows", &file]);
+        let predicted: Vec<f64> = predicted["predictions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["prediction"].as_f64().unwrap())
+            .collect();
+        assert_close(&predicted, &numbers(&document["models"][name]["margins"]), 1.0, 2e-5, model);
+    }
+    // XGBoost refuses a word that it does not know, LightGBM takes it as missing.
+    let slip = bench.file("slip.csv", csv.replace("Rome", "Roma"));
+    let xgb = format!("{models}/words_xgb.json.gz");
+    bench.refuses(
+        1,
+        &["\"Roma\", which is no category", "the nearest is \"Rome\"", "--missing \"Roma\""],
+        &["predict", "--model", &xgb, "--rows", &slip],
+    );
+    let arguments = ["predict", "--model", &format!("{models}/words_lgbm.txt.gz"), "--rows", &slip];
+    let stderr = String::from_utf8(run(&arguments).stderr).unwrap();
+    assert!(stderr.contains("column \"city\"") && stderr.contains("the first is \"Roma\""), "{stderr}");
 }

@@ -162,32 +162,38 @@ impl Matrix {
         block: &mut Block,
     ) -> Result<()> {
         let width = self.kind.width;
-        let at = |row: usize, column: usize| {
-            let row_of_data = row - rows.start;
-            let index = match self.fortran_order {
-                true => column * self.rows + row_of_data,
-                false => row_of_data * self.columns + column,
-            };
-            let bytes = &data[index * width..(index + 1) * width];
-            (self.kind.read)(bytes).ok_or_else(|| RowsError::Cell {
-                place: format!("row {row}, column {column}"),
-                problem: format!(
-                    "is a whole number of type {:?} beyond 2^53, which is not exact as float64; convert it, or leave the column out by \
-                     --ignore",
-                    self.descr
-                ),
-            })
+        let (to_next_row, to_next_column) = match self.fortran_order {
+            true => (width, self.rows * width),
+            false => (self.columns * width, width),
         };
+        let at = |row: usize, column: usize| {
+            let start = (row - rows.start) * to_next_row + column * to_next_column;
+            (self.kind.read)(&data[start..start + width])
+        };
+        block.values.reserve(rows.len() * features.len());
         for row in rows.clone() {
             for (&column, feature) in self.chosen.columns.iter().zip(features) {
                 let place = || format!("row {row}, column {column}");
-                block.values.push(feature.code(at(row, column)?, place)?);
+                let Some(number) = at(row, column) else { return Err(self.inexact(row, column)) };
+                block.values.push(feature.code(number, place)?);
             }
             if let Some(id) = self.chosen.id {
-                block.ids.push(at(row, id)?.to_string());
+                let Some(number) = at(row, id) else { return Err(self.inexact(row, id)) };
+                block.ids.push(number.to_string());
             }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn inexact(&self, row: usize, column: usize) -> RowsError {
+        RowsError::Cell {
+            place: format!("row {row}, column {column}"),
+            problem: format!(
+                "is a whole number of type {:?} beyond 2^53, which is not exact as float64; convert it, or leave the column out by --ignore",
+                self.descr
+            ),
+        }
     }
 }
 
