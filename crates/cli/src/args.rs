@@ -359,7 +359,7 @@ pub(crate) struct Inspect {
 /// A model, and how much of it.
 #[derive(Debug, Args)]
 pub(crate) struct ModelFile {
-    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) path: PathBuf,
 

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use apportion::estimators::StopRule;
-use apportion::trees::Link;
 use apportion::values::ValueError;
 use apportion::{ExplainError, Explanation, Method, Model, Partition, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::json;
 
+use crate::about::about;
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
-use crate::background::{self, data_for_groups};
+use crate::background::data_for_groups;
 use crate::checkpoint::{Request, Runs, digest_of_file};
 use crate::explainer::explainer;
 use crate::failure::Usage;
@@ -26,7 +25,6 @@ use crate::interactions;
 use crate::model;
 use crate::output::{Attribution, Attributions, Destination};
 use crate::plan;
-use crate::rounds;
 use crate::rows;
 use crate::select::Selection;
 use crate::threads;
@@ -389,15 +387,6 @@ fn attributions(
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),
     }
-}
-
-/// What is divided, where that is not the margin of the whole model, and against what, where the options do not say.
-pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, serde_json::Value)> {
-    let model = &input.model;
-    let output = (args.space == Space::Probability).then(|| ("output", json!(model.link().map(Link::name))));
-    let rounds = rounds::in_words(model).map(|rounds| ("rounds", json!(rounds)));
-    let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
-    output.into_iter().chain(rounds).chain(background).collect()
 }
 
 /// The features of each player: of quotient values players are the groups.

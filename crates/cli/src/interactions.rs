@@ -5,9 +5,9 @@ use std::time::Instant;
 use anyhow::Result;
 use apportion::{Method, Rows, SolutionConcept, Value};
 
+use crate::about::about;
 use crate::args::{self, Explain, Game, Space};
 use crate::background;
-use crate::explain::about;
 use crate::explainer::explainer;
 use crate::failure::Usage;
 use crate::groups::Groups;

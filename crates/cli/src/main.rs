@@ -12,6 +12,7 @@
 //!
 //! Exit status 0 where all went well, 1 where something failed, 2 where the request makes no sense.
 
+mod about;
 mod accuracy;
 mod args;
 mod background;

@@ -4,13 +4,14 @@ use super::finding::Finding;
 use super::metadata::Package;
 
 /// Licences under which a package may be part of a program that is under MIT or Apache-2.0.
-const ALLOWED: [&str; 10] = [
+const ALLOWED: [&str; 11] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
+    "CC0-1.0",
     "MIT",
     "Unicode-3.0",
     "Unlicense",

@@ -119,9 +119,14 @@ impl Metadata {
         packages
     }
 
-    /// The Rust that `cargo test` in a clone needs: the largest version that a default member asks for, or what it needs, its tests included.
+    /// The Rust that `cargo test` and `cargo xtask` in a clone need: the largest version that a default member or the harness asks for, or
+    /// what they need, their tests included.
     pub(crate) fn needed_in_a_clone(&self) -> Option<Needed> {
-        self.largest(&self.needed_by(self.workspace_default_members.iter().map(String::as_str), true))
+        let is_harness = |id: &&String| self.package(id).is_some_and(|package| package.name == "xtask");
+        let harness = self.workspace_members.iter().filter(is_harness);
+        self.largest(
+            &self.needed_by(self.workspace_default_members.iter().chain(harness).map(String::as_str), true),
+        )
     }
 
     fn member(&self, package: &Package) -> Member {

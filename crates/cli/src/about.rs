@@ -1,0 +1,18 @@
+//! What results say of what was explained, beside what was asked for.
+
+use apportion::trees::Link;
+use serde_json::{Value, json};
+
+use crate::args::{Explain, Game, Space};
+use crate::background;
+use crate::input::Input;
+use crate::rounds;
+
+/// What is divided, where that is not the margin of the whole model, and against what, where the options do not say.
+pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
+    let model = &input.model;
+    let output = (args.space == Space::Probability).then(|| ("output", json!(model.link().map(Link::name))));
+    let rounds = rounds::in_words(model).map(|rounds| ("rounds", json!(rounds)));
+    let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
+    output.into_iter().chain(rounds).chain(background).collect()
+}
