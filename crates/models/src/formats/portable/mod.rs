@@ -18,7 +18,7 @@ const FORMAT: &str = "apportion-trees";
 const VERSION: usize = 1;
 
 /// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
-const MAX_FEATURES: usize = 1 << 20;
+const MAX_FEATURES: usize = (1 << 30) - 1;
 
 const MEMBERS: [&str; 11] = [
     "format",
