@@ -383,6 +383,7 @@ fn attributions(
         players: players(value, features.len()),
         groups: value.groups().map(|groups| groups.groups().to_vec()),
         about: about(args, game, input),
+        categories: (0..features.len()).map(|feature| model::categories(&input.model, feature)).collect(),
         features,
         outputs: input.model.outputs(),
         rows: input.selected.iter().zip(explanations).map(attribution).collect(),

@@ -1,7 +1,9 @@
 //! The model behind a command.
 
 use anyhow::{Context, Result, ensure};
+use apportion::trees::Category;
 use apportion::{Ensemble, ReadOptions};
+use apportion_rows::lightgbm_name;
 
 use crate::args::ModelFile;
 use crate::rounds;
@@ -29,9 +31,33 @@ pub(crate) fn wanted<'a>(model: &'a Ensemble, columns: &'a Columns) -> Result<Wa
     Ok(columns.wanted(model))
 }
 
-/// The names of the features: the model's, else those of the rows, else f0, f1, …
+/// The categories of a feature by their codes, as far as the model names them.
+pub(crate) fn categories(model: &Ensemble, feature: usize) -> Vec<String> {
+    let name = |category: &Category| match category {
+        Category::Text(text) => text.clone(),
+        Category::Number(number) => number.to_string(),
+    };
+    let Some(words) = model.words(feature) else { return Vec::new() };
+    let code = |category: &Category| match category {
+        Category::Text(text) => words.code_of_text(text),
+        Category::Number(number) => words.code_of_number(*number),
+    };
+    // Where words are hashed, a code tells no word.
+    let are_in_order = words.list().iter().enumerate().all(|(place, word)| code(word) == Some(place as f64));
+    if are_in_order { words.list().iter().map(name).collect() } else { Vec::new() }
+}
+
+/// The names of the features: the model's, else those of the rows, else f0, f1, … A name that the model's library has rewritten is as
+/// the rows have it.
 pub(crate) fn feature_names(model: &Ensemble, table: &Table) -> Vec<String> {
     match (model.feature_names(), &table.names) {
+        (Some(names), Some(own)) if names.len() == own.len() => {
+            let either = |(name, own): (&String, &String)| match lightgbm_name(own) == *name {
+                true => own.clone(),
+                false => name.clone(),
+            };
+            names.iter().zip(own).map(either).collect()
+        }
         (Some(names), _) => names.to_vec(),
         (None, Some(names)) => names.clone(),
         (None, None) => (0..table.columns).map(|feature| format!("f{feature}")).collect(),

@@ -3,8 +3,8 @@
 use apportion_games::GameError;
 
 /// What can be read: the end of messages about files that cannot.
-const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as JSON, trees saved as \
-                     ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
+const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as cbm or JSON, trees \
+                     saved as ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
 
 /// Why a model file could not be read, or why a model cannot give what it was asked for.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! Which columns of a file are the features, and in which order.
 //!
 //! Where the names of the features are known and the file has all of them, columns are chosen by name: their order in the file does not
-//! matter, and other columns are left out. Where they are not known, or the file has none (`.npy`) or not a single one of them, the
-//! columns are taken as they stand, and their count must be that of the features. A file with some of the names but not all is refused:
-//! that is a slip, and guessing would give wrong results quietly.
+//! matter, and other columns are left out. Where they are not known, or the file has none (`.npy`), or either has names that are only
+//! numbered, the columns are taken as they stand, and their count must be that of the features. A file with other names, or with some
+//! but not all, is refused: that is a slip, and guessing would give wrong results quietly.
 
 use std::collections::{HashMap, HashSet};
 
@@ -163,11 +163,17 @@ impl Header<'_> {
                 list(&lacking)
             )));
         }
-        let note = format!(
-            "no column has the name of a feature of {named_by}; columns are taken in order, {:?} as {:?} and so on",
-            self.names[rest[0]], names[0]
-        );
-        Ok((rest, Some(note)))
+        let (first, of_first) = (&self.names[rest[0]], &names[0]);
+        if are_numbered(names.iter().map(String::as_str)) || are_numbered(others.iter().copied()) {
+            let note = format!(
+                "no column has the name of a feature of {named_by}; columns are taken in order, {first:?} as {of_first:?} and so on"
+            );
+            return Ok((rest, Some(note)));
+        }
+        Err(RowsError::columns(format!(
+            "no column has the name of a feature of {named_by}: there is {first:?} where {of_first:?} is wanted, and so on; name the \
+             columns as the features, or give a .npy matrix, whose columns are taken in order"
+        )))
     }
 
     /// The column of each name: the one that has it; else, where names are rewritten, the only other one whose name becomes it.
@@ -180,7 +186,7 @@ impl Header<'_> {
             let taken: HashSet<usize> = found.iter().copied().flatten().collect();
             let mut becomes: HashMap<String, Vec<usize>> = HashMap::new();
             for &column in rest.iter().filter(|column| !taken.contains(column)) {
-                becomes.entry(rewrite(&self.names[column])).or_default().push(column);
+                becomes.entry(lightgbm_name(&self.names[column])).or_default().push(column);
             }
             for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
                 if let Some(&[column]) = becomes.get(name).map(Vec::as_slice) {
@@ -197,8 +203,26 @@ impl Header<'_> {
     }
 }
 
-/// A name as LightGBM stores it.
-pub(crate) fn rewrite(name: &str) -> String {
+/// Whether names only number the columns, as libraries and readers of tables make them up where there are none: `f0`, `f1`, …;
+/// `Column_0`; `0`; `x1`, `x2`, …
+fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    let begin_with = |prefix: &str, first: usize| {
+        names.clone().enumerate().all(|(place, name)| {
+            name.strip_prefix(prefix).is_some_and(|number| number == (first + place).to_string())
+        })
+    };
+    let Some(name) = names.clone().next() else { return false };
+    [0, 1]
+        .iter()
+        .any(|first| name.strip_suffix(&first.to_string()).is_some_and(|prefix| begin_with(prefix, *first)))
+}
+
+/// A name as LightGBM stores it: white space and the signs of JSON become underscores.
+///
+/// ```
+/// assert_eq!(apportion_rows::lightgbm_name("Annual Income, k$"), "Annual_Income__k$");
+/// ```
+pub fn lightgbm_name(name: &str) -> String {
     let stored = |letter: char| match letter {
         '"' | ',' | ':' | '[' | ']' | '{' | '}' => '_',
         letter if letter.is_whitespace() => '_',
@@ -277,6 +301,26 @@ mod tests {
         let names = strings(&["a", "target"]);
         let chosen = by_name(&strings(&["target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
         assert_eq!(chosen, Chosen { columns: vec![1, 0], id: None, notes: vec![] });
+    }
+
+    #[test]
+    fn names_that_number_the_columns_are_none() {
+        let are_numbered = |names: &[&str]| are_numbered(names.iter().copied());
+        for names in [&["f0", "f1", "f2"][..], &["0", "1"], &["Column_0", "Column_1"], &["V1", "V2"], &["x0"]]
+        {
+            assert!(are_numbered(names), "{names:?}");
+        }
+        for names in [&["age", "bmi"][..], &["f0", "f2"], &["f1", "f0"], &["f0", "g1"], &["s2"], &[]] {
+            assert!(!are_numbered(names), "{names:?}");
+        }
+        let names = strings(&["age", "bmi"]);
+        let message = refusal(&["height", "weight"], &wanted(Some(&names), 2, None));
+        assert!(
+            message.contains("\"height\" where \"age\" is wanted") && message.contains(".npy"),
+            "{message}"
+        );
+        let chosen = by_name(&strings(&["0", "1"]), &wanted(Some(&names), 2, None)).unwrap();
+        assert_eq!((chosen.columns, chosen.notes.len()), (vec![0, 1], 1));
     }
 
     #[test]

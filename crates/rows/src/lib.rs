@@ -41,6 +41,7 @@ mod table;
 mod wanted;
 mod zstd;
 
+pub use columns::lightgbm_name;
 pub use error::RowsError;
 pub use source::Source;
 pub use table::{Ids, Table};

@@ -66,14 +66,23 @@ enum Matrix {
 }
 
 impl Factor {
-    /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`.
-    pub(crate) fn new(mut gram: Mat<f64>, centred: bool, rows: usize) -> Result<Self, SolverError> {
+    /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`. It is what is left of numbers as large as
+    /// `taken`, the rounding of which tells nothing.
+    pub(crate) fn new(
+        mut gram: Mat<f64>,
+        centred: bool,
+        rows: usize,
+        taken: f64,
+    ) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
+        let rounding = n.max(100) as f64 * f64::EPSILON * 4.0;
+        let noise = taken * rounding;
+        let nothing =
+            || Self { matrix: Matrix::PseudoInverse(Mat::zeros(n, n)), centred, rank: 0, condition: 1.0 };
         let trace: f64 = (0..n).map(|i| gram[(i, i)]).sum();
-        if full == 0 || rows == 0 || trace <= 0.0 {
-            let matrix = Matrix::PseudoInverse(Mat::zeros(n, n));
-            return Ok(Self { matrix, centred, rank: 0, condition: 1.0 });
+        if full == 0 || rows == 0 || trace <= noise {
+            return Ok(nothing());
         }
         if rows >= full {
             let shift = if centred { trace / full as f64 } else { 0.0 };
@@ -84,16 +93,19 @@ impl Factor {
                 });
                 let largest_inverse = largest_eigenvalue(n, centred, |vector| solve_lower(&lower, vector, 1));
                 let condition = (largest * largest_inverse).max(1.0);
-                if condition <= CHOLESKY_LIMIT {
+                if condition <= CHOLESKY_LIMIT && largest_inverse * noise < 1.0 {
                     return Ok(Self { matrix: Matrix::Lower(lower), centred, rank: full, condition });
                 }
             }
         }
         let (values, mut vectors) = eigen(&gram)?;
         let largest = values[n - 1];
-        let cutoff = largest * n.max(100) as f64 * f64::EPSILON * 4.0;
+        let cutoff = (largest * rounding).max(noise);
         // Values ascend.
         let zero = values.partition_point(|&value| value <= cutoff);
+        if zero == n {
+            return Ok(nothing());
+        }
         for (column, value) in values.iter().enumerate().skip(zero) {
             let root = value.sqrt();
             vectors.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry /= root);
@@ -322,7 +334,7 @@ mod tests {
         if centred {
             centre(&mut matrix);
         }
-        let factor = Factor::new(matrix.clone(), centred, rows).unwrap();
+        let factor = Factor::new(matrix.clone(), centred, rows, 0.0).unwrap();
         (matrix, factor)
     }
 

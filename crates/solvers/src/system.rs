@@ -34,18 +34,22 @@ impl System {
         let mut gram = gram(&rows.bits, &groups, kernel);
         let (n, total) = (rows.bits.players, groups.total());
         let origin = rows.origin(total, (0..n).map(|i| gram[(i, i)]));
+        let largest = (0..n).map(|i| gram[(i, i)]).fold(0.0, f64::max);
         match rows.form {
             Form::Projected => centre(&mut gram),
             Form::AboutCentre(0.0) => {}
             Form::AboutCentre(_) | Form::AboutMean => move_origin(&mut gram, &origin, total),
         }
+        // What is taken away leaves its rounding.
+        let is_moved = rows.form != Form::AboutCentre(0.0) && penalty == 0.0;
+        let taken = if is_moved { largest } else { 0.0 };
         // The mean takes one row's worth of rank.
         let mut rank = groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean));
         if penalty > 0.0 {
             (0..n).for_each(|i| gram[(i, i)] += penalty);
             rank = n;
         }
-        let factor = Factor::new(gram, rows.form == Form::Projected, rank)?;
+        let factor = Factor::new(gram, rows.form == Form::Projected, rank, taken)?;
         let drift = rows.drift(&groups);
         Ok(Self { rows, origin, total, kernel, factor, drift, penalty })
     }

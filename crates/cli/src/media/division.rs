@@ -272,6 +272,7 @@ impl Divided {
             players: (0..players).map(|player| vec![player]).collect(),
             groups: None,
             about: facts,
+            categories: Vec::new(),
             outputs: self.explanation.outputs(),
             rows: vec![Attribution { row: 0, id: None, explicand: inputs, explanation: self.explanation }],
         })

@@ -17,6 +17,8 @@ pub(crate) struct Attributions {
     pub(crate) seed: u64,
     /// Names of the n features.
     pub(crate) features: Vec<String>,
+    /// The categories of each feature by their codes, as far as the model names them.
+    pub(crate) categories: Vec<Vec<String>>,
     /// The features of each player: one, or those of a group.
     pub(crate) players: Vec<Vec<usize>>,
     /// The features of each group, where there are groups.
@@ -98,6 +100,13 @@ impl Attributions {
         let has_error = |errors: &Vec<f64>| errors.iter().any(|&error| error != 0.0);
         self.budget.is_some()
             || self.rows.iter().any(|row| row.explanation.std_errors.as_ref().is_some_and(has_error))
+    }
+
+    /// The category that a feature's number is the code of, where the model names it.
+    pub(super) fn category(&self, feature: usize, code: f64) -> Option<&str> {
+        let is_code = code >= 0.0 && code.fract() == 0.0;
+        let categories = self.categories.get(feature).filter(|_| is_code)?;
+        categories.get(code as usize).map(String::as_str)
     }
 }
 

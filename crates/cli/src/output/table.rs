@@ -62,7 +62,7 @@ pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Resul
             for player in players {
                 let input = |&feature: &usize| match row.explicand[feature] {
                     x if x.is_nan() => "missing".to_owned(),
-                    x => digits(x),
+                    x => results.category(feature, x).map_or_else(|| digits(x), str::to_owned),
                 };
                 let mut line = vec![names[player].clone()];
                 line.extend(

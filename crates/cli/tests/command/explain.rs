@@ -210,11 +210,11 @@ fn columns_are_taken_by_the_models_names_whatever_their_order() {
     let model = rows("model.json", &stump_of_two_features());
     let one = rows("one.csv", "a,b\n1,20\n3,5\n");
     let other = rows("other.csv", "b,name,target,a\n20,x,0,1\n5,y,0,3\n");
-    let unnamed = rows("unnamed.csv", "p,q\n1,20\n3,5\n");
+    let unnamed = rows("unnamed.csv", "x0,x1\n1,20\n3,5\n");
     let run = |path: &str| run(&["explain", "--model", &model, "--rows", path, "--game", "path-dependent"]);
     let expected = run(&one);
     assert!(expected.status.success() && expected.stderr.is_empty());
-    for (path, note) in [(&other, "left out: \"name\""), (&unnamed, "\"p\" as \"a\"")] {
+    for (path, note) in [(&other, "left out: \"name\""), (&unnamed, "\"x0\" as \"a\"")] {
         let output = run(path);
         assert_eq!(output.stdout, expected.stdout);
         let stderr = String::from_utf8(output.stderr).unwrap();

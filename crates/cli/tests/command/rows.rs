@@ -205,4 +205,24 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     let arguments = ["predict", "--model", &format!("{models}/words_lgbm.txt.gz"), "--rows", &slip];
     let stderr = String::from_utf8(run(&arguments).stderr).unwrap();
     assert!(stderr.contains("column \"city\"") && stderr.contains("the first is \"Roma\""), "{stderr}");
+    // People see, and type, the table's own names and words, which LightGBM's file has with underscores and as codes.
+    let groups = "\"Annual Income (k$)\",city;rooms,size,garden,always,share,new";
+    let shown = text(
+        &[
+            &[
+                "explain",
+                "--model",
+                &format!("{models}/words_lgbm.txt.gz"),
+                "--rows",
+                &file,
+                "--select",
+                "0-9",
+            ][..],
+            &["--value", "owen", "--groups", groups, "--format", "table"],
+        ]
+        .concat(),
+    );
+    for word in ["Annual Income (k$)", "Köln", "New York", "medium", "same"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
 }

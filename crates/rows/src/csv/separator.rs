@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::lines::{line_ends, split_header};
-use crate::columns::rewrite;
+use crate::columns::lightgbm_name;
 use crate::error::{Result, RowsError};
 use crate::wanted::Wanted;
 
@@ -61,7 +61,7 @@ fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
     let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).collect();
     let is_known = |cell: &&String| {
         names.contains(cell.as_str())
-            || (wanted.names_are_rewritten && names.contains(rewrite(cell).as_str()))
+            || (wanted.names_are_rewritten && names.contains(lightgbm_name(cell).as_str()))
     };
     header.iter().filter(is_known).count()
 }

@@ -3,7 +3,7 @@
 use apportion_games::Coalitions;
 use proptest::prelude::*;
 
-use crate::twin::{Problem, words};
+use crate::twin::{Columns, Problem, words};
 
 fn problems() -> impl Strategy<Value = Problem> {
     (1..80_usize, 0..60_usize, 1..40_usize, any::<u64>(), 0..3_usize, 0..5_usize, 1..4_usize).prop_map(
@@ -113,6 +113,32 @@ proptest! {
         let tolerance = 1e-13 * (100.0 + fit.condition_number()) * size(want.coefficients());
         for (got, want) in fit.coefficients().iter().zip(want.coefficients()) {
             prop_assert!((got - want).abs() < tolerance);
+        }
+    }
+}
+
+/// Rows that are all the same tell nothing beside an intercept, whatever rounding leaves of their distance from their mean.
+#[test]
+fn equal_rows_beside_an_intercept_have_no_rank() {
+    for players in [1, 2, 5, 22, 70] {
+        for (seed, copies) in (0..40).zip([1, 2, 3, 7].into_iter().cycle()) {
+            let mut word = words(seed);
+            let members: Vec<usize> = (0..players).filter(|_| word() % 4 > 0).collect();
+            let mut coalitions = Coalitions::new(players);
+            (0..copies).for_each(|_| coalitions.push_members(members.iter().copied()));
+            let problem = Problem {
+                coalitions,
+                weights: (0..copies).map(|_| (1 + word() % 1000) as f64 / 1021.0).collect(),
+                paired: false,
+                apart: false,
+                columns: Columns { centre: [0.0, 0.3, 0.7][seed as usize % 3], intercept: true },
+                targets: (0..copies).map(|copy| copy as f64 - 0.39).collect(),
+                outputs: 1,
+                sums: None,
+            };
+            let fit = problem.solve();
+            assert_eq!(fit.rank(), 0, "{players} players, {copies} copies, seed {seed}");
+            assert!(fit.coefficients().iter().all(|&coefficient| coefficient == 0.0));
         }
     }
 }
