@@ -253,7 +253,7 @@ fn check(args: &Explain) -> Result<()> {
             ));
         }
         (Some(_), false) => {
-            let error = ValueError::NeedlessGraph { value: Box::new(value.clone()) };
+            let error = ValueError::NeedlessGraph { value: value.to_string() };
             return refuse(format!("--graph: {error}"));
         }
         _ => {}
@@ -263,7 +263,7 @@ fn check(args: &Explain) -> Result<()> {
             "--value {value} is of features in groups: say which belong together by --groups \"age,sex;bmi\", or have it found by --groups auto"
         )),
         (Some(_), false) => {
-            let error = ValueError::NeedlessGroups { value: Box::new(value.clone()) };
+            let error = ValueError::NeedlessGroups { value: value.to_string() };
             refuse(format!("--groups: {error}"))
         }
         _ => Ok(()),

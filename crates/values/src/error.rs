@@ -1,7 +1,5 @@
 //! What can go wrong when a value is computed from its definition.
 
-use std::fmt::{Debug, Display};
-
 use apportion_games::{Coalition, GameError};
 
 /// Why a value could not be computed.
@@ -85,30 +83,30 @@ pub enum ValueError {
     /// A value of players in groups, or of groups, without them.
     #[error("{value} is a value of players in groups: say which players belong together")]
     NoPartition {
-        /// The value.
-        value: Box<dyn NamedValue>,
+        /// The name of the value.
+        value: String,
     },
     /// A value of players on a graph, without it.
     #[error("{value} is a value of players on a graph: say who is next to whom")]
     NoGraph {
-        /// The value.
-        value: Box<dyn NamedValue>,
+        /// The name of the value.
+        value: String,
     },
     /// Groups for a value of single players.
     #[error(
         "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
     )]
     NeedlessGroups {
-        /// The value.
-        value: Box<dyn NamedValue>,
+        /// The name of the value.
+        value: String,
     },
     /// A graph for a value that does not look at one.
     #[error(
         "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
     )]
     NeedlessGraph {
-        /// The value.
-        value: Box<dyn NamedValue>,
+        /// The name of the value.
+        value: String,
     },
     /// Printed coefficients of weights by size that do not reach far enough.
     #[error(
@@ -166,11 +164,6 @@ pub enum ValueError {
     #[error(transparent)]
     Game(#[from] GameError),
 }
-
-/// A value by its name, as a [`SolutionConcept`](crate::SolutionConcept) has one.
-pub trait NamedValue: Debug + Display + Send + Sync {}
-
-impl<T: Debug + Display + Send + Sync> NamedValue for T {}
 
 /// What is wrong with weights by size.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

@@ -56,7 +56,7 @@ pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Par
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
 pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
-pub use error::{LawProblem, NamedValue, ValueError, WeightsProblem};
+pub use error::{LawProblem, ValueError, WeightsProblem};
 pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
 pub use least_squares::LeastSquaresForm;
 pub use linear::{CoalitionLaw, LinearValue};

@@ -107,7 +107,7 @@ impl SolutionConcept {
     /// [`ValueError::NoGraph`] for values of players on a graph, which [`GraphValue::check`] is for.
     pub fn check(&self, players: usize, partition: Option<&Partition>) -> Result<usize, ValueError> {
         let partition = || match partition {
-            None => Err(ValueError::NoPartition { value: Box::new(self.clone()) }),
+            None => Err(ValueError::NoPartition { value: self.to_string() }),
             Some(partition) => partition.check_players(players).map(|()| partition).map_err(ValueError::from),
         };
         match self {
@@ -115,7 +115,7 @@ impl SolutionConcept {
             Self::Linear(value) => value.check_players(players)?,
             Self::Coalitional(value) => value.check(partition()?)?,
             Self::TwoStepShapley => drop(partition()?),
-            Self::OnGraph(_) => return Err(ValueError::NoGraph { value: Box::new(self.clone()) }),
+            Self::OnGraph(_) => return Err(ValueError::NoGraph { value: self.to_string() }),
             Self::Quotient(semivalue) => {
                 let groups = partition()?.len();
                 semivalue.check_players(groups)?;
@@ -203,9 +203,9 @@ impl SolutionConcept {
             }
             (Self::Semivalue(semivalue), _) => Ok(all(enumerate(game, semivalue.clone())?)),
             (Self::Linear(value), _) => value.enumerate(game),
-            (Self::OnGraph(_), _) => Err(ValueError::NoGraph { value: Box::new(self.clone()) }),
+            (Self::OnGraph(_), _) => Err(ValueError::NoGraph { value: self.to_string() }),
             (Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_), None) => {
-                Err(ValueError::NoPartition { value: Box::new(self.clone()) })
+                Err(ValueError::NoPartition { value: self.to_string() })
             }
         }
     }

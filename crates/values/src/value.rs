@@ -86,10 +86,10 @@ impl Value {
         graph: Option<Graph>,
     ) -> Result<Self, ValueError> {
         if groups.is_some() && !concept.needs_partition() {
-            return Err(ValueError::NeedlessGroups { value: Box::new(concept) });
+            return Err(ValueError::NeedlessGroups { value: concept.to_string() });
         }
         if graph.is_some() && !concept.needs_graph() {
-            return Err(ValueError::NeedlessGraph { value: Box::new(concept) });
+            return Err(ValueError::NeedlessGraph { value: concept.to_string() });
         }
         Ok(match (concept, groups, graph) {
             (SolutionConcept::Semivalue(semivalue), ..) => Self::Semivalue(semivalue),
@@ -99,9 +99,9 @@ impl Value {
             (SolutionConcept::Quotient(semivalue), Some(groups), _) => Self::Quotient(semivalue, groups),
             (SolutionConcept::OnGraph(value), _, Some(graph)) => Self::OnGraph(value, graph),
             (concept @ SolutionConcept::OnGraph(_), _, None) => {
-                return Err(ValueError::NoGraph { value: Box::new(concept) });
+                return Err(ValueError::NoGraph { value: concept.to_string() });
             }
-            (concept, None, _) => return Err(ValueError::NoPartition { value: Box::new(concept) }),
+            (concept, None, _) => return Err(ValueError::NoPartition { value: concept.to_string() }),
         })
     }
 

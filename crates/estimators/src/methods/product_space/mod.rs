@@ -216,7 +216,7 @@ impl ProductSpace {
             (SolutionConcept::Linear(value), _) => {
                 self.sample(game, Laws::linear(value, players)?, players, draws, seed)
             }
-            _ => Err(ValueError::NoPartition { value: Box::new(self.value.clone()) }.into()),
+            _ => Err(ValueError::NoPartition { value: self.value.to_string() }.into()),
         }
     }
 
