@@ -53,7 +53,11 @@ impl Ensemble {
         let mut is_categorical: Vec<bool> =
             (0..self.features).map(|feature| self.words(feature).is_some()).collect();
         for node in self.nodes.iter().filter(|node| !node.is_leaf() && node.is_ruled()) {
-            is_categorical[node.feature()] |= !matches!(self.rules[node.rule()], Rule::ZeroIsMissing { .. });
+            is_categorical[node.feature()] |= match self.rules[node.rule()] {
+                Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,
+                // These compare numbers.
+                Rule::Between { .. } | Rule::ZeroIsMissing { .. } => false,
+            };
         }
         (0..self.features).filter(|&feature| is_categorical[feature]).collect()
     }

@@ -143,6 +143,7 @@ mod tests {
         assert_eq!((words.code_of_text("NO"), words.code_of_number(1.0)), (None, None));
         assert_eq!((words.list(), words.unknown()), (&list[..], UnknownWord::Missing));
     }
+
     #[test]
     fn every_text_and_every_whole_number_has_a_code_where_categories_are_hashed() {
         let words = Words::hashed(vec![category::category_hash("True"), 7], Vec::new());
