@@ -7,8 +7,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::cells::Feature;
 use crate::error::{Result, RowsError};
 use crate::nearest::{list, nearest};
+use crate::table::Read;
 use crate::wanted::Wanted;
 
 /// The column that is set aside where none is named.
@@ -23,6 +25,20 @@ pub(crate) struct Chosen {
     pub(crate) id: Option<usize>,
     /// What the reader of the results should know.
     pub(crate) notes: Vec<String>,
+}
+
+impl Chosen {
+    /// What is to be told of all rows, where the columns of these `names` held the `features`.
+    pub(crate) fn told(self, names: &[String], features: &[Feature<'_>]) -> Read {
+        let name = |column: usize| names[column].clone();
+        let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();
+        Read {
+            names: Some(self.columns.iter().map(|&column| name(column)).collect()),
+            id: self.id.map(name),
+            columns: features.len(),
+            notes,
+        }
+    }
 }
 
 /// Chooses among the columns of a header.

@@ -41,6 +41,21 @@ pub(crate) struct TreeParts {
     pub(crate) scale: f64,
 }
 
+impl TreeParts {
+    /// Appends a node, for now a leaf of value 0, and returns its number. Lists of rules and linear models get their place as well.
+    pub(crate) fn add_node(&mut self) -> usize {
+        let number = self.left.len();
+        self.left.push(-1);
+        self.right.push(-1);
+        self.feature.push(0);
+        self.number.push(0.0);
+        self.default_left.push(false);
+        self.rules.push(None);
+        self.linear.push(None);
+        number
+    }
+}
+
 /// The threshold t' for which `x̂ < t'` is `x̂ ≤ t`.
 pub(crate) fn at_most(threshold: f64) -> f64 {
     threshold.next_up()

@@ -83,15 +83,7 @@ impl<'w> Lanes<'w> {
         if self.rows == 0 && !self.features.is_empty() {
             return Err(RowsError::row("there are no rows in the file; give at least one"));
         }
-        let name = |column: usize| self.header[column].clone();
-        let mut notes = self.chosen.notes;
-        notes.extend(self.features.iter().filter_map(Feature::note));
-        Ok(Read {
-            names: Some(self.chosen.columns.iter().map(|&column| name(column)).collect()),
-            id: self.chosen.id.map(name),
-            columns: self.features.len(),
-            notes,
-        })
+        Ok(self.chosen.told(&self.header, &self.features))
     }
 }
 

@@ -122,15 +122,7 @@ impl<'a> Reader<'a> {
         if self.rows == 0 {
             return Err(RowsError::row("there are no rows below the header; give at least one"));
         }
-        let name = |column: usize| self.header[column].clone();
-        let mut notes = self.chosen.notes;
-        notes.extend(self.features.iter().filter_map(Feature::note));
-        Ok(Read {
-            names: Some(self.chosen.columns.iter().map(|&column| name(column)).collect()),
-            id: self.chosen.id.map(name),
-            columns: self.chosen.columns.len(),
-            notes,
-        })
+        Ok(self.chosen.told(&self.header, &self.features))
     }
 }
 

@@ -81,14 +81,7 @@ fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
 
 /// Appends a node and all below it; returns its number.
 fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> {
-    let number = parts.left.len();
-    parts.left.push(-1);
-    parts.right.push(-1);
-    parts.feature.push(0);
-    parts.number.push(0.0);
-    parts.default_left.push(false);
-    parts.rules.push(None);
-    parts.linear.push(None);
+    let number = parts.add_node();
     let is_leaf = node.has("leaf_value");
     let count = node.find(if is_leaf { "leaf_count" } else { "internal_count" })?;
     if let (Some(cover), Some(own)) = (&mut parts.cover, count) {

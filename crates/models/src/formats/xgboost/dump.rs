@@ -95,13 +95,7 @@ impl Names {
 
 /// Appends a node and all below it; returns its number.
 fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i64, ModelError> {
-    let number = parts.left.len();
-    parts.left.push(-1);
-    parts.right.push(-1);
-    parts.feature.push(0);
-    parts.number.push(0.0);
-    parts.default_left.push(false);
-    parts.rules.push(None);
+    let number = parts.add_node();
     if let (Some(cover), Some(own)) = (&mut parts.cover, node.find("cover")?) {
         cover.push(f64::from(own.number()? as f32));
     }
