@@ -27,8 +27,8 @@ fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackgro
     let mut compiler = BackgroundCompiler::new(model)?;
     let wanted = model::wanted(model, &args.columns)?;
     let mut rows_before = 0;
-    let notes = rows::open(&args.background)?.each_block(&wanted, |values| -> Result<()> {
-        let rows = Rows::new(values, model.feature_count());
+    let notes = rows::open(&args.background)?.each_block(&wanted, |block| -> Result<()> {
+        let rows = Rows::new(&block.values, model.feature_count());
         compiler.add(rows, None).with_context(|| match rows_before {
             0 => "the background cannot be used".to_owned(),
             rows => format!("the background cannot be used, rows counted from row {rows} of the file"),

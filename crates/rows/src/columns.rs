@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use crate::cells::Feature;
 use crate::error::{Result, RowsError};
 use crate::nearest::{list, nearest};
-use crate::table::Read;
+use crate::table::{Block, Read};
 use crate::wanted::Wanted;
 
 /// The column that is set aside where none is named.
@@ -28,6 +28,12 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// An empty block of these columns, of a file whose columns have these `names`.
+    pub(crate) fn block(&self, names: Option<&[String]>) -> Block {
+        let named = |names: &[String]| self.columns.iter().map(|&column| names[column].clone()).collect();
+        Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
+    }
+
     /// What is to be told of all rows, where the columns of these `names` held the `features`.
     pub(crate) fn told(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();

@@ -18,6 +18,7 @@
 //! | [`Source`] | a file or stream of rows, in any format known here |
 //! | [`Wanted`], [`Sentinel`] | which columns are the features, and what their cells mean |
 //! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
+//! | [`Block`] | rows on their way, for who takes them block by block |
 //! | [`RowsError`] | what was given, what is wanted, what to do |
 //!
 //! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
@@ -44,7 +45,7 @@ mod zstd;
 pub use columns::lightgbm_name;
 pub use error::RowsError;
 pub use source::Source;
-pub use table::{Ids, Table};
+pub use table::{Block, Ids, Table};
 pub use wanted::{Sentinel, Wanted};
 
 /// The example of the README is a test.

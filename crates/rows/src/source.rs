@@ -7,6 +7,8 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::allowance::{Allowance, Packed, Unpacked};
+#[cfg(feature = "columnar")]
+use crate::columnar::Content;
 use crate::error::{Result, RowsError};
 use crate::format::{ENOUGH, Format, Packing, format, packing};
 use crate::guard::{guarded, unguarded};
@@ -23,6 +25,8 @@ const PIECE: usize = 1 << 20;
 pub struct Source<'a> {
     name: String,
     bytes: Box<dyn BufRead + 'a>,
+    /// The file, where it is one that can be read at any place.
+    file: Option<File>,
 }
 
 impl<'a> Source<'a> {
@@ -33,15 +37,22 @@ impl<'a> Source<'a> {
     /// [`RowsError::In`] where it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        match File::open(path) {
-            Ok(file) => Ok(Self { name, bytes: Box::new(BufReader::with_capacity(PIECE, file)) }),
+        let open = || -> std::io::Result<_> {
+            let file = File::open(path)?;
+            let is_file = file.metadata()?.is_file();
+            Ok((file.try_clone()?, is_file.then_some(file)))
+        };
+        match open() {
+            Ok((bytes, file)) => {
+                Ok(Self { name, bytes: Box::new(BufReader::with_capacity(PIECE, bytes)), file })
+            }
             Err(error) => Err(RowsError::In { name, source: Box::new(error.into()) }),
         }
     }
 
     /// The rows that `bytes` hold, which messages call `name`.
     pub fn stream(name: &str, bytes: impl Read + 'a) -> Self {
-        Self { name: name.to_owned(), bytes: Box::new(BufReader::with_capacity(PIECE, bytes)) }
+        Self { name: name.to_owned(), bytes: Box::new(BufReader::with_capacity(PIECE, bytes)), file: None }
     }
 
     /// Reads what is wanted of all rows.
@@ -63,11 +74,10 @@ impl<'a> Source<'a> {
         Ok(Table { names, columns, values, ids, notes })
     }
 
-    /// Hands rows over in blocks of whole rows × features, row-major, as they are read. Returns what the reader of results should
-    /// know.
+    /// Hands rows over in blocks, as they are read. Returns what the reader of results should know.
     ///
-    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and the files
-    /// of Parquet and Arrow, whose table of contents is at their end: these are read whole before.
+    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and for what is
+    /// Parquet or an Arrow file and comes packed or as a stream: their table of contents is at their end.
     ///
     /// # Errors
     ///
@@ -75,11 +85,11 @@ impl<'a> Source<'a> {
     pub fn each_block<E: From<RowsError>>(
         self,
         wanted: &Wanted<'_>,
-        mut receive: impl FnMut(&[f64]) -> std::result::Result<(), E>,
+        mut receive: impl FnMut(&mut Block) -> std::result::Result<(), E>,
     ) -> std::result::Result<Vec<String>, E> {
         let mut failed = None;
         let read = self.hand_over(wanted, &mut |block| {
-            failed = receive(&block.values).err();
+            failed = receive(block).err();
             failed.is_none()
         });
         match failed {
@@ -89,10 +99,10 @@ impl<'a> Source<'a> {
     }
 
     fn hand_over(self, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
-        let Self { name, bytes } = self;
+        let Self { name, bytes, file } = self;
         // Not a matter of the decoders that are guarded.
         let mut receive = |block: &mut Block| unguarded(|| receive(block));
-        unpack_and_read(bytes, wanted, &mut receive)
+        unpack_and_read(bytes, file, wanted, &mut receive)
             .map_err(|source| RowsError::In { name, source: Box::new(source) })
     }
 }
@@ -103,6 +113,7 @@ fn append<T>(all: &mut Vec<T>, more: &mut Vec<T>) {
 
 fn unpack_and_read(
     mut bytes: Box<dyn BufRead + '_>,
+    file: Option<File>,
     wanted: &Wanted<'_>,
     receive: &mut Receive<'_>,
 ) -> Result<table::Read> {
@@ -110,7 +121,7 @@ fn unpack_and_read(
     let bytes = Cursor::new(start.clone()).chain(bytes);
     let allowance = Allowance::new(wanted.unpacked_limit);
     match packing(&start) {
-        None => read(bytes, &start, wanted, receive),
+        None => read(bytes, file, &start, wanted, receive),
         Some(Packing::Gzip) => {
             let packed = Packed { bytes, allowance: allowance.clone() };
             let damaged = "the gzipped data is truncated or damaged";
@@ -128,7 +139,7 @@ fn unpack_and_read(
 fn read_unpacked(bytes: impl Read, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
     let mut bytes = BufReader::with_capacity(PIECE, bytes);
     let start = beginning(&mut bytes)?;
-    read(Cursor::new(start.clone()).chain(bytes), &start, wanted, receive)
+    read(Cursor::new(start.clone()).chain(bytes), None, &start, wanted, receive)
 }
 
 /// The first bytes.
@@ -138,20 +149,28 @@ fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Reads content that begins with `start` and is not packed.
+/// Reads content that begins with `start` and is not packed; `file` is where it can be read at any place.
 fn read(
     mut bytes: impl BufRead,
+    file: Option<File>,
     start: &[u8],
     wanted: &Wanted<'_>,
     receive: &mut Receive<'_>,
 ) -> Result<table::Read> {
+    #[cfg(feature = "columnar")]
+    let content = || match file {
+        Some(file) => Content::of_file(file),
+        None => Content::read(&mut bytes),
+    };
+    #[cfg(not(feature = "columnar"))]
+    drop(file);
     match format(start)? {
         Format::Csv => csv::read(&mut bytes, wanted, receive),
         Format::Npy => npy::read(&mut bytes, wanted, receive),
         #[cfg(feature = "columnar")]
-        Format::Parquet => crate::columnar::parquet::read(&mut bytes, wanted, receive),
+        Format::Parquet => crate::columnar::parquet::read(content()?, wanted, receive),
         #[cfg(feature = "columnar")]
-        Format::ArrowFile => crate::columnar::arrow::read_file(&mut bytes, wanted, receive),
+        Format::ArrowFile => crate::columnar::arrow::read_file(content()?, wanted, receive),
         #[cfg(feature = "columnar")]
         Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, wanted, receive),
         #[cfg(not(feature = "columnar"))]

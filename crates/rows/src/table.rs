@@ -46,13 +46,18 @@ impl Table {
     }
 }
 
-/// Rows that follow each other, on their way from a reader.
+/// Rows that follow each other, on their way from a reader. Who receives them may take values and ids out.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+#[non_exhaustive]
+pub struct Block {
+    /// Names of the features as the file has them, where it has a header.
+    pub names: Option<Vec<String>>,
+    /// Number of features.
+    pub columns: usize,
     /// Rows × features, row-major.
-    pub(crate) values: Vec<f64>,
+    pub values: Vec<f64>,
     /// What says which row each is; empty where that was not asked for.
-    pub(crate) ids: Vec<String>,
+    pub ids: Vec<String>,
 }
 
 impl Block {

@@ -36,7 +36,8 @@ impl<'w> Lanes<'w> {
         let chosen = columns::by_name(&header, wanted)?;
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
         let columns = chosen.columns.iter().copied().chain(chosen.id).collect();
-        Ok(Self { header, chosen, features, columns, block: Block::default(), rows: 0 })
+        let block = chosen.block(Some(&header));
+        Ok(Self { header, chosen, features, columns, block, rows: 0 })
     }
 
     /// Index in the file of the column of each lane.

@@ -2,5 +2,8 @@
 
 pub(crate) mod arrow;
 mod codec;
+mod content;
 mod lanes;
 pub(crate) mod parquet;
+
+pub(crate) use content::Content;

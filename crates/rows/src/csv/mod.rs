@@ -19,7 +19,6 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     let mut pieces = Pieces::new(bytes);
     let separator = separator::find(pieces.beginning()?, wanted)?;
     let mut reader: Option<Reader<'_>> = None;
-    let mut block = Block::default();
     while let Some(piece) = pieces.next(separator)? {
         let (reader, rows) = match &mut reader {
             Some(reader) => (reader, &piece[..]),
@@ -28,9 +27,9 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
                 (reader.insert(Reader::new(header, separator, wanted)?), rows)
             }
         };
-        block.clear();
-        reader.read(rows, &mut block)?;
-        if !block.values.is_empty() && !receive(&mut block) {
+        reader.block.clear();
+        reader.read(rows)?;
+        if !reader.block.values.is_empty() && !receive(&mut reader.block) {
             break;
         }
     }
@@ -43,6 +42,7 @@ struct Reader<'a> {
     separator: u8,
     chosen: Chosen,
     features: Vec<Feature<'a>>,
+    block: Block,
     /// Rows and lines read so far, the header among the lines.
     rows: usize,
     lines: usize,
@@ -60,11 +60,12 @@ impl<'a> Reader<'a> {
         let chosen = columns::by_name(&header, wanted)?;
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
-        Ok(Self { header, separator, chosen, features, rows: 0, lines })
+        let block = chosen.block(Some(&header));
+        Ok(Self { header, separator, chosen, features, block, rows: 0, lines })
     }
 
-    /// Appends the next rows, which `bytes` hold whole.
-    fn read(&mut self, bytes: &[u8], block: &mut Block) -> Result<()> {
+    /// Appends the next rows, which `bytes` hold whole, to the block.
+    fn read(&mut self, bytes: &[u8]) -> Result<()> {
         // Flexible, so that the message on a ragged row is ours.
         let mut reader = ::csv::ReaderBuilder::new()
             .has_headers(false)
@@ -105,10 +106,10 @@ impl<'a> Reader<'a> {
                     Ok(text) => feature.text(text, place),
                     Err(_) => feature.text(&String::from_utf8_lossy(&record[column]), place),
                 };
-                block.values.push(value?);
+                self.block.values.push(value?);
             }
             if let Some(id) = self.chosen.id {
-                block.ids.push(String::from_utf8_lossy(&record[id]).trim().to_owned());
+                self.block.ids.push(String::from_utf8_lossy(&record[id]).trim().to_owned());
             }
             row += 1;
         }

@@ -40,7 +40,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
         true => matrix.rows,
         false => (BLOCK_BYTES / row_bytes).max(1),
     };
-    let (mut block, mut data, mut row) = (Block::default(), Vec::new(), 0);
+    let (mut block, mut data, mut row) = (matrix.chosen.block(None), Vec::new(), 0);
     while row < matrix.rows {
         let rows = row..matrix.rows.min(row + rows_at_a_time);
         let wanted = rows.len() as u64 * row_bytes as u64;

@@ -37,7 +37,7 @@ fn blocks_hold_the_rows_one_after_the_other() {
     let (mut values, mut blocks) = (Vec::new(), 0);
     let notes = Source::stream("rows", text.as_bytes()).each_block(&two(), |block| {
         blocks += 1;
-        values.extend_from_slice(block);
+        values.extend_from_slice(&block.values);
         Ok::<_, RowsError>(())
     });
     assert_eq!(notes.unwrap(), [""; 0]);

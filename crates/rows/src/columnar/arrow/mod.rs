@@ -10,6 +10,7 @@ mod schema;
 use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
 
+use super::Content;
 use super::lanes::{Cell, Lanes};
 use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
@@ -26,32 +27,31 @@ const MAGIC: &[u8] = b"ARROW1";
 /// What a message begins with, since version 0.15 of the format.
 const MARK: u32 = u32::MAX;
 
-/// Reads a file by the table of contents at its end. All of the file is in memory.
-pub(crate) fn read_file(
-    bytes: &mut dyn BufRead,
-    wanted: &Wanted<'_>,
-    receive: &mut Receive<'_>,
-) -> Result<Read> {
-    let mut file = Vec::new();
-    bytes.read_to_end(&mut file)?;
+/// Reads a file by the table of contents at its end, batch by batch.
+pub(crate) fn read_file(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     guarded("Arrow file", || read_contents(&file, wanted, receive))
 }
 
-fn read_contents(file: &[u8], wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let allowance = Allowance::new(wanted.unpacked_limit);
-    allowance.read(file.len() as u64);
-    let rest = file.strip_suffix(MAGIC).ok_or_else(truncated)?;
-    let (rest, length) = rest.split_last_chunk().ok_or_else(truncated)?;
-    let start = rest.len().checked_sub(u32::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
-    let contents = &rest[start..];
-    let footer = Table::root(contents).ok_or_else(damaged)?;
+    allowance.read(file.len());
+    let end = file.end((MAGIC.len() + 4) as u64)?;
+    let (_, length) =
+        end.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk()).ok_or_else(truncated)?;
+    let end = file.len() - end.len() as u64;
+    let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
+    let contents = file.slice(start..end)?.ok_or_else(damaged)?;
+    let footer = Table::root(&contents).ok_or_else(damaged)?;
     let schema = footer.table(1).ok_or_else(damaged)?;
     let mut table = Columns::new(&schema, footer.i16(0), contents.len(), wanted)?;
     // Of each message where it is, and the bytes of its head and of its body.
     for blocks in [2, 3] {
         for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
-            let start = usize::try_from(block[0]).ok().and_then(|start| file.get(start..));
-            let message = Message::read(&mut start.ok_or_else(damaged)?)?.ok_or_else(damaged)?;
+            let number = |place: usize| u64::try_from(block[place]).map_err(|_| damaged());
+            let (start, head, body) = (number(0)?, number(1)?, number(2)?);
+            let end = start.checked_add(head).and_then(|end| end.checked_add(body)).ok_or_else(damaged)?;
+            let message = file.slice(start..end)?.ok_or_else(damaged)?;
+            let message = Message::read(&mut &message[..])?.ok_or_else(damaged)?;
             if !table.message(&message, &allowance, receive)? {
                 return table.lanes.finish();
             }

@@ -4,6 +4,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::pages::damaged;
 use super::thrift::walk;
+use crate::columnar::Content;
 use crate::error::{Result, RowsError};
 
 /// The last bytes of every such file.
@@ -12,14 +13,15 @@ const MAGIC: &[u8] = b"PAR1";
 const DEPTH: usize = 64;
 
 /// Reads it, after a look at what it claims.
-pub(super) fn read(file: &[u8]) -> Result<ParquetMetaData> {
+pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let cut = || RowsError::damaged("the Parquet file is truncated: it does not end as one");
-    let rest = file.strip_suffix(MAGIC).ok_or_else(cut)?;
-    let (rest, length) = rest.split_last_chunk().ok_or_else(cut)?;
-    let start = rest.len().checked_sub(u32::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
-    let footer = &rest[start..];
-    check(footer).ok_or_else(damaged)?;
-    ParquetMetaDataReader::decode_metadata(footer)
+    let end = file.end((MAGIC.len() + 4) as u64)?;
+    let (_, length) = end.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk()).ok_or_else(cut)?;
+    let end = file.len() - end.len() as u64;
+    let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
+    let footer = file.slice(start..end)?.ok_or_else(damaged)?;
+    check(&footer).ok_or_else(damaged)?;
+    ParquetMetaDataReader::decode_metadata(&footer)
         .map_err(|error| RowsError::damaged(format!("the Parquet file is damaged: {error}")))
 }
 

@@ -4,8 +4,6 @@ mod footer;
 mod pages;
 mod thrift;
 
-use std::io::BufRead;
-
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -14,6 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::schema::types::{ColumnDescriptor, Type};
 
+use super::Content;
 use super::codec::Codec;
 use super::lanes::{Cell, Lane, Lanes};
 use crate::allowance::Allowance;
@@ -28,23 +27,21 @@ use pages::{Pages, damaged};
 /// Numbers that are read at a time: as many as are near at hand while columns become rows.
 const BLOCK: usize = 1 << 15;
 
-/// Reads a file in blocks of rows. All of the file is in memory.
-pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
-    let mut file = Vec::new();
-    bytes.read_to_end(&mut file)?;
+/// Reads a file in blocks of rows. Of each wanted column a few pages are in memory.
+pub(crate) fn read(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let allowance = Allowance::new(wanted.unpacked_limit);
-    allowance.read(file.len() as u64);
+    allowance.read(file.len());
     // The decoders check most of what a file says, and panic at some of the rest.
-    guarded("Parquet file", || read_groups(file.into(), &allowance, wanted, receive))
+    guarded("Parquet file", || read_groups(&file, &allowance, wanted, receive))
 }
 
 fn read_groups(
-    file: Bytes,
+    file: &Content,
     allowance: &Allowance,
     wanted: &Wanted<'_>,
     receive: &mut Receive<'_>,
 ) -> Result<Read> {
-    let contents = footer::read(&file)?;
+    let contents = footer::read(file)?;
     let schema = contents.file_metadata().schema_descr();
     let header = schema.root_schema().get_fields().iter().map(|field| field.name().to_owned()).collect();
     let mut lanes = Lanes::new(header, wanted)?;
@@ -54,7 +51,7 @@ fn read_groups(
         let mut columns = Vec::with_capacity(leaves.len());
         for &leaf in &leaves {
             let chunk = group.columns().get(leaf).ok_or_else(damaged)?;
-            columns.push(Column::new(chunk, &file, allowance)?);
+            columns.push(Column::new(chunk, file, allowance)?);
         }
         let mut left = usize::try_from(group.num_rows()).map_err(|_| damaged())?;
         while left > 0 {
@@ -148,7 +145,7 @@ struct Column {
 }
 
 impl Column {
-    fn new(chunk: &ColumnChunkMetaData, file: &Bytes, allowance: &Allowance) -> Result<Self> {
+    fn new(chunk: &ColumnChunkMetaData, file: &Content, allowance: &Allowance) -> Result<Self> {
         let column = chunk.column_descr_ptr();
         // Checked before for the root of the file.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
@@ -158,11 +155,13 @@ impl Column {
         }
         let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
         let start = offsets.into_iter().flatten().filter(|&offset| offset > 0).min();
-        let start = start.and_then(|start| usize::try_from(start).ok()).ok_or_else(damaged)?;
-        let length = usize::try_from(chunk.compressed_size()).map_err(|_| damaged())?;
+        let start = start.and_then(|start| u64::try_from(start).ok()).ok_or_else(damaged)?;
+        let length = u64::try_from(chunk.compressed_size()).map_err(|_| damaged())?;
         let end = start.checked_add(length).filter(|&end| end <= file.len()).ok_or_else(damaged)?;
         let pages = Pages {
-            chunk: file.slice(start..end),
+            file: file.clone(),
+            chunk: start..end,
+            window: Bytes::new(),
             codec: codec(chunk)?,
             column: column.clone(),
             allowance: allowance.clone(),

@@ -3,6 +3,8 @@
 //! Those believe what a page says of itself. So no page goes there that claims more values than it has bytes for, or more bytes than
 //! [`Allowance`] has.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -11,13 +13,17 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::thrift::walk;
 use crate::allowance::Allowance;
+use crate::columnar::Content;
 use crate::columnar::codec::Codec;
 use crate::error::{Result, RowsError};
 
 /// The pages of a column in a group of rows, in their order.
 pub(super) struct Pages {
-    /// All of them, as they are in the file.
-    pub(super) chunk: Bytes,
+    pub(super) file: Content,
+    /// Where those that are still to come are in the file.
+    pub(super) chunk: Range<u64>,
+    /// What is in memory of these, from the first on.
+    pub(super) window: Bytes,
     pub(super) codec: Codec,
     pub(super) column: ColumnDescPtr,
     pub(super) allowance: Allowance,
@@ -41,6 +47,9 @@ struct Head {
     repetition_bytes: i64,
     is_packed: bool,
 }
+
+/// Bytes of a file that are read at a time: more than most pages have, and little where there are many columns.
+const WINDOW: usize = 1 << 18;
 
 const DATA: i64 = 0;
 const DICTIONARY: i64 = 2;
@@ -86,14 +95,14 @@ impl Pages {
             if self.values == 0 || self.chunk.is_empty() {
                 return Ok(None);
             }
-            let (head, length) = Head::read(&self.chunk).ok_or_else(damaged)?;
-            let packed = size(head.packed)?;
-            let rest = self.chunk.split_off(length);
-            if packed > rest.len() {
+            let (head, length) = self.head()?;
+            let page = length.checked_add(size(head.packed)?).ok_or_else(damaged)?;
+            self.look_at(page)?;
+            if page > self.window.len() {
                 return Err(damaged());
             }
-            let mut data = rest;
-            self.chunk = data.split_off(packed);
+            let data = self.window.split_to(page).split_off(length);
+            self.chunk.start += page as u64;
             match head.kind {
                 DATA => return self.data(head, &data).map(Some),
                 DATA_V2 => return self.data_v2(head, &data).map(Some),
@@ -102,6 +111,31 @@ impl Pages {
                 _ => {}
             }
         }
+    }
+
+    /// The head of the next page, and its length.
+    fn head(&mut self) -> Result<(Head, usize)> {
+        let mut bytes = WINDOW;
+        loop {
+            self.look_at(bytes)?;
+            if let Some(read) = Head::read(&self.window) {
+                return Ok(read);
+            }
+            // Statistics can be long.
+            if self.window.len() < bytes {
+                return Err(damaged());
+            }
+            bytes = bytes.saturating_mul(8);
+        }
+    }
+
+    /// Sees to so many bytes being in memory, or all that are left.
+    fn look_at(&mut self, bytes: usize) -> Result<()> {
+        if self.window.len() < bytes && (self.window.len() as u64) < self.chunk.end - self.chunk.start {
+            let end = self.chunk.start.saturating_add(bytes.max(WINDOW) as u64).min(self.chunk.end);
+            self.window = self.file.slice(self.chunk.start..end)?.ok_or_else(damaged)?;
+        }
+        Ok(())
     }
 
     fn data(&mut self, head: Head, packed: &Bytes) -> Result<Page> {
