@@ -10,7 +10,7 @@
 //! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
-//! Exit status 0 where all went well, 1 where something failed, 2 where the request makes no sense.
+//! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
 
 mod about;
 mod accuracy;
@@ -64,11 +64,10 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     };
-    match result {
-        Err(error) if !output::is_broken_pipe(&error) => {
-            eprintln!("error: {}", failure::line(&error));
-            ExitCode::from(failure::exit_status(&error))
-        }
-        _ => ExitCode::SUCCESS,
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // Whoever closed standard output has seen enough, but not all.
+    if !output::is_broken_pipe(&error) {
+        eprintln!("error: {}", failure::line(&error));
     }
+    ExitCode::from(failure::exit_status(&error))
 }

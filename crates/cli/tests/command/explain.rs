@@ -246,7 +246,7 @@ fn a_file_gets_what_standard_output_would() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_reader_that_goes_away_ends_the_run_without_a_word_and_with_status_1() {
     use std::process::{Command, Stdio};
     for format in ["json", "csv", "table", "npy"] {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("apportion"))
@@ -257,7 +257,7 @@ fn a_reader_that_goes_away_is_no_failure() {
             .unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{format}: {output:?}");
+        assert!(output.status.code() == Some(1) && output.stderr.is_empty(), "{format}: {output:?}");
     }
 }
 
