@@ -24,7 +24,7 @@
 //! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
 //! word, a number or a boolean. A matrix without names holds their codes.
 //!
-//! Feature `columnar`: Parquet and Arrow.
+//! Feature `columnar`: Parquet and Arrow, and `ArrowWriter`, which writes streams and files of Arrow.
 
 mod allowance;
 mod cells;
@@ -42,6 +42,8 @@ mod table;
 mod wanted;
 mod zstd;
 
+#[cfg(feature = "columnar")]
+pub use columnar::arrow::{ArrowColumn, ArrowKind, ArrowWriter};
 pub use columns::lightgbm_name;
 pub use error::RowsError;
 pub use source::Source;

@@ -6,3 +6,5 @@ mod common;
 mod formats;
 mod mutations;
 mod streams;
+#[cfg(feature = "columnar")]
+mod writing;

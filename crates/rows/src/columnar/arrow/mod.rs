@@ -4,8 +4,11 @@
 //! than all else that reads rows, and makes room for what a message claims. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
+mod builder;
 mod flatbuffer;
+mod marks;
 mod schema;
+mod write;
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
@@ -20,12 +23,9 @@ use crate::wanted::Wanted;
 
 use batch::{Batch, damaged};
 use flatbuffer::Table;
+use marks::{DICTIONARY, MAGIC, MARK, ROWS, SCHEMA};
 use schema::{Field, Kind};
-
-/// The first bytes of a file, and the last.
-const MAGIC: &[u8] = b"ARROW1";
-/// What a message begins with, since version 0.15 of the format.
-const MARK: u32 = u32::MAX;
+pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
 /// Reads a file by the table of contents at its end, batch by batch.
 pub(crate) fn read_file(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
@@ -92,10 +92,6 @@ struct Message {
     head: Vec<u8>,
     body: Vec<u8>,
 }
-
-const SCHEMA: u8 = 1;
-const DICTIONARY: u8 = 2;
-const ROWS: u8 = 3;
 
 impl Message {
     /// The next message; none at the end of the stream.
