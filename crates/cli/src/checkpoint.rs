@@ -1,7 +1,8 @@
 //! Runs that survive the process: what is explained, and what is known of the rows that are not, in a file.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use apportion::{Checkpoint, Explanation, Follow, Progress};
 use indicatif::ProgressBar;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -72,6 +74,9 @@ impl<'a> Runs<'a> {
         every: Duration,
         progress: &'a ProgressBar,
     ) -> Result<Self> {
+        if let Some(destination) = destination {
+            refuse_to_lose(destination, resume)?;
+        }
         let before = match resume {
             Some(path) => read(path, request)?,
             None => Stored::new(request),
@@ -204,6 +209,52 @@ impl Stored {
     }
 }
 
+/// What tells of any form whether something would be lost with it.
+#[derive(Deserialize)]
+struct Held {
+    finished: BTreeMap<usize, IgnoredAny>,
+    begun: BTreeMap<usize, IgnoredAny>,
+}
+
+/// Refuses a place for the checkpoint where something is that nobody resumes: work of another run, or a file that is no checkpoint.
+fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()> {
+    let Some(path) = destination.replaces() else { return Ok(()) };
+    if resume.is_some_and(|resume| destination.is_path(resume)) {
+        return Ok(());
+    }
+    let name = path.display();
+    let is_own = is_checkpoint(path).with_context(|| format!("cannot read --checkpoint {name}"))?;
+    match is_own {
+        None => Ok(()),
+        Some(false) => {
+            bail!("--checkpoint {name} is a file already, and no checkpoint; give another name, or remove it")
+        }
+        Some(true) => {
+            // One that cannot be read to its end may be of another version, and hold anything.
+            let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Held>(&text).ok());
+            match held {
+                Some(held) if held.finished.is_empty() && held.begun.is_empty() => Ok(()),
+                held => {
+                    let rows = held.map_or(String::new(), |held| {
+                        format!(" (rows explained: {}, begun: {})", held.finished.len(), held.begun.len())
+                    });
+                    bail!(
+                        "--checkpoint {name} holds an earlier run{rows}; --resume {name} goes on; remove it to start anew"
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// Whether a file begins as a checkpoint of any form; nothing of an empty one.
+fn is_checkpoint(path: &Path) -> Result<Option<bool>> {
+    const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
+    let mut start = Vec::new();
+    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut start)?;
+    Ok((!start.is_empty()).then_some(start == BEGINNING))
+}
+
 /// The checkpoint in a file, if it is one of this request.
 fn read(path: &Path, request: &Request) -> Result<Stored> {
     let name = path.display();
@@ -243,4 +294,43 @@ pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str, resume: bool) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        fs::write(&path, text).unwrap();
+        let destination = Destination::of_option("--checkpoint", &path, &[]).unwrap();
+        let refused = refuse_to_lose(&destination, resume.then_some(path.as_path()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        refused.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_is_lost_to_a_checkpoint() {
+        let held = r#"{"apportion_checkpoint":2,"version":"0.1.0","request":{},"finished":{"0":{}},"begun":{},"digest":""}"#;
+        let says = refusal(held, false).unwrap();
+        assert!(says.contains("(rows explained: 1, begun: 0); --resume "), "{says}");
+        assert!(says.ends_with("goes on; remove it to start anew"), "{says}");
+        assert_eq!(refusal(held, true), None);
+        let cut_off = refusal(&held[..60], false).unwrap();
+        assert!(cut_off.contains("holds an earlier run; --resume "), "{cut_off}");
+        let foreign = refusal("my thesis", false).unwrap();
+        assert!(
+            foreign.ends_with("is a file already, and no checkpoint; give another name, or remove it"),
+            "{foreign}"
+        );
+        assert!(refusal("{}", false).is_some());
+    }
+
+    #[test]
+    fn what_holds_nothing_may_be_written_over() {
+        assert_eq!(refusal("", false), None);
+        let empty = r#"{"apportion_checkpoint":2,"version":"0.1.0","request":{},"finished":{},"begun":{},"digest":""}"#;
+        assert_eq!(refusal(empty, false), None);
+    }
 }

@@ -5,6 +5,7 @@ use apportion::trees::{BackgroundCompiler, CompiledBackground};
 use apportion::{Ensemble, Rows};
 
 use crate::args::CompileBackground;
+use crate::messages;
 use crate::model;
 use crate::output::Destination;
 use crate::rows;
@@ -15,11 +16,11 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let model = model::read(&args.model)?;
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| Ok(compiled.write(out)?))?;
-    eprintln!(
-        "note: {} rows compiled into {} patterns at the leaves",
+    messages::note(format_args!(
+        "{} rows compiled into {} patterns at the leaves",
         compiled.row_count(),
         compiled.pattern_count()
-    );
+    ));
     Ok(())
 }
 
@@ -37,7 +38,7 @@ fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackgro
         Ok(())
     })?;
     for note in &notes {
-        eprintln!("note: {}: {note}", args.background.display());
+        messages::note(format_args!("{}: {note}", args.background.display()));
     }
     Ok(compiler.finish()?)
 }

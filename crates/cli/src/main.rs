@@ -7,7 +7,7 @@
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
 //! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
-//! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure` | how they run, stop, go on, for how long, and how they fail |
+//! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
@@ -33,6 +33,7 @@ mod inspect;
 mod interactions;
 #[cfg(feature = "networks")]
 mod media;
+mod messages;
 mod methods;
 mod model;
 mod output;
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     // Whoever closed standard output has seen enough, but not all.
     if !output::is_broken_pipe(&error) {
-        eprintln!("error: {}", failure::line(&error));
+        messages::error(failure::line(&error));
     }
     ExitCode::from(failure::exit_status(&error))
 }

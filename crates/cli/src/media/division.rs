@@ -15,6 +15,7 @@ use super::args::{Division, OutputsName, ScoreName};
 use crate::accuracy;
 use crate::explain::{check_method, warn_of_inaccurate, warn_of_undetermined};
 use crate::failure::Usage;
+use crate::messages;
 use crate::output::{Attribution, Attributions};
 use crate::plan;
 use crate::threads;
@@ -116,7 +117,7 @@ pub(super) fn divide(
     let explanation = threads::run(&args.threads, || explainer.explain(&*game))?;
     let explanation = explanation.map_err(|error| refusal(args, &value, method, error))?;
     if let Some(note) = note {
-        eprintln!("note: {note}");
+        messages::note(note);
     }
     Ok(Divided {
         explanation,

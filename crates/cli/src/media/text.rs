@@ -11,6 +11,7 @@ use serde_json::json;
 use super::args::{ExplainText, Players, Split, TextFormat};
 use super::division::divide;
 use super::network;
+use crate::messages;
 use crate::output::{Destination, Format};
 
 /// Unknown words that a note lists.
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let graph = Graph::line(text.players().len());
     let divided = divide(&args.division, &network, &masked, graph, started)?;
     if let Some(unknown) = unknown {
-        eprintln!("note: {unknown}");
+        messages::note(unknown);
     }
 
     let names = (0..text.players().len()).map(|player| text.words(player)).collect();

@@ -115,6 +115,19 @@ impl Destination {
         }
     }
 
+    /// The file that is replaced, where there is one.
+    pub(crate) fn replaces(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path.as_path()).filter(|path| path.exists()),
+            Self::Standard | Self::Special(_) => None,
+        }
+    }
+
+    /// Whether it is the file `path`, by whatever name.
+    pub(crate) fn is_path(&self, path: &Path) -> bool {
+        matches!(self, Self::File { path: own, .. } if is_same(own, path))
+    }
+
     /// Begins to write. Nothing is seen of it in a file before [`Sink::finish`].
     pub(crate) fn open(&self) -> Result<Sink> {
         let says = || format!("cannot write {}", self.name());

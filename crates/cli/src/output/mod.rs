@@ -5,6 +5,7 @@ mod destination;
 mod json;
 mod npy;
 mod results;
+mod shown;
 mod table;
 
 use std::io::Write;
@@ -14,6 +15,7 @@ use clap::ValueEnum;
 
 pub(crate) use destination::{Destination, is_broken_pipe};
 pub(crate) use results::{Attribution, Attributions, Facts, Interactions, Predictions};
+pub(crate) use shown::shown;
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]

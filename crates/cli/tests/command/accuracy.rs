@@ -203,21 +203,26 @@ fn an_interrupted_run_says_how_it_goes_on() {
 #[test]
 fn a_checkpoint_does_not_change_results_of_a_budget() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.json");
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for method in ["leverage-shap", "permutation", "monte-carlo", "exact", "auto"] {
-        let options = [
-            "--select",
-            "0-2",
-            "--method",
-            method,
-            "--budget",
-            "1024",
-            "--checkpoint",
-            path.to_str().unwrap(),
-        ];
-        assert_eq!(bytes(&diabetes(&options)), bytes(&diabetes(&options[..6])), "{method}");
+        let options =
+            ["--select", "0-2", "--method", method, "--budget", "1024", "--checkpoint", &at(method)];
+        let plain = bytes(&diabetes(&options[..6]));
+        assert_eq!(bytes(&diabetes(&options)), plain, "{method}");
+        // Again, it would empty what the first run has kept.
+        let before = fs::read(at(method)).unwrap();
+        let output = run(&diabetes(&options));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            stderr.contains(&format!("; --resume {} goes on; remove it to start anew", at(method))),
+            "{stderr}"
+        );
+        assert_eq!((output.status.code(), fs::read(at(method)).unwrap()), (Some(1), before));
+        let path = at(method);
+        let goes_on = [&options[..], &["--resume", &path]].concat();
+        assert_eq!(bytes(&diabetes(&goes_on)), plain, "{method}");
     }
-    let same = ["--select", "0", "--out", path.to_str().unwrap(), "--checkpoint", path.to_str().unwrap()];
+    let same = ["--select", "0", "--out", &at("same"), "--checkpoint", &at("same")];
     assert_eq!(run(&diabetes(&same)).status.code(), Some(2));
 }
 

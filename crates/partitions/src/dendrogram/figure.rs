@@ -69,7 +69,7 @@ impl Dendrogram {
         let colours = self.colours(layout, done);
         for (feature, name) in self.leaves.iter().enumerate() {
             let at = (layout.left - 8, layout.rows[feature]);
-            area.draw_text(name, &text(colours[feature], HPos::Right), at)?;
+            area.draw_text(&drawn(name), &text(colours[feature], HPos::Right), at)?;
         }
         for (at, merge) in self.merges.iter().enumerate() {
             let cluster = self.features() + at;
@@ -131,7 +131,8 @@ struct Layout {
 impl Layout {
     fn new(dendrogram: &Dendrogram) -> Self {
         let features = dendrogram.features();
-        let letters = dendrogram.leaves.iter().map(|name| name.chars().count()).max().unwrap_or(0) as i32;
+        let letters =
+            dendrogram.leaves.iter().map(|name| drawn(name).chars().count()).max().unwrap_or(0) as i32;
         let mut rows = vec![0; features + dendrogram.merges.len()];
         for (line, leaf) in dendrogram.leaves_in_order().into_iter().enumerate() {
             rows[leaf] = MARGIN + LEAF * line as i32 + LEAF / 2;
@@ -187,6 +188,19 @@ impl Dendrogram {
         }
         leaves
     }
+}
+
+/// A name as it is drawn: control characters, which XML cannot hold, as escapes.
+fn drawn(name: &str) -> String {
+    let mut drawn = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '\u{fffe}' | '\u{ffff}' => drawn.extend(letter.escape_unicode()),
+            letter if letter.is_control() => drawn.extend(letter.escape_default()),
+            letter => drawn.push(letter),
+        }
+    }
+    drawn
 }
 
 fn stroke(colour: RGBColor, width: u32) -> ShapeStyle {

@@ -207,6 +207,17 @@ fn the_figure_names_all_features_and_draws_the_cut() {
 }
 
 #[test]
+fn control_characters_of_names_are_drawn_as_escapes() {
+    let named = small().with_names(["a\u{1b}[31m", "b\0\n", "c\u{ffff}", "naïve 😀"]).unwrap();
+    let figure = named.to_svg(None).unwrap();
+    for name in ["a\\u{1b}[31m", "b\\u{0}\\n", "c\\u{ffff}", "naïve 😀"] {
+        assert_eq!(figure.matches(&format!("\n{name}\n")).count(), 1, "{name}");
+    }
+    let is_allowed = |letter: char| letter == '\n' || !(letter.is_control() || letter == '\u{ffff}');
+    assert!(figure.chars().all(is_allowed));
+}
+
+#[test]
 fn figures_of_one_and_of_many_features_have_every_name() {
     for features in [1, 2, 130] {
         let names: Vec<String> = (0..features).map(|feature| format!("feature {feature}")).collect();

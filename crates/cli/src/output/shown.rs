@@ -1,0 +1,77 @@
+//! Text of files and options as it is shown: names, ids and categories may hold anything, but command neither terminals nor spreadsheets.
+
+use std::borrow::Cow;
+
+/// `text` with control characters, and those that turn the direction of text about, as escapes: `\n`, `\u{1b}`.
+///
+/// Backslashes are left alone: this is for reading, and JSON is for programs.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_hidden(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether `letter` does something else than to be seen.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` as a cell of CSV, [`shown`], and with `'` before it where a spreadsheet would take it for a formula: it begins with one of
+/// `= + - @`, a tab or a carriage return, and is no number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the cells of streams of CSV"))]
+pub(crate) fn cell_of_text(text: &str) -> Cow<'_, str> {
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+    if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }
+}
+
+/// Whether `text` is a number in digits, which no spreadsheet computes anything from.
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok() && text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_is_shown_by_its_code() {
+        for (text, wanted) in [
+            ("age", "age"),
+            ("naïve 😀 C:\\new", "naïve 😀 C:\\new"),
+            ("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}"),
+            ("a\nb\tc\rd", "a\\nb\\tc\\rd"),
+            ("\u{9b}31m\u{7f}\0", "\\u{9b}31m\\u{7f}\\u{0}"),
+            ("abc\u{202e}fed\u{2066}", "abc\\u{202e}fed\\u{2066}"),
+        ] {
+            assert_eq!(shown(text), wanted);
+            assert_eq!(shown(&shown(text)), wanted, "once is enough");
+        }
+    }
+
+    #[test]
+    fn text_is_no_formula_and_numbers_stay_numbers() {
+        for (text, wanted) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("\t=1", "'\\t=1"),
+            ("\r=1", "'\\r=1"),
+            ("＝1", "'＝1"),
+            ("-5", "-5"),
+            ("+1.5e-3", "+1.5e-3"),
+            ("-inf", "'-inf"),
+            ("a=b", "a=b"),
+            ("a\nb", "a\\nb"),
+            ("-", "'-"),
+            ("", ""),
+        ] {
+            assert_eq!(cell_of_text(text), wanted);
+        }
+    }
+}
