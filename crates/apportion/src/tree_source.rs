@@ -59,10 +59,6 @@ impl<'a> Trees<'a> {
         self.ensemble.feature_count()
     }
 
-    pub(crate) fn outputs(&self) -> usize {
-        self.ensemble.output_count()
-    }
-
     /// The game of one explicand, and the players that cannot matter in it.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match &self.plays {

@@ -1,5 +1,6 @@
 //! What results say of what was explained, beside what was asked for.
 
+use apportion::Ensemble;
 use apportion::trees::Link;
 use serde_json::{Value, json};
 
@@ -10,9 +11,10 @@ use crate::rounds;
 
 /// What is divided, where that is not the margin of the whole model, and against what, where the options do not say.
 pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
-    let model = &input.model;
-    let output = (args.space == Space::Probability).then(|| ("output", json!(model.link().map(Link::name))));
-    let rounds = rounds::in_words(model).map(|rounds| ("rounds", json!(rounds)));
+    let model = input.model.trees();
+    let link = || ("output", json!(model.and_then(Ensemble::link).map(Link::name)));
+    let output = (args.space == Space::Probability).then(link);
+    let rounds = model.and_then(rounds::in_words).map(|rounds| ("rounds", json!(rounds)));
     let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
     output.into_iter().chain(rounds).chain(background).collect()
 }

@@ -93,6 +93,19 @@ pub(crate) struct Explain {
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "index", value_name = "FORM")]
     pub(crate) interactions: Option<Interactions>,
 
+    /// Only this output of the model, by the name of a class or by number [default: all]
+    #[arg(long, value_name = "NAME|K")]
+    pub(crate) class: Option<String>,
+
+    /// Of each row only the K features that matter most, and the sum of the rest
+    #[arg(long, value_name = "K", value_parser = top)]
+    pub(crate) top: Option<usize>,
+
+    /// How much each feature matters over all rows, in place of the rows: the mean of its values' sizes with their standard deviation, and
+    /// the mean, least and largest value
+    #[arg(long)]
+    pub(crate) summary: bool,
+
     #[command(flatten)]
     pub(crate) engine: Engine,
 
@@ -437,6 +450,14 @@ impl Game {
             Self::Frequency => "frequency",
         }
     }
+}
+
+/// How many players are told of a row.
+fn top(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&top| top > 0)
+        .ok_or_else(|| "a number of features is wanted, at least 1".to_owned())
 }
 
 fn game(name: &str) -> Result<Game, String> {

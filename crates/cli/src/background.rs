@@ -1,17 +1,45 @@
 //! The background: what a feature is where it is absent.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use apportion::trees::CompiledBackground;
 use apportion::{Background, Ensemble, Rows};
+use serde_json::{Value, json};
 
 use crate::args::{Explain, Game};
+use crate::checkpoint::{digest_of_file, digest_of_numbers};
 use crate::failure::Usage;
 use crate::input::Input;
-use crate::model;
-use crate::rows::{self, Table, Wanted};
+use crate::messages;
+use crate::rows::{self, Table};
+
+/// What results say of the rows that absent features come from.
+pub(crate) struct Described {
+    /// How many there are, where they are at hand.
+    rows: Option<usize>,
+    digest: String,
+}
+
+impl Described {
+    /// Rows as they are used: in the order of the features, words as codes.
+    pub(crate) fn of_rows(rows: Rows<'_>) -> Self {
+        Self { rows: Some(rows.len()), digest: digest_of_numbers(rows.values()) }
+    }
+
+    /// A file that stands for rows.
+    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+        Ok(Self { rows: None, digest: digest_of_file(path)? })
+    }
+
+    /// By name, for results.
+    pub(crate) fn about(&self) -> Vec<(&'static str, Value)> {
+        let rows = self.rows.map(|rows| ("background_rows", json!(rows)));
+        rows.into_iter().chain([("background_digest", json!(self.digest))]).collect()
+    }
+}
 
 /// The most rows of the rows file that are a background where none is named.
 const SAMPLE: usize = 100;
@@ -31,19 +59,41 @@ pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
         return Ok(Background::baseline(checked_means(input)?)?);
     }
     match rows_asked_for(args, input)? {
-        Some(rows) => Ok(Background::rows(rows, input.table.columns)?),
-        None => sample(args, &input.table),
+        Some(rows) => Ok(Background::rows(rows, input.columns)?),
+        None => sample(args, input),
     }
 }
 
 /// A sample of the rows file.
-fn sample(args: &Explain, table: &Table) -> Result<Background> {
-    if table.len() == 1 {
+fn sample(args: &Explain, input: &Input) -> Result<Background> {
+    let count = row_count(input)?;
+    if count == 1 {
         let says = "the rows file has a single row, and against itself every value would be 0: give rows to compare it with by \
                     --background FILE";
         return Err(Usage(says.to_owned()).into());
     }
-    Ok(Background::sample(Rows::new(&table.values, table.columns), SAMPLE, args.seed)?)
+    let chosen = Background::sampled_rows(count, SAMPLE, args.seed);
+    let mut left = &chosen[..];
+    let (mut before, mut values) = (0, Vec::with_capacity(chosen.len() * input.columns));
+    input.each(|rows| {
+        while let Some((&row, others)) = left.split_first().filter(|(row, _)| **row < before + rows.len()) {
+            values.extend_from_slice(rows.row(row - before));
+            left = others;
+        }
+        before += rows.len();
+        Ok(())
+    })?;
+    Ok(Background::rows(values, input.columns)?)
+}
+
+/// The number of rows in the rows file.
+fn row_count(input: &Input) -> Result<usize> {
+    let mut count = 0;
+    input.each(|rows| {
+        count += rows.len();
+        Ok(())
+    })?;
+    Ok(count)
 }
 
 /// The background in words, where the options do not say it.
@@ -51,25 +101,27 @@ pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<Stri
     let names_rows = args.background.is_some() || args.background_select.is_some();
     match game {
         Game::Marginal if !names_rows && args.background_compiled.is_none() => {
-            Some(sample_in_words(args, &input.table))
+            Some(sample_in_words(args, row_count(input).ok()?))
         }
         Game::PathDependent if names_rows => Some("rows counted at the nodes of the trees".to_owned()),
         _ => None,
     }
 }
 
-fn sample_in_words(args: &Explain, table: &Table) -> String {
-    match table.len() {
+fn sample_in_words(args: &Explain, count: usize) -> String {
+    match count {
         all @ ..=SAMPLE => format!("all {all} rows of the rows file"),
         all => format!("{SAMPLE} of the {all} rows of the rows file, drawn by seed {}", args.seed),
     }
 }
 
 /// The model with the covers of the rows that the options name, for the path-dependent game; `None` where they name none.
-pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<Ensemble>> {
+pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, Described)>> {
     let Some(rows) = rows_asked_for(args, input)? else { return Ok(None) };
-    let rows = Rows::new(&rows, input.table.columns);
-    Ok(Some(input.model.clone().with_covers_of(rows).context("the background cannot be used")?))
+    let rows = Rows::new(&rows, input.columns);
+    let model = input.model.ensemble("--game path-dependent")?;
+    let counted = model.clone().with_covers_of(rows).context("the background cannot be used")?;
+    Ok(Some((counted, Described::of_rows(rows))))
 }
 
 /// A background that was compiled for `model`.
@@ -90,7 +142,10 @@ pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Vec<f64>
 
 /// The data in which groups are found.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
-    Ok(rows_asked_for(args, input)?.unwrap_or_else(|| input.table.values.clone()))
+    match rows_asked_for(args, input)? {
+        Some(rows) => Ok(rows),
+        None => Ok(input.whole()?.into_owned().values),
+    }
 }
 
 fn asks_for_the_mean(args: &Explain) -> bool {
@@ -104,14 +159,14 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
         let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
         return Err(Usage(says.to_owned()).into());
     }
-    let read = file.map(|path| read(path, args, input)).transpose()?;
-    let (source, path) = match (&read, file) {
-        (Some(table), Some(path)) => (table, path),
-        _ if args.background_select.is_some() => (&input.table, args.input.rows.as_path()),
+    let read = file.map(|path| read(path, input)).transpose()?;
+    let (source, path) = match (read, file) {
+        (Some(table), Some(path)) => (Cow::Owned(table), path),
+        _ if args.background_select.is_some() => (input.whole()?, args.input.rows.as_path()),
         _ => return Ok(None),
     };
     match &args.background_select {
-        None => Ok(Some(source.values.clone())),
+        None => Ok(Some(source.into_owned().values)),
         Some(selection) => {
             let rows = selection.rows(source.len(), "--background-select", &path.display().to_string())?;
             Ok(Some(source.gather(&rows)))
@@ -119,40 +174,34 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
     }
 }
 
-/// Reads a file of background rows. It need not have the target of the rows, nor the order of their columns.
-fn read(path: &Path, args: &Explain, input: &Input) -> Result<Table> {
-    let of_model = model::wanted(&input.model, &args.input.columns)?;
-    let (names, named_by) = match of_model.names {
-        Some(names) => (Some(names), of_model.named_by),
-        None => (input.table.names.as_deref(), "the rows file"),
-    };
-    let wanted = Wanted { names, named_by, named_columns_required: false, ..of_model };
-    let table = rows::read(path, &wanted).context("the background cannot be used")?;
+/// Reads a file of background rows.
+fn read(path: &Path, input: &Input) -> Result<Table> {
+    let table = rows::read(path, &input.wanted_of_others()?).context("the background cannot be used")?;
     for note in &table.notes {
-        eprintln!("note: {}: {note}", path.display());
+        messages::note(format_args!("{}: {note}", path.display()));
     }
     Ok(table)
 }
 
 /// The means, unless they mean nothing: a number between two categories is none. Where no row has such a value, a note says so.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
-    let (table, model) = (&input.table, &input.model);
-    let names = model::feature_names(model, table);
     let listed = |features: &[usize]| {
-        features.iter().map(|&feature| format!("{:?}", names[feature])).collect::<Vec<_>>().join(", ")
+        let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));
+        names.collect::<Vec<_>>().join(", ")
     };
-    let categories = model.categorical_features();
+    let categories = input.model.categorical_features();
     if !categories.is_empty() {
         let says = "--background mean: {} are categories, between which there is no mean; give rows by --background FILE, or leave it out";
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
+    let table = &*input.whole()?;
     let means = means(table);
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
-        eprintln!(
-            "note: --background mean: no row is like the mean of {}, whose values are whole numbers or two; rows are a better background",
+        messages::note(format_args!(
+            "--background mean: no row is like the mean of {}, whose values are whole numbers or two; rows are a better background",
             listed(&odd)
-        );
+        ));
     }
     Ok(means)
 }

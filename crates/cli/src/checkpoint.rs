@@ -288,8 +288,22 @@ fn read(path: &Path, request: &Request) -> Result<Stored> {
 
 /// SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(format!("sha256:{}", hexadecimal(&Sha256::digest(bytes))))
+    let says = || format!("cannot read {}", path.display());
+    let mut file = File::open(path).with_context(says)?;
+    let (mut digest, mut bytes) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut bytes).with_context(says)? {
+            0 => return Ok(format!("sha256:{}", hexadecimal(&digest.finalize()))),
+            read => digest.update(&bytes[..read]),
+        }
+    }
+}
+
+/// SHA-256 of numbers as little-endian float64, in hexadecimal digits.
+pub(crate) fn digest_of_numbers(numbers: &[f64]) -> String {
+    let mut digest = Sha256::new();
+    numbers.iter().for_each(|number| digest.update(number.to_le_bytes()));
+    format!("sha256:{}", hexadecimal(&digest.finalize()))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -1,12 +1,12 @@
 //! `apportion compile-background`: what the trees of a model ask of a background, answered once.
 
 use anyhow::{Context, Result};
+use apportion::Rows;
 use apportion::trees::{BackgroundCompiler, CompiledBackground};
-use apportion::{Ensemble, Rows};
 
 use crate::args::CompileBackground;
 use crate::messages;
-use crate::model;
+use crate::model::{self, AnyModel};
 use crate::output::Destination;
 use crate::rows;
 use crate::threads;
@@ -24,9 +24,10 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     Ok(())
 }
 
-fn compile(model: &Ensemble, args: &CompileBackground) -> Result<CompiledBackground> {
+fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackground> {
+    let wanted = model.wanted(&args.columns)?;
+    let model = model.ensemble("compile-background")?;
     let mut compiler = BackgroundCompiler::new(model)?;
-    let wanted = model::wanted(model, &args.columns)?;
     let mut rows_before = 0;
     let notes = rows::open(&args.background)?.each_block(&wanted, |block| -> Result<()> {
         let rows = Rows::new(&block.values, model.feature_count());

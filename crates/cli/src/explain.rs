@@ -1,67 +1,72 @@
 //! `apportion explain`: the contributions of the features to each prediction.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
-use apportion::estimators::StopRule;
+use anyhow::{Result, anyhow};
 use apportion::values::ValueError;
-use apportion::{ExplainError, Explanation, Method, Model, Partition, Rows, Value};
+use apportion::{Checkpoint, ExplainError, Explanation, Follow, Method, Partition, Progress, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::about::about;
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
-use crate::background::data_for_groups;
+use crate::background::{Described, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file};
-use crate::explainer::explainer;
+use crate::class;
+use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::Groups;
-use crate::input::{self, Input};
+use crate::input::{self, Batch, Input};
 use crate::interactions;
-use crate::model;
-use crate::output::{Attribution, Attributions, Destination};
+use crate::messages;
+use crate::model::AnyModel;
+use crate::output::{Attributions, Block, Destination};
 use crate::plan;
 use crate::rows;
-use crate::select::Selection;
+use crate::stream;
 use crate::threads;
 use crate::timings::Timings;
+use crate::warnings::Warnings;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     check(args)?;
-    let inputs = [
-        Some(args.input.model.path.as_path()),
-        Some(args.input.rows.as_path()),
-        args.background.as_deref(),
-        args.background_compiled.as_deref(),
-    ];
-    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let inputs = inputs(args);
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
     let until = accuracy::until(&args.accuracy)?;
-    let input = Input::read(&args.input)?;
+    let pairs = args.interactions.is_some();
+    let numbers = |model: &AnyModel, features: usize| {
+        let lines = if pairs { features } else { 1 };
+        features.saturating_mul(lines).saturating_mul(model.outputs())
+    };
+    let (input, mut batches) = Input::read(&args.input, numbers)?;
     if let Some(form) = args.interactions {
-        return interactions::run(args, form, &input, started, &destination);
+        return interactions::run(args, form, &input, &mut batches, started, &destination);
     }
-    let features = model::feature_names(&input.model, &input.table);
-    let find =
-        |groups: &Groups| groups.partition(&features, &args.clustering, || data_for_groups(args, &input));
+    let find = |groups: &Groups| {
+        groups.partition(&input.features, &args.clustering, || data_for_groups(args, &input))
+    };
     let partition = args.groups.as_ref().map(find).transpose()?;
-    let graph = args.graph.as_ref().map(|graph| graph.graph(&features)).transpose()?;
+    let graph = args.graph.as_ref().map(|graph| graph.graph(&input.features)).transpose()?;
     let value = Value::of(args.value.clone(), partition, graph)
         .map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     check_method(args.method, &value)?;
     if value.graph().is_none() {
-        value.check(input.table.columns).map_err(|error| Usage(format!("--value: {error}")))?;
+        value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
     }
     note_what_it_reduces_to(&value);
+    let classes = input.model.classes();
+    let class = class::chosen(args.class.as_deref(), classes.as_deref(), input.model.outputs())?;
     let game = game::chosen(args, &input.model);
-    let mut explainer = explainer(args, game, &input)?
+    let Asked { explainer, background } = explainer(args, game, &input)?;
+    let mut explainer = explainer
         .value(value.clone())
         .method(args.method)
         .budget(args.budget.unwrap_or_default())
@@ -69,59 +74,162 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     if let Some(until) = until {
         explainer = explainer.until(until);
     }
-    let explicands = input.table.gather(&input.selected);
-    let rows = Rows::new(&explicands, input.table.columns);
+    let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
     // The oracle is made here, with the threads that were asked for.
-    let first = rows.slice(0..rows.len().min(1));
-    let plan = threads::run(&args.threads, || explainer.plan(rows.len(), first))??;
-    let (method, budget) = plan::agreed(&plan, &value, args.budget, (rows.columns(), "features"))?;
+    let (count, first) = batches.sample();
+    let plan = pool.install(|| explainer.plan(count, first))?;
+    let (method, budget) = plan::agreed(&plan, &value, args.budget, (input.columns, "features"))?;
     game::note_what_was_chosen(args, game, &input);
 
-    let progress = ProgressBar::new(input.selected.len() as u64);
+    let progress = progress(batches.count());
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
-    let mut runs = None;
-    let explanations = if is_followed {
-        progress.set_style(style_of_runs()?);
-        let request = request(args, game, &input, method, budget, value.groups())?;
-        let every = Duration::from_secs(args.checkpoint_every);
-        let runs =
-            runs.insert(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?);
-        let explanations = threads::run(&args.threads, || explainer.explain_rows_followed(rows, runs))?;
-        progress.finish_and_clear();
-        match explanations {
-            Err(error) => {
-                let was_interrupted = runs.was_interrupted();
-                runs.keep()?;
-                match &args.checkpoint {
-                    Some(path) if was_interrupted => bail!(
-                        "interrupted; --resume {} goes on from there, with all other options as they were",
-                        path.display()
-                    ),
-                    _ => return Err(error.into()),
-                }
-            }
-            Ok(explanations) => explanations,
+    let runs = match is_followed {
+        true => {
+            progress.set_style(style_of_runs(batches.count())?);
+            let request = request(args, game, &input, method, budget, value.groups())?;
+            let every = Duration::from_secs(args.checkpoint_every);
+            Some(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
         }
-    } else {
-        threads::run(&args.threads, || explainer.explain_rows_with_progress(rows, &|| progress.inc(1)))??
+        false => None,
+    };
+    let (mut warnings, mut before) = (Warnings::default(), 0);
+    let outputs = input.model.outputs();
+    let compute = |batch: Batch| -> Result<Block> {
+        let rows = Rows::new(&batch.values, input.columns);
+        let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
+        let exact = match is_followed {
+            true => None,
+            false => pool.install(|| explainer.exact(rows))?,
+        };
+        if let Some(exact) = exact {
+            progress.inc(rows.len() as u64);
+            block.base = exact.base.repeat(rows.len());
+            block.predictions = exact.predictions;
+            block.values = exact.values;
+        } else {
+            let explained = pool.install(|| match &runs {
+                Some(runs) => explainer.explain_rows_followed(rows, &Later { follow: runs, before }),
+                None => explainer.explain_rows_with_progress(rows, &|| progress.inc(1)),
+            });
+            let explanations = match (explained, &runs) {
+                (Err(error), Some(runs)) => return Err(interrupted(args, runs, error)),
+                (explained, _) => explained?,
+            };
+            warnings.add(&explanations);
+            block.extend(explanations);
+        }
+        before += rows.len();
+        block.inputs = batch.values;
+        Ok(match class {
+            Some(class) => block.of_output(class, outputs),
+            None => block,
+        })
+    };
+    let results = |first: &Block| -> Result<Attributions> {
+        let mut about = about(args, game, &input);
+        about.extend(background.iter().flat_map(Described::about));
+        about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
+        Ok(Attributions {
+            value: value.concept().to_string(),
+            game: game.name(),
+            method: method.name().to_owned(),
+            budget,
+            accuracy: until.as_ref().map(accuracy::words),
+            seed: args.seed,
+            players: players(&value, input.columns),
+            groups: value.groups().map(|groups| groups.groups().to_vec()),
+            about,
+            categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
+            features: input.features.clone(),
+            outputs: if class.is_some() { 1 } else { outputs },
+            classes: classes.clone().filter(|_| class.is_none()),
+            has_ids: first.ids.is_some(),
+            has_inputs: true,
+            are_estimates: budget.is_some() || !first.std_errors.is_empty(),
+            top: args.top,
+        })
+    };
+    let target = (&destination, args.output.format);
+    let explained = match args.summary {
+        true => stream::summarize(target, &mut batches, results, compute)?,
+        false => stream::write(&pool, target, &mut batches, results, compute)?,
     };
     progress.finish_and_clear();
-    let explained = Instant::now();
-
-    warn_of_undetermined(&explanations);
-    warn_of_inaccurate(&explanations);
-    let mut results = attributions(args, game, &input, features, &value, (method, budget), explanations);
-    results.accuracy = until.as_ref().map(accuracy::words);
-    destination.write(|out| results.write(args.output.format, out))?;
+    warnings.say();
     if let Some(runs) = &runs {
         runs.keep()?;
     }
-
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }
     Ok(())
+}
+
+/// All files that are read.
+fn inputs(args: &Explain) -> Vec<&Path> {
+    let graph = match &args.graph {
+        Some(GraphOption::File(path)) => Some(path.as_path()),
+        _ => None,
+    };
+    let groups = match &args.groups {
+        Some(Groups::File(path)) => Some(path.as_path()),
+        _ => None,
+    };
+    let background = [args.background.as_deref(), args.background_compiled.as_deref()];
+    let model_and_rows = [Some(args.input.model.path.as_path()), Some(args.input.rows.as_path())];
+    model_and_rows.into_iter().chain(background).chain([graph, groups]).flatten().collect()
+}
+
+/// Runs of a batch, of which so many rows came before.
+struct Later<'a, 'r> {
+    follow: &'a Runs<'r>,
+    before: usize,
+}
+
+impl Follow for Later<'_, '_> {
+    fn finished(&self, row: usize) -> Option<Explanation> {
+        self.follow.finished(self.before + row)
+    }
+
+    fn begun(&self, row: usize) -> Option<Checkpoint> {
+        self.follow.begun(self.before + row)
+    }
+
+    fn begin(&self, row: usize) -> ControlFlow<()> {
+        self.follow.begin(self.before + row)
+    }
+
+    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+        self.follow.progress(self.before + row, progress)
+    }
+
+    fn done(&self, row: usize, explanation: &Explanation) {
+        self.follow.done(self.before + row, explanation);
+    }
+}
+
+/// Keeps what was done until a run failed, and says why it did.
+fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::Error {
+    let was_interrupted = runs.was_interrupted();
+    if let Err(error) = runs.keep() {
+        return error;
+    }
+    match &args.checkpoint {
+        Some(path) if was_interrupted => anyhow!(
+            "interrupted; --resume {} goes on from there, with all other options as they were",
+            path.display()
+        ),
+        _ => error.into(),
+    }
+}
+
+/// A bar of so many rows; where their number is not known, a count of them.
+fn progress(rows: Option<usize>) -> ProgressBar {
+    match rows {
+        Some(rows) => ProgressBar::new(rows as u64),
+        None => ProgressBar::no_length(),
+    }
 }
 
 /// Where the checkpoint goes, which is no other file of this run. The one that is resumed may be written over.
@@ -162,12 +270,13 @@ fn request(
         let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
     });
+    let rounds = input.model.trees().map(|trees| format!("{:?}", trees.rounds()));
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
     let said = [
         ("model", digest_of_file(&args.input.model.path)?),
-        ("rounds of boosting", format!("{:?}", input.model.rounds())),
+        ("rounds of boosting", or(rounds, "none")),
         ("file of rows", digest_of_file(&args.input.rows)?),
-        ("selection of rows", Selection::of(&input.selected).to_string()),
+        ("selection of rows", or(args.input.select.as_ref().map(ToString::to_string), "all")),
         ("columns of the rows", in_words(&args.input.columns)?),
         ("background", background),
         ("selection of the background", or(background_rows, "all")),
@@ -195,29 +304,9 @@ fn in_words(options: &impl Serialize) -> Result<String> {
 }
 
 /// The bar of runs of which each may take long.
-fn style_of_runs() -> Result<ProgressStyle> {
-    Ok(ProgressStyle::with_template("{bar:30} row {pos} of {len}, {elapsed}: {msg}")?)
-}
-
-/// Says on standard error where a run stopped before its values were accurate enough.
-pub(crate) fn warn_of_inaccurate(explanations: &[Explanation]) {
-    let certificates = explanations.iter().filter_map(|explanation| explanation.certificate.as_ref());
-    let short: Vec<StopRule> = certificates
-        .map(|certificate| certificate.stopped_by)
-        .filter(|&rule| rule != StopRule::Tolerance)
-        .collect();
-    let Some(first) = short.first() else { return };
-    let (count, all) = (short.len(), explanations.len());
-    let what = match first {
-        StopRule::Draws => {
-            "the draws of the game leave a larger error, and the budget does not pay as many as it takes: give a larger --budget, more --draws, \
-             or a larger tolerance"
-        }
-        StopRule::Looks => "the looks were used up: give a larger tolerance",
-        StopRule::NoScale => "there is nothing for a share to be of: give an absolute tolerance",
-        _ => "the budget was used up: give a larger --budget, or a larger tolerance",
-    };
-    eprintln!("warning: {count} of {all} rows: the error is not known to be within the tolerance; {what}");
+fn style_of_runs(rows: Option<usize>) -> Result<ProgressStyle> {
+    let of = if rows.is_some() { " of {len}" } else { "" };
+    Ok(ProgressStyle::with_template(&format!("{{bar:30}} row {{pos}}{of}, {{elapsed}}: {{msg}}"))?)
 }
 
 /// Refuses options that contradict each other, before anything is read.
@@ -333,60 +422,12 @@ fn note_what_it_reduces_to(value: &Value) {
     };
     match value.reduces_to(partition) {
         Some(semivalue) => {
-            eprintln!("note: {what}: {value} values are the {semivalue} values of the features")
+            messages::note(format_args!("{what}: {value} values are the {semivalue} values of the features"));
         }
         None if partition.len() == 1 => {
-            eprintln!("note: {what}, which gets all of the prediction less the base")
+            messages::note(format_args!("{what}, which gets all of the prediction less the base"));
         }
         None => {}
-    }
-}
-
-/// Says on standard error where the budget was too small to determine the values.
-pub(crate) fn warn_of_undetermined(explanations: &[Explanation]) {
-    let short = |explanation: &&Explanation| explanation.diagnostics.rank < explanation.diagnostics.unknowns;
-    let undetermined = explanations.iter().filter(short).count();
-    if let Some(Explanation { evaluations, diagnostics, .. }) = explanations.iter().find(short) {
-        let (rank, unknowns) =
-            (diagnostics.rank.unwrap_or_default(), diagnostics.unknowns.unwrap_or_default());
-        eprintln!(
-            "warning: {undetermined} of {} rows: {evaluations} evaluations determine {rank} of {unknowns} unknowns; the values are \
-             those of least norm and may be far off: give a larger --budget (5n or more)",
-            explanations.len()
-        );
-    }
-}
-
-/// The explanations of the selected rows, with what a reader of them must know.
-fn attributions(
-    args: &Explain,
-    game: Game,
-    input: &Input,
-    features: Vec<String>,
-    value: &Value,
-    (method, budget): (Method, Option<usize>),
-    explanations: Vec<Explanation>,
-) -> Attributions {
-    let attribution = |(&row, explanation): (&usize, Explanation)| Attribution {
-        row,
-        id: input.table.ids.as_ref().map(|ids| ids.values[row].clone()),
-        explicand: input.table.row(row).to_vec(),
-        explanation,
-    };
-    Attributions {
-        value: value.concept().to_string(),
-        game: game.name(),
-        method: method.name().to_owned(),
-        budget,
-        accuracy: None,
-        seed: args.seed,
-        players: players(value, features.len()),
-        groups: value.groups().map(|groups| groups.groups().to_vec()),
-        about: about(args, game, input),
-        categories: (0..features.len()).map(|feature| model::categories(&input.model, feature)).collect(),
-        features,
-        outputs: input.model.outputs(),
-        rows: input.selected.iter().zip(explanations).map(attribution).collect(),
     }
 }
 

@@ -16,8 +16,11 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         let says = "apportion groups finds groups: give --groups auto or auto=K";
         return Err(Usage(says.to_owned()).into());
     };
-    if args.output.format == Format::Npy {
-        return Err(Usage("--format npy: groups are no array; give json, csv or table".to_owned()).into());
+    let format = args.output.format;
+    if !format.is_for_facts() {
+        let says =
+            format!("--format {}: groups are no table of rows; give json, csv or table", format.name());
+        return Err(Usage(says).into());
     }
     let inputs = [args.rows.as_path()];
     let destination = Destination::new(args.output.out.as_deref(), &inputs)?;

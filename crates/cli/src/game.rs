@@ -1,10 +1,10 @@
 //! Which game is played, where the options leave it open.
 
-use apportion::Ensemble;
-
 use crate::args::{Explain, Game, Space};
 use crate::background;
 use crate::input::Input;
+use crate::messages;
+use crate::model::AnyModel;
 
 /// The game that the options ask for; `None` where it is up to the model.
 ///
@@ -18,24 +18,22 @@ pub(crate) fn asked(args: &Explain) -> Option<Game> {
 
 /// The game that is played. Where the options ask for none, it is the path-dependent one, which libraries of trees play, if the model
 /// has the covers of its training.
-pub(crate) fn chosen(args: &Explain, model: &Ensemble) -> Game {
-    let by_the_model = || match model.check_covers() {
-        Ok(()) => Game::PathDependent,
-        Err(_) => Game::Marginal,
-    };
+pub(crate) fn chosen(args: &Explain, model: &AnyModel) -> Game {
+    let has_covers = || model.trees().is_some_and(|trees| trees.check_covers().is_ok());
+    let by_the_model = || if has_covers() { Game::PathDependent } else { Game::Marginal };
     asked(args).unwrap_or_else(by_the_model)
 }
 
 /// Says on standard error what the options leave open: the game, or the background.
 pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
     match (asked(args), game) {
-        (None, Game::PathDependent) => eprintln!(
-            "note: the game is path-dependent, by the covers of the training in the model; --background FILE plays against rows, --game \
-             marginal against a sample of the rows file"
+        (None, Game::PathDependent) => messages::note(
+            "the game is path-dependent, by the covers of the training in the model; --background FILE plays against rows, --game \
+             marginal against a sample of the rows file",
         ),
         (_, Game::Marginal) => {
             if let Some(words) = background::in_words(args, game, input) {
-                eprintln!("note: the background is {words}; --background FILE names another");
+                messages::note(format_args!("the background is {words}; --background FILE names another"));
             }
         }
         _ => {}

@@ -1,44 +1,228 @@
-//! What `explain` and `predict` read: a model, the rows that fit it, and which of them are meant.
+//! What `explain` and `predict` read: a model, and the rows that fit it, however many there are.
 
-use anyhow::Result;
-use apportion::Ensemble;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use apportion::Rows;
 
 use crate::args;
 use crate::failure::Usage;
-use crate::model;
+use crate::feed::Feed;
+use crate::model::{self, AnyModel};
 use crate::output::Format;
-use crate::rows::{self, Table};
+use crate::rows::{self, Columns, Ids, Table, Wanted};
+use crate::select::Selection;
+
+/// Numbers of a batch of rows, with what is computed of them: some 32 MB. A row's values do not depend on who reads how much at a time,
+/// so this is a constant.
+const BATCH: usize = 1 << 22;
 
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &args::Input, format: Format) -> Result<()> {
-    if args.columns.id.is_some() && format == Format::Npy {
-        let says = "--format npy holds numbers alone, and no --id; leave one of them out";
+    if args.columns.id.is_some() && format.is_of_numbers_alone() {
+        let says = "--format npy and npz hold numbers, and no --id; leave one of them out";
         return Err(Usage(says.to_owned()).into());
     }
     Ok(())
 }
 
-/// A model and rows for it.
+/// A model, and what is known of the rows for it.
 pub(crate) struct Input {
-    pub(crate) model: Ensemble,
-    /// All rows of the file.
-    pub(crate) table: Table,
-    /// Indices of the rows that are meant.
-    pub(crate) selected: Vec<usize>,
+    pub(crate) model: Arc<AnyModel>,
+    /// Number of features.
+    pub(crate) columns: usize,
+    /// Names of the features.
+    pub(crate) features: Vec<String>,
+    /// Names of the features as the file of rows has them.
+    names: Option<Vec<String>>,
+    /// All rows of the file, where they are one batch.
+    table: Option<Table>,
+    path: PathBuf,
+    meaning: Columns,
+}
+
+/// Rows that are explained together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Index of each in the file.
+    pub(crate) rows: Vec<usize>,
+    /// What the file calls each, where that was asked for.
+    pub(crate) ids: Option<Vec<String>>,
+    /// Rows × features.
+    pub(crate) values: Vec<f64>,
+}
+
+/// The rows that are meant, batch by batch.
+pub(crate) struct Batches {
+    columns: usize,
+    /// Rows of a batch.
+    size: usize,
+    /// Rows that were read and not handed over yet: from `start` on.
+    table: Table,
+    start: usize,
+    /// Rows of the file before those of the table.
+    before: usize,
+    feed: Feed,
+    /// The rows that are meant, where not all are.
+    selection: Option<Selection>,
+    path: PathBuf,
 }
 
 impl Input {
-    /// Reads what the options name.
-    pub(crate) fn read(args: &args::Input) -> Result<Self> {
-        let model = model::read(&args.model)?;
-        let table = rows::read(&args.rows, &model::wanted(&model, &args.columns)?)?;
-        for note in &table.notes {
-            eprintln!("note: {}: {note}", args.rows.display());
+    /// Reads the model and begins with the rows that the options name. `numbers` says how many numbers are computed of a row with so
+    /// many features.
+    pub(crate) fn read(
+        args: &args::Input,
+        numbers: impl FnOnce(&AnyModel, usize) -> usize,
+    ) -> Result<(Self, Batches)> {
+        let model = Arc::new(model::read(&args.model)?);
+        let mut feed = Feed::new(&args.rows, &model, &args.columns)?;
+        let mut table = feed.begin()?;
+        let columns = table.columns;
+        let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);
+        // One row more tells whether there are others.
+        feed.fill(&mut table, size + 1)?;
+        let names = table.names.clone();
+        let features = model.names(names.as_deref(), columns);
+        let whole = (table.len() <= size).then(|| table.clone());
+        let path = args.rows.clone();
+        let selection = args.select.clone();
+        if let (Some(selection), Some(table)) = (&selection, &whole) {
+            selection.rows(table.len(), "--select", &path.display().to_string())?;
         }
-        let selected = match &args.select {
-            Some(selection) => selection.rows(table.len(), "--select", &args.rows.display().to_string())?,
-            None => (0..table.len()).collect(),
+        if let (Some(selection), None) = (&selection, &whole)
+            && !selection.is_increasing()
+        {
+            // Rows that are wanted in another order than they come in, or twice, are kept.
+            feed.fill(&mut table, usize::MAX)?;
+        }
+        let batches =
+            Batches { columns, size, table, start: 0, before: 0, feed, selection, path: path.clone() };
+        let meaning = args.columns.clone();
+        Ok((Self { model, columns, features, names, table: whole, path, meaning }, batches))
+    }
+
+    /// All rows of the file; they are read into memory, where they are not there.
+    pub(crate) fn whole(&self) -> Result<Cow<'_, Table>> {
+        match &self.table {
+            Some(table) => Ok(Cow::Borrowed(table)),
+            None => {
+                Ok(Cow::Owned(rows::read(self.path_to_read_again()?, &self.model.wanted(&self.meaning)?)?))
+            }
+        }
+    }
+
+    /// Hands all rows of the file over, piece by piece.
+    pub(crate) fn each(&self, mut receive: impl FnMut(Rows<'_>) -> Result<()>) -> Result<()> {
+        if let Some(table) = &self.table {
+            return receive(Rows::new(&table.values, self.columns));
+        }
+        let source = rows::open(self.path_to_read_again()?)?;
+        source.each_block(&self.model.wanted(&self.meaning)?, |block| -> Result<()> {
+            receive(Rows::new(&block.values, block.columns))
+        })?;
+        Ok(())
+    }
+
+    /// What other files of rows must hold. They need not have the target of the rows, nor the order of their columns.
+    pub(crate) fn wanted_of_others(&self) -> Result<Wanted<'_>> {
+        let of_model = self.model.wanted(&self.meaning)?;
+        let (names, named_by) = match of_model.names {
+            Some(names) => (Some(names), of_model.named_by),
+            None => (self.names.as_deref(), "the rows file"),
         };
-        Ok(Self { model, table, selected })
+        Ok(Wanted { names, named_by, named_columns_required: false, ..of_model })
+    }
+
+    fn path_to_read_again(&self) -> Result<&PathBuf> {
+        if rows::is_standard_input(&self.path) {
+            bail!(
+                "standard input holds more rows than are kept in memory, and cannot be read twice to find a background or groups in it; \
+                 give --background FILE, or the rows in a file"
+            );
+        }
+        Ok(&self.path)
+    }
+}
+
+impl Batches {
+    /// How many rows there are, where all have been read.
+    pub(crate) fn count(&self) -> Option<usize> {
+        let all = self.table.len();
+        match &self.selection {
+            _ if !self.feed.is_at_end() || self.before > 0 => None,
+            Some(selection) => Some(selection.len()),
+            None => Some(all),
+        }
+    }
+
+    /// How many rows the first batch has, and one of them.
+    pub(crate) fn sample(&self) -> (usize, Rows<'_>) {
+        let rows = Rows::new(&self.table.values, self.columns);
+        (self.count().unwrap_or(self.size).min(self.size), rows.slice(0..rows.len().min(1)))
+    }
+
+    /// The next rows; none where all were handed over.
+    pub(crate) fn next(&mut self) -> Result<Option<Batch>> {
+        if let Some(selection) = &self.selection
+            && self.before == 0
+            && self.feed.is_at_end()
+        {
+            return self.next_in_any_order(&selection.rows(self.table.len(), "--select", &self.name())?);
+        }
+        loop {
+            let left = self.table.len() - self.start;
+            if left < self.size && !self.feed.is_at_end() {
+                self.forget();
+                self.feed.fill(&mut self.table, self.size)?;
+            }
+            let end = self.table.len().min(self.start + self.size);
+            if self.start == end {
+                // Of a selection some may have been beyond the end.
+                if let Some(selection) = &self.selection {
+                    selection.rows(self.before + self.table.len(), "--select", &self.name())?;
+                }
+                return Ok(None);
+            }
+            let all = self.before + self.start..self.before + end;
+            let rows: Vec<usize> = match &self.selection {
+                None => all.collect(),
+                Some(selection) => selection.within(all),
+            };
+            self.start = end;
+            if !rows.is_empty() {
+                return Ok(Some(self.batch(rows)));
+            }
+        }
+    }
+
+    /// Rows that are all in memory, in the order in which they are wanted.
+    fn next_in_any_order(&mut self, rows: &[usize]) -> Result<Option<Batch>> {
+        let rows = &rows[self.start.min(rows.len())..];
+        let rows = rows[..rows.len().min(self.size)].to_vec();
+        self.start += rows.len();
+        Ok((!rows.is_empty()).then(|| self.batch(rows)))
+    }
+
+    fn batch(&self, rows: Vec<usize>) -> Batch {
+        let places: Vec<usize> = rows.iter().map(|row| row - self.before).collect();
+        let id = |Ids { values, .. }: &Ids| places.iter().map(|&place| values[place].clone()).collect();
+        Batch { ids: self.table.ids.as_ref().map(id), values: self.table.gather(&places), rows }
+    }
+
+    /// Lets go of the rows that were handed over.
+    fn forget(&mut self) {
+        let start = std::mem::take(&mut self.start);
+        self.table.values.drain(..start * self.columns);
+        if let Some(ids) = &mut self.table.ids {
+            ids.values.drain(..start);
+        }
+        self.before += start;
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
     }
 }

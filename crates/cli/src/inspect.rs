@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::args::{Game, Inspect};
 use crate::failure::Usage;
-use crate::model;
-use crate::output::{Destination, Facts, Format};
+use crate::model::{self, AnyModel};
+use crate::output::{Destination, Facts};
 use crate::rounds;
 use crate::rows::{self, Columns};
 
@@ -20,15 +20,16 @@ const ROWS: [usize; 3] = [1, 1000, 100_000];
 const SAMPLE: usize = 1000;
 
 pub(crate) fn run(args: &Inspect) -> Result<()> {
-    if args.format == Format::Npy {
-        return Err(
-            Usage("facts about a model are no array; give --format json, csv or table".to_owned()).into()
-        );
+    if !args.format.is_for_facts() {
+        let name = args.format.name();
+        let says =
+            format!("--format {name}: facts about a model are no table of rows; give json, csv or table");
+        return Err(Usage(says).into());
     }
     let inputs: Vec<&Path> =
         std::iter::once(args.model.path.as_path()).chain(args.background.as_deref()).collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
-    let model = model::read(&args.model)?;
+    let model = model::read_trees(&args.model)?;
     let mut facts = facts(&model);
     if let Ok(oracle) = PathDependentOracle::new(&model) {
         facts.push(("path_dependent_shapley", plans(&model, &oracle, &[])?));
@@ -72,7 +73,8 @@ fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     let says = || format!("cannot read the background {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let columns = Columns::default();
-    let wanted = model::wanted(model, &columns)?;
+    let any = AnyModel::Trees(Box::new(model.clone()));
+    let wanted = any.wanted(&columns)?;
     if CompiledBackground::is_one(&bytes) {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // A plan without the walk does not look at the rows, only at their number.

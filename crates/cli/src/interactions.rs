@@ -7,14 +7,14 @@ use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::about::about;
 use crate::args::{self, Explain, Game, Space};
-use crate::background;
-use crate::explainer::explainer;
+use crate::background::{self, Described};
+use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::groups::Groups;
-use crate::input::Input;
-use crate::output::{Destination, Interactions};
+use crate::input::{Batch, Batches, Input};
+use crate::output::{Block, Destination, Interactions};
 use crate::timings::Timings;
-use crate::{game, model, rows, threads};
+use crate::{class, game, stream, threads};
 
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
@@ -29,6 +29,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             refuse("they are exact, of --game marginal or path-dependent")
         }
         () if args.space == Space::Probability => refuse("they are of margins; leave --output out"),
+        () if args.summary || args.top.is_some() => {
+            refuse("they are told whole; leave --summary and --top out")
+        }
         () if samples || follows => {
             refuse("they are exact and quick: leave budget, accuracy and checkpoints out")
         }
@@ -46,24 +49,23 @@ fn not_of_pairs() -> Usage {
     )
 }
 
-/// Explains the rows that `input` selects, and writes the matrices.
+/// Explains the rows that are meant, and writes the matrices.
 pub(crate) fn run(
     args: &Explain,
     form: args::Interactions,
     input: &Input,
+    batches: &mut Batches,
     started: Instant,
     destination: &Destination,
 ) -> Result<()> {
     let loaded = Instant::now();
-    let features = model::feature_names(&input.model, &input.table);
+    let features = &input.features;
     let data = || background::data_for_groups(args, input);
-    let find = |groups: &Groups| groups.partition(&features, &args.clustering, data);
+    let find = |groups: &Groups| groups.partition(features, &args.clustering, data);
     let partition = args.groups.as_ref().map(find).transpose()?;
     args.value
-        .check(input.table.columns, partition.as_ref())
+        .check(input.columns, partition.as_ref())
         .map_err(|error| Usage(format!("--value: {error}")))?;
-    let explicands = input.table.gather(&input.selected);
-    let explicands = Rows::new(&explicands, input.table.columns);
     let value = match (&args.value, &partition) {
         (SolutionConcept::Quotient(value), Some(partition)) => {
             Value::quotient(value.clone(), partition.clone())
@@ -71,33 +73,56 @@ pub(crate) fn run(
         (SolutionConcept::Semivalue(value), _) => value.clone().into(),
         _ => return Err(not_of_pairs().into()),
     };
+    let outputs = input.model.outputs();
+    let classes = input.model.classes();
+    let class = class::chosen(args.class.as_deref(), classes.as_deref(), outputs)?;
     let game = game::chosen(args, &input.model);
-    let explainer = explainer(args, game, input)?.value(value);
-    let found = threads::run(&args.threads, || explainer.interactions(form.diagonal(), explicands))??;
+    input.model.ensemble("--interactions")?;
+    let Asked { explainer, background } = explainer(args, game, input)?;
+    let explainer = explainer.value(value);
     game::note_what_was_chosen(args, game, input);
-    let explained = Instant::now();
-    let results = Interactions {
-        value: args.value.to_string(),
-        game: game.name(),
-        about: about(args, game, input),
-        form: form.name(),
-        players: match (&partition, &args.value) {
-            (Some(partition), SolutionConcept::Quotient(_)) => {
-                let names = |group: &Vec<usize>| {
-                    group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>()
-                };
-                partition.groups().iter().map(|group| names(group).join(",")).collect()
-            }
-            _ => features,
-        },
-        outputs: input.model.output_count(),
-        ids: rows::ids_of(&input.table, &input.selected),
-        rows: input.selected.clone(),
-        base: found.base,
-        predictions: found.predictions,
-        values: found.values,
+    let pool = threads::pool(&args.threads)?;
+    let compute = |batch: Batch| -> Result<Block> {
+        let rows = Rows::new(&batch.values, input.columns);
+        let found = pool.install(|| explainer.interactions(form.diagonal(), rows))?;
+        let block = Block {
+            base: found.base.repeat(rows.len()),
+            predictions: found.predictions,
+            values: found.values,
+            rows: batch.rows,
+            ids: batch.ids,
+            ..Block::default()
+        };
+        Ok(match class {
+            Some(class) => block.of_output(class, outputs),
+            None => block,
+        })
     };
-    destination.write(|out| results.write(args.output.format, out))?;
+    let results = |first: &Block| {
+        let mut about = about(args, game, input);
+        about.extend(background.iter().flat_map(Described::about));
+        about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
+        Ok(Interactions {
+            value: args.value.to_string(),
+            game: game.name(),
+            about,
+            form: form.name(),
+            players: match (&partition, &args.value) {
+                (Some(partition), SolutionConcept::Quotient(_)) => {
+                    let names = |group: &Vec<usize>| {
+                        group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>()
+                    };
+                    partition.groups().iter().map(|group| names(group).join(",")).collect()
+                }
+                _ => features.clone(),
+            },
+            outputs: if class.is_some() { 1 } else { outputs },
+            classes: classes.clone().filter(|_| class.is_none()),
+            has_ids: first.ids.is_some(),
+        })
+    };
+    let target = (destination, args.output.format);
+    let explained = stream::write(&pool, target, batches, results, compute)?;
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }

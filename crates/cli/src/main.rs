@@ -5,9 +5,10 @@
 //! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
+//! | `input`, `feed`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
-//! | `accuracy`, `checkpoint`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
+//! | `stream`, `class` | from rows to results, batch by batch |
+//! | `accuracy`, `checkpoint`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
@@ -17,12 +18,14 @@ mod accuracy;
 mod args;
 mod background;
 mod checkpoint;
+mod class;
 mod commands;
 mod compile;
 mod conditional;
 mod explain;
 mod explainer;
 mod failure;
+mod feed;
 mod find_groups;
 mod game;
 mod graph;
@@ -43,8 +46,10 @@ mod quoted;
 mod rounds;
 mod rows;
 mod select;
+mod stream;
 mod threads;
 mod timings;
+mod warnings;
 #[cfg(not(feature = "networks"))]
 mod without_networks;
 

@@ -10,6 +10,11 @@ pub(crate) fn note(says: impl Display) {
     line("note", says);
 }
 
+/// Something that is less than what was asked for.
+pub(crate) fn warning(says: impl Display) {
+    line("warning", says);
+}
+
 /// Why there is no result.
 pub(crate) fn error(says: impl Display) {
     line("error", says);

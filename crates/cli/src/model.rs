@@ -1,65 +1,140 @@
 //! The model behind a command.
 
 use anyhow::{Context, Result, ensure};
-use apportion::trees::Category;
-use apportion::{Ensemble, ReadOptions};
+use apportion::trees::{Category, Words};
+use apportion::{Ensemble, Model, ReadOptions};
 use apportion_rows::lightgbm_name;
 
 use crate::args::ModelFile;
+use crate::failure::Usage;
+use crate::messages;
 use crate::rounds;
-use crate::rows::{Columns, Table, Wanted};
+use crate::rows::{Columns, Wanted};
 
-/// Reads a model file, or the rounds of boosting of it that were asked for.
-pub(crate) fn read(ModelFile { path, trees, most_features }: &ModelFile) -> Result<Ensemble> {
+/// What is explained, of whatever kind.
+pub(crate) enum AnyModel {
+    /// An ensemble of trees, or what is read as one; its inside is known.
+    Trees(Box<Ensemble>),
+}
+
+impl AnyModel {
+    /// As a model that predicts rows.
+    pub(crate) fn as_model(&self) -> &(dyn Model + '_) {
+        match self {
+            Self::Trees(ensemble) => &**ensemble,
+        }
+    }
+
+    /// The ensemble, where it is one.
+    pub(crate) fn trees(&self) -> Option<&Ensemble> {
+        match self {
+            Self::Trees(ensemble) => Some(ensemble),
+        }
+    }
+
+    /// The ensemble, which `what` is of alone.
+    pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
+        let says = || Usage(format!("{what} is of tree ensembles, and the model is none; leave it out"));
+        Ok(self.trees().ok_or_else(says)?)
+    }
+
+    /// The number of outputs.
+    pub(crate) fn outputs(&self) -> usize {
+        self.as_model().outputs()
+    }
+
+    /// What the outputs are called, where the model says it.
+    pub(crate) fn classes(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The number of features, where the model says it.
+    pub(crate) fn feature_count(&self) -> Option<usize> {
+        self.as_model().features()
+    }
+
+    /// The names of the features, where the model says them.
+    pub(crate) fn feature_names(&self) -> Option<&[String]> {
+        self.trees().and_then(Ensemble::feature_names)
+    }
+
+    /// The features that are categories.
+    pub(crate) fn categorical_features(&self) -> Vec<usize> {
+        self.trees().map(Ensemble::categorical_features).unwrap_or_default()
+    }
+
+    /// The words of a feature, where it has some.
+    fn words(&self, feature: usize) -> Option<&Words> {
+        self.trees()?.words(feature)
+    }
+
+    /// What a file of rows must hold.
+    pub(crate) fn wanted<'a>(&'a self, columns: &'a Columns) -> Result<Wanted<'a>> {
+        let count = self.feature_count();
+        ensure!(count != Some(0), "the model has no features; there is nothing to read rows for");
+        let origin = self.trees().map(Ensemble::origin);
+        Ok(Wanted {
+            names: self.feature_names(),
+            named_by: "the model",
+            names_are_rewritten: origin.is_some_and(|origin| origin.format.starts_with("LightGBM")),
+            count,
+            words: (0..count.unwrap_or_default()).map(|feature| self.words(feature)).collect(),
+            ..columns.all()
+        })
+    }
+
+    /// The names of the features: the model's, else those of the rows, else f0, f1, … A name that the model's library has rewritten is
+    /// as the rows have it.
+    pub(crate) fn names(&self, of_rows: Option<&[String]>, columns: usize) -> Vec<String> {
+        match (self.feature_names(), of_rows) {
+            (Some(names), Some(own)) if names.len() == own.len() => {
+                let either = |(name, own): (&String, &String)| match lightgbm_name(own) == *name {
+                    true => own.clone(),
+                    false => name.clone(),
+                };
+                names.iter().zip(own).map(either).collect()
+            }
+            (Some(names), _) => names.to_vec(),
+            (None, Some(names)) => names.to_vec(),
+            (None, None) => (0..columns).map(|feature| format!("f{feature}")).collect(),
+        }
+    }
+
+    /// The categories of a feature by their codes, as far as the model names them.
+    pub(crate) fn categories(&self, feature: usize) -> Vec<String> {
+        let name = |category: &Category| match category {
+            Category::Text(text) => text.clone(),
+            Category::Number(number) => number.to_string(),
+        };
+        let Some(words) = self.words(feature) else { return Vec::new() };
+        let code = |category: &Category| match category {
+            Category::Text(text) => words.code_of_text(text),
+            Category::Number(number) => words.code_of_number(*number),
+        };
+        // Where words are hashed, a code tells no word.
+        let are_in_order =
+            words.list().iter().enumerate().all(|(place, word)| code(word) == Some(place as f64));
+        if are_in_order { words.list().iter().map(name).collect() } else { Vec::new() }
+    }
+}
+
+/// Reads a model file.
+pub(crate) fn read(file: &ModelFile) -> Result<AnyModel> {
+    Ok(AnyModel::Trees(Box::new(read_trees(file)?)))
+}
+
+/// Reads a tree ensemble, or the rounds of boosting of it that were asked for.
+pub(crate) fn read_trees(ModelFile { path, trees, most_features }: &ModelFile) -> Result<Ensemble> {
     let says = || format!("cannot read the model {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());
     let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
     let model = Ensemble::from_bytes_with(&bytes, &options).with_context(says)?;
     for note in model.notes() {
-        eprintln!("note: {}: {note}", path.display());
+        messages::note(format_args!("{}: {note}", path.display()));
     }
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
-        eprintln!("note: {}: rounds {rounds}; --trees all uses all", path.display());
+        messages::note(format_args!("{}: rounds {rounds}; --trees all uses all", path.display()));
     }
     Ok(model)
-}
-
-/// What a file of rows must hold for `model`.
-pub(crate) fn wanted<'a>(model: &'a Ensemble, columns: &'a Columns) -> Result<Wanted<'a>> {
-    ensure!(model.feature_count() > 0, "the model has no features; there is nothing to read rows for");
-    Ok(columns.wanted(model))
-}
-
-/// The categories of a feature by their codes, as far as the model names them.
-pub(crate) fn categories(model: &Ensemble, feature: usize) -> Vec<String> {
-    let name = |category: &Category| match category {
-        Category::Text(text) => text.clone(),
-        Category::Number(number) => number.to_string(),
-    };
-    let Some(words) = model.words(feature) else { return Vec::new() };
-    let code = |category: &Category| match category {
-        Category::Text(text) => words.code_of_text(text),
-        Category::Number(number) => words.code_of_number(*number),
-    };
-    // Where words are hashed, a code tells no word.
-    let are_in_order = words.list().iter().enumerate().all(|(place, word)| code(word) == Some(place as f64));
-    if are_in_order { words.list().iter().map(name).collect() } else { Vec::new() }
-}
-
-/// The names of the features: the model's, else those of the rows, else f0, f1, … A name that the model's library has rewritten is as
-/// the rows have it.
-pub(crate) fn feature_names(model: &Ensemble, table: &Table) -> Vec<String> {
-    match (model.feature_names(), &table.names) {
-        (Some(names), Some(own)) if names.len() == own.len() => {
-            let either = |(name, own): (&String, &String)| match lightgbm_name(own) == *name {
-                true => own.clone(),
-                false => name.clone(),
-            };
-            names.iter().zip(own).map(either).collect()
-        }
-        (Some(names), _) => names.to_vec(),
-        (None, Some(names)) => names.clone(),
-        (None, None) => (0..table.columns).map(|feature| format!("f{feature}")).collect(),
-    }
 }

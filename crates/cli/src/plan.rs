@@ -4,6 +4,8 @@ use anyhow::{Result, bail};
 use apportion::samplers::most_rows;
 use apportion::{Budget, Method, Plan, Value};
 
+use crate::messages;
+
 /// The method that will be used, and the evaluations that it may use for each row: none where it takes what it needs.
 ///
 /// # Errors
@@ -41,7 +43,7 @@ pub(crate) fn agreed(
     }
     let takes_a_budget = matches!(method, Method::By(_)) || value.graph().is_some();
     if method == Method::Tree && given.is_some() {
-        eprintln!("note: --budget is not used: method {method} makes no evaluations");
+        messages::note(format_args!("--budget is not used: method {method} makes no evaluations"));
     }
     Ok((method, allowed.filter(|_| takes_a_budget)))
 }

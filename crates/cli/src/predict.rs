@@ -5,9 +5,9 @@ use apportion::games::parallel;
 use apportion::{Model, Rows};
 
 use crate::args::{Predict, Space};
-use crate::input::{self, Input};
-use crate::output::{Destination, Predictions};
-use crate::rows;
+use crate::input::{self, Batch, Input};
+use crate::output::{Block, Destination, Predictions};
+use crate::stream;
 use crate::threads;
 
 /// Rows that one thread predicts at a time.
@@ -17,29 +17,39 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     input::check(&args.input, args.output.format)?;
     let destination =
         Destination::new(args.output.out.as_deref(), &[&args.input.model.path, &args.input.rows])?;
-    let input = Input::read(&args.input)?;
-    let (columns, outputs) = (input.table.columns, input.model.outputs());
-    let gathered = input.table.gather(&input.selected);
-    let mut margins = vec![0.0; input.selected.len() * outputs];
+    let (input, mut batches) = Input::read(&args.input, |model, _| model.outputs())?;
+    let (columns, outputs) = (input.columns, input.model.outputs());
     let linked = match args.space {
         Space::Margin => None,
-        Space::Probability => Some(input.model.linked()?),
+        Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
     };
     let model: &(dyn Model + Sync) = match &linked {
         Some(outputs) => outputs,
-        None => &input.model,
+        None => input.model.as_model(),
     };
-    let predicted = threads::run(&args.threads, || {
-        let blocks = margins.chunks_mut(BLOCK * outputs).zip(gathered.chunks(BLOCK * columns));
-        parallel::try_map(blocks, |(margins, rows)| model.predict(Rows::new(rows, columns), margins))
-    })?;
-    if let Err(error) = predicted {
-        return Err(anyhow::Error::from_boxed(error).context("the model failed"));
-    }
-    if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
-        bail!("the model says {} for row {}; check the model", margins[at], input.selected[at / outputs]);
-    }
-    let ids = rows::ids_of(&input.table, &input.selected);
-    let results = Predictions { outputs, ids, rows: input.selected, margins };
-    destination.write(|out| results.write(args.output.format, out))
+    let pool = threads::pool(&args.threads)?;
+    let predict = |batch: Batch| -> Result<Block> {
+        let mut margins = vec![0.0; batch.rows.len() * outputs];
+        let predicted = pool.install(|| {
+            let blocks = margins.chunks_mut(BLOCK * outputs).zip(batch.values.chunks(BLOCK * columns));
+            let predict =
+                |(margins, rows): (&mut [f64], &[f64])| model.predict(Rows::new(rows, columns), margins);
+            match model.parallel() {
+                true => parallel::try_map(blocks, predict).map(drop),
+                false => blocks.into_iter().try_for_each(predict),
+            }
+        });
+        if let Err(error) = predicted {
+            return Err(anyhow::Error::from_boxed(error).context("the model failed"));
+        }
+        if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
+            bail!("the model says {} for row {}; check the model", margins[at], batch.rows[at / outputs]);
+        }
+        Ok(Block { rows: batch.rows, ids: batch.ids, predictions: margins, ..Block::default() })
+    };
+    let results = |first: &Block| {
+        Ok(Predictions { outputs, classes: input.model.classes(), has_ids: first.ids.is_some() })
+    };
+    let target = (&destination, args.output.format);
+    stream::write(&pool, target, &mut batches, results, predict).map(drop)
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use apportion::Ensemble;
 use apportion_rows::{Sentinel, Source};
 use clap::Args;
 use serde::{Serialize, Serializer};
@@ -18,7 +17,7 @@ pub(crate) use apportion_rows::{Ids, Table, Wanted};
 const STANDARD_INPUT: &str = "-";
 
 /// What the columns of files of rows mean.
-#[derive(Debug, Default, Args, Serialize)]
+#[derive(Debug, Clone, Default, Args, Serialize)]
 pub(crate) struct Columns {
     /// Column to set aside, by name or index [default: the one named target, where there is one]
     #[arg(long, value_name = "COLUMN")]
@@ -77,18 +76,6 @@ fn separator(text: &str) -> Result<u8, String> {
 }
 
 impl Columns {
-    /// What is wanted of rows for `model`.
-    pub(crate) fn wanted<'a>(&'a self, model: &'a Ensemble) -> Wanted<'a> {
-        Wanted {
-            names: model.feature_names(),
-            named_by: "the model",
-            names_are_rewritten: model.origin().format.starts_with("LightGBM"),
-            count: Some(model.feature_count()),
-            words: (0..model.feature_count()).map(|feature| model.words(feature)).collect(),
-            ..self.all()
-        }
-    }
-
     /// All columns but those that are set aside.
     pub(crate) fn all(&self) -> Wanted<'_> {
         Wanted {
@@ -124,10 +111,4 @@ pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
 
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
-}
-
-/// The ids of the rows that are meant, where there are any.
-pub(crate) fn ids_of(table: &Table, rows: &[usize]) -> Option<Vec<String>> {
-    let Ids { values, .. } = table.ids.as_ref()?;
-    Some(rows.iter().map(|&row| values[row].clone()).collect())
 }

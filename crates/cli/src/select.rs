@@ -1,6 +1,7 @@
 //! Lists of rows as they are typed: `3,17` or `0,5-9`, both ends included, in the order given.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
@@ -12,16 +13,23 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// These rows, in as few ranges as their order allows.
-    pub(crate) fn of(rows: &[usize]) -> Self {
-        let mut ranges: Vec<(usize, usize)> = Vec::new();
-        for &row in rows {
-            match ranges.last_mut() {
-                Some((_, last)) if *last + 1 == row => *last = row,
-                _ => ranges.push((row, row)),
-            }
-        }
-        Self { ranges }
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.ranges
+            .iter()
+            .fold(0, |sum: usize, &(first, last)| sum.saturating_add(last - first).saturating_add(1))
+    }
+
+    /// Whether each row comes after those before it.
+    pub(crate) fn is_increasing(&self) -> bool {
+        self.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0)
+    }
+
+    /// The rows that are in `range`.
+    pub(crate) fn within(&self, range: Range<usize>) -> Vec<usize> {
+        let within =
+            |&(first, last): &(usize, usize)| first.max(range.start)..last.saturating_add(1).min(range.end);
+        self.ranges.iter().flat_map(within).collect()
     }
 
     /// The rows one by one, each checked to be below `count`, the rows of `what`.
@@ -82,10 +90,19 @@ mod tests {
 
     #[test]
     fn rows_are_written_as_they_would_be_typed() {
-        let selection = Selection::of(&[0, 1, 2, 7, 5, 6]);
-        assert_eq!(selection.to_string(), "0-2,7,5-6");
-        assert_eq!(selection.to_string().parse::<Selection>().unwrap(), selection);
-        assert_eq!(Selection::of(&[]).to_string(), "");
+        for text in ["0-2,7,5-6", "3", "3,3"] {
+            assert_eq!(text.parse::<Selection>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn rows_that_come_in_order_are_found_piece_by_piece() {
+        let selection: Selection = "1-2,5,8-18446744073709551615".parse().unwrap();
+        assert!(selection.is_increasing() && selection.len() == usize::MAX - 4);
+        assert_eq!(selection.within(0..6), [1, 2, 5]);
+        assert_eq!(selection.within(6..10), [8, 9]);
+        assert!(!"2,1".parse::<Selection>().unwrap().is_increasing());
+        assert!(!"2,2".parse::<Selection>().unwrap().is_increasing());
     }
 
     #[test]

@@ -69,17 +69,24 @@ impl Background {
     ///
     /// As [`rows`](Self::rows); [`GameError::EmptyBackground`] where `most` is 0, too.
     pub fn sample(rows: Rows<'_>, most: usize, seed: u64) -> Result<Self, GameError> {
+        let sampled = Self::sampled_rows(rows.len(), most, seed);
+        let values: Vec<f64> = sampled.into_iter().flat_map(|row| rows.row(row)).copied().collect();
+        Self::rows(values, rows.columns())
+    }
+
+    /// Which of `count` rows [`sample`](Self::sample) takes, in their order: for rows that are not all in memory.
+    pub fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
         let mut random = stream(seed, Purpose::Background, 0);
-        let mut wanted = most.min(rows.len());
-        let mut values = Vec::with_capacity(wanted * rows.columns());
-        for row in 0..rows.len() {
+        let mut wanted = most.min(count);
+        let mut sampled = Vec::with_capacity(wanted);
+        for row in 0..count {
             // Each row comes with the share of what is wanted in what is left (Knuth, The Art of Computer Programming, 3.4.2, S).
-            if random.random_range(0..(rows.len() - row) as u64) < wanted as u64 {
-                values.extend_from_slice(rows.row(row));
+            if random.random_range(0..(count - row) as u64) < wanted as u64 {
+                sampled.push(row);
                 wanted -= 1;
             }
         }
-        Self::rows(values, rows.columns())
+        sampled
     }
 
     /// The same rows with the weights `weights`, which are divided by their sum.

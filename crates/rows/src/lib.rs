@@ -44,6 +44,8 @@ mod zstd;
 
 #[cfg(feature = "columnar")]
 pub use columnar::arrow::{ArrowColumn, ArrowKind, ArrowWriter};
+#[cfg(feature = "columnar")]
+pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
 pub use columns::lightgbm_name;
 pub use error::RowsError;
 pub use source::Source;

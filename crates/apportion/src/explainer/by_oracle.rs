@@ -8,6 +8,8 @@ use crate::error::ExplainError;
 use crate::plan::Plan;
 #[cfg(feature = "trees")]
 use crate::{method::Method, source::Source};
+#[cfg(feature = "trees")]
+use apportion_trees::Attributions;
 
 impl Explainer<'_> {
     /// Exact values of all rows; none where no oracle is to be asked.
@@ -16,11 +18,9 @@ impl Explainer<'_> {
         explicands: Rows<'_>,
     ) -> Result<Option<Vec<Explanation>>, ExplainError> {
         #[cfg(feature = "trees")]
-        if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
-            let players = self.asked.results(trees.features())?;
-            let attributions = trees.values(&self.asked.value, explicands)?;
-            let outputs = trees.outputs();
-            let per_row = players * outputs;
+        if let Some(attributions) = self.exact(explicands)? {
+            let outputs = attributions.base.len();
+            let per_row = attributions.values.len() / explicands.len().max(1);
             let explanations = (0..explicands.len()).map(|row| {
                 let values = attributions.values[row * per_row..(row + 1) * per_row].to_vec();
                 let prediction = attributions.predictions[row * outputs..(row + 1) * outputs].to_vec();
@@ -32,6 +32,24 @@ impl Explainer<'_> {
         }
         let _ = explicands;
         Ok(None)
+    }
+
+    /// Exact values of all rows, where an oracle knows them, and `None` where a game is to be played: the numbers of
+    /// [`explain_rows`](Self::explain_rows) without an [`Explanation`] for each row, for tables of any length.
+    ///
+    /// # Errors
+    ///
+    /// As [`explain_rows`](Self::explain_rows).
+    #[cfg(feature = "trees")]
+    pub fn exact(&self, explicands: Rows<'_>) -> Result<Option<Attributions>, ExplainError> {
+        self.check_method()?;
+        match &self.source {
+            Source::Trees(trees) if self.asks_oracle() => {
+                self.asked.results(trees.features())?;
+                Ok(Some(trees.values(&self.asked.value, explicands)?))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// What would be done with `count` rows, of which `sample` has some, and what it would take; nothing is evaluated.

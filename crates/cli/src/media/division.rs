@@ -13,13 +13,14 @@ use serde_json::json;
 
 use super::args::{Division, OutputsName, ScoreName};
 use crate::accuracy;
-use crate::explain::{check_method, warn_of_inaccurate, warn_of_undetermined};
+use crate::explain::check_method;
 use crate::failure::Usage;
 use crate::messages;
-use crate::output::{Attribution, Attributions};
+use crate::output::{Attributions, Block};
 use crate::plan;
 use crate::threads;
 use crate::timings::Timings;
+use crate::warnings::Warnings;
 
 impl Division {
     /// Refuses options that contradict each other, before anything is read.
@@ -254,7 +255,7 @@ impl Divided {
         names: Vec<String>,
         inputs: Vec<f64>,
         about: Vec<(&'static str, serde_json::Value)>,
-    ) -> Result<Attributions> {
+    ) -> Result<(Attributions, Block)> {
         let players = names.len();
         let mut facts = vec![
             ("score", json!(args.score.name())),
@@ -262,7 +263,11 @@ impl Divided {
             ("predicted", json!(self.predicted)),
         ];
         facts.extend(about);
-        Ok(Attributions {
+        let outputs = self.explanation.outputs();
+        let has_inputs = !inputs.is_empty();
+        let mut block = Block { rows: vec![0], inputs, ..Block::default() };
+        block.extend(vec![self.explanation]);
+        let attributions = Attributions {
             value: args.value.to_string(),
             game,
             method: self.method.name().to_owned(),
@@ -274,16 +279,22 @@ impl Divided {
             groups: None,
             about: facts,
             categories: Vec::new(),
-            outputs: self.explanation.outputs(),
-            rows: vec![Attribution { row: 0, id: None, explicand: inputs, explanation: self.explanation }],
-        })
+            outputs,
+            classes: None,
+            has_ids: false,
+            has_inputs,
+            are_estimates: self.budget.is_some() || !block.std_errors.is_empty(),
+            top: None,
+        };
+        Ok((attributions, block))
     }
 
     /// Writes by `write`, and the times that were asked for.
     pub(super) fn finish(self, args: &Division, write: impl FnOnce(Self) -> Result<()>) -> Result<()> {
         let (started, loaded, explained) = (self.started, self.loaded, self.explained);
-        warn_of_undetermined(std::slice::from_ref(&self.explanation));
-        warn_of_inaccurate(std::slice::from_ref(&self.explanation));
+        let mut warnings = Warnings::default();
+        warnings.add(std::slice::from_ref(&self.explanation));
+        warnings.say();
         write(self)?;
         if args.timings {
             Timings::of(started, loaded, explained).print()?;

@@ -78,21 +78,17 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
             }
             None => None,
         };
-        let results = divided.attributions(&args.division, "image", names, inputs, about)?;
+        let (results, block) = divided.attributions(&args.division, "image", names, inputs, about)?;
         let draw = || match &drawn {
             Some((picture, bytes)) => picture.write(|out| Ok(out.write_all(bytes)?)),
             None => Ok(()),
         };
         if matches!(destination, Destination::Standard) {
             draw()?;
-            return destination.write(|out| results.write(args.format, out));
+            return destination.write_all(args.format, &results, &block, || Ok(()));
         }
         // The picture once the results are written under another name: neither file appears where the other cannot be written.
-        destination.write(|out| {
-            results.write(args.format, out)?;
-            out.flush()?;
-            draw()
-        })
+        destination.write_all(args.format, &results, &block, draw)
     })
 }
 

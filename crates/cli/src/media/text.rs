@@ -76,8 +76,9 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         let scores = divided.shown();
         match format {
             Some(format) => {
-                let results = divided.attributions(&args.division, "text", names, Vec::new(), about)?;
-                destination.write(|out| results.write(format, out))
+                let (results, block) =
+                    divided.attributions(&args.division, "text", names, Vec::new(), about)?;
+                destination.write_all(format, &results, &block, || Ok(()))
             }
             None if args.format == TextFormat::Html => {
                 let fragment = text.to_html(&scores)?;

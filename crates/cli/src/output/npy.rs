@@ -1,50 +1,90 @@
-//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × features × outputs, rows ×
-//! features × features × outputs for interactions, or rows × outputs for predictions. The axis of the outputs is left out where there is one.
+//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × players × outputs, rows × players × players ×
+//! outputs for interactions, or rows × outputs for predictions. The axis of the outputs is left out where there is one.
+//!
+//! The header says how many rows there are, so the numbers wait in a temporary file until all are known.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek as _, Write};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 
-use super::results::{Attributions, Facts, Interactions, Predictions};
+use super::block::Block;
+use super::results::Results;
+use super::writer::Writer;
 
-pub(super) fn attributions(results: &Attributions, out: &mut dyn Write) -> Result<()> {
-    let values = results.rows.iter().flat_map(|row| row.explanation.values.iter().copied());
-    array(&[results.rows.len(), results.players.len()], results.outputs, values, out)
+/// An array that is being written.
+pub(super) struct Array<'a, W> {
+    results: &'a dyn Results,
+    axes: Vec<usize>,
+    spool: Spool,
+    out: W,
 }
 
-pub(super) fn interactions(results: &Interactions, out: &mut dyn Write) -> Result<()> {
-    let players = results.players.len();
-    array(&[results.rows.len(), players, players], results.outputs, results.values.iter().copied(), out)
-}
-
-pub(super) fn predictions(results: &Predictions, out: &mut dyn Write) -> Result<()> {
-    array(&[results.rows.len()], results.outputs, results.margins.iter().copied(), out)
-}
-
-pub(super) fn facts(_: &Facts, _: &mut dyn Write) -> Result<()> {
-    bail!("these facts are no array of npy; give --format json, csv or table")
-}
-
-fn array(
-    shape: &[usize],
-    outputs: usize,
-    numbers: impl Iterator<Item = f64>,
-    out: &mut dyn Write,
-) -> Result<()> {
-    out.write_all(&header(shape, outputs))?;
-    for number in numbers {
-        out.write_all(&number.to_le_bytes())?;
+impl<'a, W: Write> Array<'a, W> {
+    pub(super) fn new(results: &'a dyn Results, out: W) -> Result<Self> {
+        let axes = results.arrays().into_iter().next().map(|(_, axes)| axes).unwrap_or_default();
+        Ok(Self { results, axes, spool: Spool::new()?, out })
     }
-    Ok(())
 }
 
-/// Magic, version, length, and the dictionary, padded so that the numbers start at a multiple of 64 bytes.
-fn header(shape: &[usize], outputs: usize) -> Vec<u8> {
+impl<W: Write + Send> Writer for Array<'_, W> {
+    fn rows(&mut self, block: &Block) -> Result<()> {
+        self.results.numbers(block).first().map_or(Ok(()), |numbers| self.spool.write(block.len(), numbers))
+    }
+
+    fn end(mut self: Box<Self>) -> Result<()> {
+        self.spool.copy_as_array(&self.axes, &mut self.out)?;
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Numbers that wait in a file without a name.
+pub(super) struct Spool {
+    rows: usize,
+    file: BufWriter<File>,
+}
+
+impl Spool {
+    pub(super) fn new() -> Result<Self> {
+        let says = || {
+            format!(
+                "no temporary file can be made in {}, where the numbers wait until their count is known",
+                std::env::temp_dir().display()
+            )
+        };
+        Ok(Self { rows: 0, file: BufWriter::new(tempfile::tempfile().with_context(says)?) })
+    }
+
+    /// Appends the numbers of so many rows.
+    pub(super) fn write(&mut self, rows: usize, numbers: &[f64]) -> Result<()> {
+        self.rows += rows;
+        let written = numbers.iter().try_for_each(|number| self.file.write_all(&number.to_le_bytes()));
+        written.with_context(|| {
+            format!(
+                "cannot write a temporary file in {}; name another folder by TMPDIR",
+                std::env::temp_dir().display()
+            )
+        })
+    }
+
+    /// Writes all as an array of rows with these axes.
+    pub(super) fn copy_as_array(&mut self, axes: &[usize], out: &mut dyn Write) -> Result<()> {
+        let shape: Vec<usize> = std::iter::once(self.rows).chain(axes.iter().copied()).collect();
+        out.write_all(&header("<f8", &shape))?;
+        self.file.flush()?;
+        let file = self.file.get_mut();
+        file.rewind()?;
+        io::copy(file, out)?;
+        Ok(())
+    }
+}
+
+/// Magic, version, length, and the dictionary, padded so that the entries start at a multiple of 64 bytes.
+pub(super) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     const BEFORE: usize = 10;
-    let axes = shape.iter().copied().chain((outputs > 1).then_some(outputs));
-    let axes: Vec<String> = axes.map(|length| length.to_string()).collect();
+    let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let shape = if axes.len() == 1 { format!("{},", axes[0]) } else { axes.join(", ") };
-    let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
     let length = (BEFORE + text.len() + 1).next_multiple_of(64) - BEFORE;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
@@ -60,11 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_start_at_a_multiple_of_64_bytes_and_one_output_has_no_axis() {
-        for (shape, outputs, says) in
-            [(&[7][..], 1, "(7,)"), (&[2, 10], 1, "(2, 10)"), (&[2, 10], 3, "(2, 10, 3)")]
-        {
-            let bytes = header(shape, outputs);
+    fn entries_start_at_a_multiple_of_64_bytes() {
+        for (shape, says) in [(&[7][..], "(7,)"), (&[2, 10], "(2, 10)"), (&[2, 10, 3], "(2, 10, 3)")] {
+            let bytes = header("<f8", shape);
             assert_eq!(bytes.len() % 64, 0);
             assert_eq!(usize::from(u16::from_le_bytes([bytes[8], bytes[9]])), bytes.len() - 10);
             let text = String::from_utf8(bytes[10..].to_vec()).unwrap();

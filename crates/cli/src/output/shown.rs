@@ -23,7 +23,6 @@ fn is_hidden(letter: char) -> bool {
 
 /// `text` as a cell of CSV, [`shown`], and with `'` before it where a spreadsheet would take it for a formula: it begins with one of
 /// `= + - @`, a tab or a carriage return, and is no number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the cells of streams of CSV"))]
 pub(crate) fn cell_of_text(text: &str) -> Cow<'_, str> {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }

@@ -78,7 +78,8 @@ fn numbers_in_json_and_csv_read_back_to_the_same_bits() {
     let csv = text(&one_output("csv"));
     for (row, line) in csv.lines().skip(1).enumerate() {
         let cells: Vec<f64> = line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
-        assert_eq!(cells, numbers(&json["explanations"][row]["values"]));
+        let row = &json["explanations"][row];
+        assert_eq!(cells, [numbers(&row["values"]), numbers(&row["input"])].concat());
     }
 }
 

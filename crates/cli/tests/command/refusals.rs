@@ -328,7 +328,11 @@ fn names_that_are_not_known_are_refused() {
         &["--method", "permutation", "--value", "banzhaf"],
     );
     bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);
-    bench.refuses(2, &["no array"], &["inspect", "--model", &fixture("iris_xgb.json.gz"), "--format", "npy"]);
+    bench.refuses(
+        2,
+        &["npy", "no table of rows"],
+        &["inspect", "--model", &fixture("iris_xgb.json.gz"), "--format", "npy"],
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod footer;
 mod pages;
 mod thrift;
+mod write;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType};
@@ -23,6 +24,7 @@ use crate::table::{Read, Receive};
 use crate::wanted::Wanted;
 
 use pages::{Pages, damaged};
+pub use write::{ParquetColumn, ParquetKind, ParquetWriter};
 
 /// Numbers that are read at a time: as many as are near at hand while columns become rows.
 const BLOCK: usize = 1 << 15;

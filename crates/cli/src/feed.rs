@@ -1,0 +1,102 @@
+//! Rows on their way in: a thread reads them while others work.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use anyhow::{Error, Result, anyhow};
+use apportion_rows::Block;
+
+use crate::messages;
+use crate::model::AnyModel;
+use crate::rows::{self, Columns, Ids, Table};
+
+/// Blocks that wait to be taken.
+const WAITING: usize = 2;
+
+/// What comes from the thread.
+enum Message {
+    Rows(Block),
+    Failed(Error),
+    /// All rows were read, of which this is to be told.
+    End(Vec<String>),
+}
+
+/// A file of rows, or standard input, that is being read.
+pub(crate) struct Feed {
+    messages: Receiver<Message>,
+    name: String,
+    has_ids: bool,
+    is_at_end: bool,
+}
+
+impl Feed {
+    /// Begins to read.
+    pub(crate) fn new(path: &Path, model: &Arc<AnyModel>, columns: &Columns) -> Result<Self> {
+        let (sender, messages) = sync_channel(WAITING);
+        let (source, model, meaning) = (path.to_owned(), Arc::clone(model), columns.clone());
+        std::thread::Builder::new().name("rows".to_owned()).spawn(move || {
+            let last = match read(&source, &model, &meaning, &sender) {
+                Ok(notes) => Message::End(notes),
+                Err(error) => Message::Failed(error),
+            };
+            // Where nobody waits for it, nothing is lost.
+            let _ = sender.send(last);
+        })?;
+        let name = path.display().to_string();
+        Ok(Self { messages, name, has_ids: columns.id.is_some(), is_at_end: false })
+    }
+
+    /// Whether there is nothing more to come.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// The first rows.
+    pub(crate) fn begin(&mut self) -> Result<Table> {
+        let mut table = Table { names: None, columns: 0, values: Vec::new(), ids: None, notes: Vec::new() };
+        self.fill(&mut table, 1)?;
+        Ok(table)
+    }
+
+    /// Appends rows to a table until it has so many, or there are no more.
+    pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
+        while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
+            match self.messages.recv()? {
+                Message::Failed(error) => return Err(error),
+                Message::End(notes) => {
+                    self.is_at_end = true;
+                    for note in notes {
+                        messages::note(format_args!("{}: {note}", self.name));
+                    }
+                }
+                Message::Rows(block) => {
+                    if table.columns == 0 {
+                        table.columns = block.columns;
+                        table.names = block.names;
+                        table.ids = self.has_ids.then(|| Ids { name: None, values: Vec::new() });
+                    }
+                    table.values.extend_from_slice(&block.values);
+                    if let Some(ids) = &mut table.ids {
+                        ids.values.extend(block.ids);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads all rows and sends them; returns what is to be told of them.
+fn read(
+    path: &Path,
+    model: &AnyModel,
+    columns: &Columns,
+    sender: &SyncSender<Message>,
+) -> Result<Vec<String>> {
+    let wanted = model.wanted(columns)?;
+    rows::open(path)?.each_block(&wanted, |block| -> Result<()> {
+        // The first one says which columns there are.
+        sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))
+    })
+}

@@ -1,0 +1,75 @@
+//! NumPy's archive of arrays, as `numpy.load` opens it: `values`, `base`, `predictions`, `data` and so on, each a `.npy` file, the names of
+//! features as an array of texts, and `about`, the head of the results as JSON. Nothing is packed.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde_json::Value;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use super::block::Block;
+use super::npy::{Spool, header};
+use super::results::Results;
+use super::writer::Writer;
+
+/// An archive that is being written.
+pub(super) struct Archive<'a, W> {
+    results: &'a dyn Results,
+    head: Option<Vec<(&'static str, Value)>>,
+    arrays: Vec<(&'static str, Vec<usize>, Spool)>,
+    out: W,
+}
+
+impl<'a, W: Write> Archive<'a, W> {
+    pub(super) fn new(results: &'a dyn Results, out: W) -> Result<Self> {
+        let spooled = |(name, axes)| Ok((name, axes, Spool::new()?));
+        let arrays = results.arrays().into_iter().map(spooled).collect::<Result<_>>()?;
+        Ok(Self { results, head: None, arrays, out })
+    }
+}
+
+impl<W: Write + Send> Writer for Archive<'_, W> {
+    fn rows(&mut self, block: &Block) -> Result<()> {
+        if self.head.is_none() {
+            self.head = Some(self.results.head(block));
+        }
+        for ((_, _, spool), numbers) in self.arrays.iter_mut().zip(self.results.numbers(block)) {
+            spool.write(block.len(), numbers)?;
+        }
+        Ok(())
+    }
+
+    fn end(mut self: Box<Self>) -> Result<()> {
+        let mut archive = ZipWriter::new_stream(&mut self.out);
+        // The same bytes on every day.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(DateTime::default())
+            .large_file(true);
+        for (name, axes, mut spool) in self.arrays {
+            archive.start_file(format!("{name}.npy"), options).map_err(io::Error::from)?;
+            spool.copy_as_array(&axes, &mut archive)?;
+        }
+        let about = super::json::object(&self.head.unwrap_or_default())?;
+        let about = [("about", vec![about])];
+        for (name, texts) in self.results.names().into_iter().chain(about) {
+            archive.start_file(format!("{name}.npy"), options).map_err(io::Error::from)?;
+            archive.write_all(&of_texts(&texts))?;
+        }
+        archive.finish().map_err(io::Error::from)?;
+        Ok(self.out.flush()?)
+    }
+}
+
+/// An array of texts: four bytes for each character of the longest.
+fn of_texts(texts: &[String]) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = header(&format!("<U{width}"), &[texts.len()]);
+    for text in texts {
+        let start = bytes.len();
+        text.chars().for_each(|letter| bytes.extend(u32::from(letter).to_le_bytes()));
+        bytes.resize(start + 4 * width, 0);
+    }
+    bytes
+}

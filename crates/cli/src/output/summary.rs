@@ -1,0 +1,208 @@
+//! The result of `apportion explain --summary`: how much each player matters over all rows.
+
+use std::io::Write;
+use std::ops::Range;
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::attributions::Attributions;
+use super::block::Block;
+use super::results::{Cells, Column, Results};
+use super::table::{self, LastColumn, bar, digits};
+
+/// What is known of one player's values φ over the rows so far.
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    /// The means of |φ| and of φ, and the sum of squared differences of |φ| from its mean (Welford's recursion, which does not cancel).
+    mean_size: f64,
+    mean: f64,
+    squares: f64,
+    least: f64,
+    greatest: f64,
+}
+
+/// What is told of one player.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    player: usize,
+    output: usize,
+    mean_size: f64,
+    /// The standard deviation of |φ| over the rows.
+    spread: f64,
+    mean: f64,
+    least: f64,
+    greatest: f64,
+}
+
+/// Values over all rows, added up in the order of the rows.
+pub(crate) struct Summary<'a> {
+    of: &'a Attributions,
+    head: Vec<(&'static str, Value)>,
+    rows: usize,
+    /// Players × outputs.
+    moments: Vec<Moments>,
+    /// What is told when all rows are known.
+    told: Vec<Told>,
+}
+
+impl<'a> Summary<'a> {
+    /// Of no rows yet.
+    pub(crate) fn new(of: &'a Attributions) -> Self {
+        let nothing = Moments {
+            mean_size: 0.0,
+            mean: 0.0,
+            squares: 0.0,
+            least: f64::INFINITY,
+            greatest: f64::NEG_INFINITY,
+        };
+        let moments = vec![nothing; of.players.len() * of.outputs];
+        Self { of, head: Vec::new(), rows: 0, moments, told: Vec::new() }
+    }
+
+    /// Adds rows.
+    pub(crate) fn add(&mut self, block: &Block) {
+        if self.rows == 0 {
+            self.head = self.of.head(block);
+        }
+        for row in 0..block.len() {
+            self.rows += 1;
+            for (moments, &value) in self.moments.iter_mut().zip(block.of_row(&block.values, row)) {
+                let difference = value.abs() - moments.mean_size;
+                moments.mean_size += difference / self.rows as f64;
+                moments.squares += difference * (value.abs() - moments.mean_size);
+                moments.mean += (value - moments.mean) / self.rows as f64;
+                moments.least = moments.least.min(value);
+                moments.greatest = moments.greatest.max(value);
+            }
+        }
+    }
+
+    /// All rows were added. The block stands for the lines of the summary.
+    pub(crate) fn end(&mut self) -> Block {
+        let outputs = self.of.outputs;
+        let told = |(at, moments): (usize, &Moments)| Told {
+            player: at / outputs,
+            output: at % outputs,
+            mean_size: moments.mean_size,
+            spread: (moments.squares / self.rows.saturating_sub(1).max(1) as f64).sqrt(),
+            mean: moments.mean,
+            least: moments.least,
+            greatest: moments.greatest,
+        };
+        self.told = self.moments.iter().enumerate().map(told).collect();
+        let most = |a: &Told, b: &Told| b.mean_size.total_cmp(&a.mean_size);
+        let top = self.of.top.unwrap_or(usize::MAX);
+        self.told.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| most(a, b)));
+        self.told = self
+            .told
+            .chunk_by(|a, b| a.output == b.output)
+            .flat_map(|of| of.iter().take(top))
+            .copied()
+            .collect();
+        Block { rows: (0..self.told.len()).collect(), ..Block::default() }
+    }
+
+    fn of_output(&self, output: usize) -> Option<String> {
+        self.of.names_of_outputs().map(|names| names[output].clone())
+    }
+}
+
+impl Results for Summary<'_> {
+    fn head(&self, _: &Block) -> Vec<(&'static str, Value)> {
+        self.head.iter().cloned().chain([("rows", json!(self.rows))]).collect()
+    }
+
+    fn list(&self) -> &'static str {
+        "summary"
+    }
+
+    fn object(&self, _: &Block, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        #[derive(Serialize)]
+        struct Object {
+            feature: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            output: Option<String>,
+            mean_abs: f64,
+            std_abs: f64,
+            mean: f64,
+            min: f64,
+            max: f64,
+        }
+        let told = self.told[row];
+        let object = Object {
+            feature: self.of.player_names()[told.player].clone(),
+            output: self.of_output(told.output),
+            mean_abs: told.mean_size,
+            std_abs: told.spread,
+            mean: told.mean,
+            min: told.least,
+            max: told.greatest,
+        };
+        Ok(serde_json::to_writer(out, &object)?)
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let output = (self.of.outputs > 1).then(|| Column::texts("output"));
+        let numbers = ["mean abs", "std abs", "mean", "min", "max"].map(Column::numbers);
+        output.into_iter().chain([Column::texts("feature")]).chain(numbers).collect()
+    }
+
+    fn cells(&self, _: &Block, rows: Range<usize>) -> Vec<Cells> {
+        let told = &self.told[rows];
+        let names = self.of.player_names();
+        let numbers = |of: fn(&Told) -> f64| Cells::Numbers(told.iter().map(of).collect());
+        let output = || Cells::Texts(told.iter().map(|told| self.of_output(told.output)).collect());
+        let mut cells = Vec::from_iter((self.of.outputs > 1).then(output));
+        cells.push(Cells::Texts(told.iter().map(|told| Some(names[told.player].clone())).collect()));
+        cells.extend([
+            numbers(|told| told.mean_size),
+            numbers(|told| told.spread),
+            numbers(|told| told.mean),
+            numbers(|told| told.least),
+            numbers(|told| told.greatest),
+        ]);
+        cells
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, Vec<usize>)> {
+        Vec::new()
+    }
+
+    fn numbers<'b>(&self, _: &'b Block) -> Vec<&'b [f64]> {
+        Vec::new()
+    }
+
+    fn names(&self) -> Vec<(&'static str, Vec<String>)> {
+        Vec::new()
+    }
+
+    fn title(&self) -> String {
+        format!("{}summary of {} rows\n", self.of.title(), self.rows)
+    }
+
+    fn text(&self, _: &Block, out: &mut dyn Write) -> Result<()> {
+        let names = self.of.player_names();
+        for told in self.told.chunk_by(|a, b| a.output == b.output) {
+            let largest = told.first().map_or(0.0, |told| told.mean_size);
+            let output = told.first().and_then(|told| self.of_output(told.output));
+            writeln!(
+                out,
+                "{}",
+                output
+                    .map_or_else(String::new, |output| format!("\noutput {}", super::shown::shown(&output)))
+            )?;
+            let header = ["feature", "mean |value|", "spread", "mean", "min", "max", ""].map(str::to_owned);
+            let line = |told: &Told| {
+                let numbers = [told.mean_size, told.spread, told.mean, told.least, told.greatest].map(digits);
+                let name = [names[told.player].clone()].into_iter().chain(numbers);
+                name.chain([bar(told.mean_size, largest)]).collect()
+            };
+            let lines: Vec<Vec<String>> =
+                std::iter::once(header.to_vec()).chain(told.iter().map(line)).collect();
+            table::aligned(&lines, LastColumn::Bars, out)?;
+        }
+        Ok(())
+    }
+}

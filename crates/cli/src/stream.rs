@@ -1,0 +1,75 @@
+//! Rows in, results out: batch by batch, one of them being written while the next is computed.
+
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Result, anyhow};
+use rayon::ThreadPool;
+
+use crate::input::{Batch, Batches};
+use crate::output::{Attributions, Block, Destination, Format, Results, Summary, writer};
+
+/// Computes each batch of rows by `compute`, and writes what it gives as `format` says. `results` says what holds for all rows, once
+/// the first are known. Returns when the last were computed.
+///
+/// At most three batches are in memory: one being read, one being computed, one being written.
+pub(crate) fn write<R: Results>(
+    pool: &ThreadPool,
+    (destination, format): (&Destination, Format),
+    batches: &mut Batches,
+    results: impl FnOnce(&Block) -> Result<R>,
+    mut compute: impl FnMut(Batch) -> Result<Block>,
+) -> Result<Instant> {
+    let mut sink = destination.open()?;
+    let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
+    let first = compute(first)?;
+    let results = results(&first)?;
+    let (results, out) = (&results, &mut sink);
+    let computed = thread::scope(|scope| -> Result<Instant> {
+        // None waits: what is written is one batch behind.
+        let (sender, blocks) = sync_channel::<Block>(0);
+        let written = scope.spawn(move || -> Result<()> {
+            let mut writer = writer(format, results, out)?;
+            for block in blocks {
+                pool.install(|| writer.rows(&block))?;
+            }
+            writer.end()
+        });
+        let next = || -> Result<()> {
+            // Where nobody takes them, writing has failed, and says so below.
+            let mut is_taken = sender.send(first).is_ok();
+            while is_taken && let Some(batch) = batches.next()? {
+                is_taken = sender.send(compute(batch)?).is_ok();
+            }
+            Ok(())
+        };
+        let (all, computed) = (next(), Instant::now());
+        drop(sender);
+        let written = written.join().map_err(|_| anyhow!("the writer of results panicked"))?;
+        all.and(written).map(|()| computed)
+    })?;
+    sink.finish()?;
+    Ok(computed)
+}
+
+/// As [`write`], but writes how much each player matters over all rows in place of the rows.
+pub(crate) fn summarize(
+    (destination, format): (&Destination, Format),
+    batches: &mut Batches,
+    results: impl FnOnce(&Block) -> Result<Attributions>,
+    mut compute: impl FnMut(Batch) -> Result<Block>,
+) -> Result<Instant> {
+    let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
+    let first = compute(first)?;
+    let results = results(&first)?;
+    let mut summary = Summary::new(&results);
+    summary.add(&first);
+    while let Some(batch) = batches.next()? {
+        summary.add(&compute(batch)?);
+    }
+    let computed = Instant::now();
+    let lines = summary.end();
+    destination.write_all(format, &summary, &lines, || Ok(()))?;
+    Ok(computed)
+}

@@ -1,0 +1,151 @@
+//! Parquet, written: a group of rows at a time, as it comes.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+/// The cells of a column in a group of rows.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ParquetColumn {
+    /// Numbers of 64 bits; NaN is a missing cell.
+    Float64(Vec<f64>),
+    /// Integers of 64 bits.
+    Int64(Vec<i64>),
+    /// Texts; `None` is a missing cell.
+    Text(Vec<Option<String>>),
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParquetKind {
+    /// Numbers of 64 bits.
+    Float64,
+    /// Integers of 64 bits.
+    Int64,
+    /// Texts.
+    Text,
+}
+
+/// Writes a Parquet file group by group: memory does not grow with their number.
+///
+/// Numbers are plain and not packed: those of results hardly pack, and take longer than the disk does.
+///
+/// ```
+/// use apportion_rows::{ParquetColumn, ParquetKind, ParquetWriter};
+///
+/// let fields = [("age", ParquetKind::Float64), ("who", ParquetKind::Text)];
+/// let mut writer = ParquetWriter::new(Vec::new(), fields, &[("made by", "an example")])?;
+/// let names = vec![Some("ann".to_owned()), None];
+/// writer.write(&[ParquetColumn::Float64(vec![41.0, f64::NAN]), ParquetColumn::Text(names)])?;
+/// let bytes = writer.finish()?;
+/// # use apportion_rows::{Source, Wanted};
+/// # let table = Source::stream("rows", &bytes[..]).read(&Wanted { id: Some("who"), ..Wanted::default() }).unwrap();
+/// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct ParquetWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Begins a file with columns of these names and kinds, and with `metadata` by key.
+    ///
+    /// # Errors
+    ///
+    /// What `out` says.
+    pub fn new<'a>(
+        out: W,
+        fields: impl IntoIterator<Item = (&'a str, ParquetKind)>,
+        metadata: &[(&str, &str)],
+    ) -> io::Result<Self> {
+        let field = |(name, kind): (&str, ParquetKind)| {
+            let (physical, logical) = match kind {
+                ParquetKind::Float64 => (Physical::DOUBLE, None),
+                ParquetKind::Int64 => (Physical::INT64, None),
+                ParquetKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            let repetition =
+                if kind == ParquetKind::Int64 { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+            let field = Type::primitive_type_builder(name, physical);
+            field.with_repetition(repetition).with_logical_type(logical).build().map(Arc::new)
+        };
+        let fields: Vec<_> = fields.into_iter().map(field).collect::<Result<_, _>>().map_err(of_parquet)?;
+        let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(of_parquet)?;
+        let entry = |(key, value): &(&str, &str)| KeyValue::new((*key).to_owned(), (*value).to_owned());
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_key_value_metadata(Some(metadata.iter().map(entry).collect()))
+            .build();
+        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties));
+        Ok(Self { file: file.map_err(of_parquet)? })
+    }
+
+    /// Writes a group of rows: all columns, in their order and of the same length.
+    ///
+    /// # Errors
+    ///
+    /// What the place says that is written to, and columns that are not those of the file.
+    pub fn write(&mut self, columns: &[ParquetColumn]) -> io::Result<()> {
+        self.group(columns).map_err(of_parquet)
+    }
+
+    fn group(&mut self, columns: &[ParquetColumn]) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        for cells in columns {
+            let Some(mut column) = group.next_column()? else { break };
+            match cells {
+                ParquetColumn::Float64(cells) => {
+                    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(!cell.is_nan())).collect();
+                    let writer = column.typed::<DoubleType>();
+                    if levels.contains(&0) {
+                        let present: Vec<f64> = cells.iter().copied().filter(|cell| !cell.is_nan()).collect();
+                        writer.write_batch(&present, Some(&levels), None)?;
+                    } else {
+                        writer.write_batch(cells, Some(&levels), None)?;
+                    }
+                }
+                ParquetColumn::Int64(cells) => {
+                    column.typed::<Int64Type>().write_batch(cells, None, None)?;
+                }
+                ParquetColumn::Text(cells) => {
+                    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+                    let present: Vec<ByteArray> =
+                        cells.iter().flatten().map(|cell| ByteArray::from(cell.as_str())).collect();
+                    column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
+                }
+            }
+            column.close()?;
+        }
+        group.close().map(drop)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    ///
+    /// What the place says that is written to.
+    pub fn finish(self) -> io::Result<W> {
+        self.file.into_inner().map_err(of_parquet)
+    }
+}
+
+/// The failure of the place that is written to, without a shell around it.
+fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
+}
