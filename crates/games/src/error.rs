@@ -176,6 +176,20 @@ pub enum GameError {
         /// Players of the game.
         wanted: usize,
     },
+    /// Groups within groups that are no hierarchy of the players.
+    #[error("the groups must hold every player once, and each other as branches of one tree: {problem}")]
+    Hierarchy {
+        /// What is wrong with them.
+        problem: HierarchyProblem,
+    },
+    /// A hierarchy of another number of players than the game has.
+    #[error("the hierarchy is of {given} players, the game has {wanted}")]
+    HierarchyOfOthers {
+        /// Players of the hierarchy.
+        given: usize,
+        /// Players of the game.
+        wanted: usize,
+    },
     /// Whoever watched the evaluations asked to stop.
     #[error(
         "interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there"
@@ -208,6 +222,82 @@ impl From<PartitionProblem> for GameError {
     fn from(problem: PartitionProblem) -> Self {
         Self::Partition { problem }
     }
+}
+
+impl From<HierarchyProblem> for GameError {
+    fn from(problem: HierarchyProblem) -> Self {
+        Self::Hierarchy { problem }
+    }
+}
+
+/// Why groups within groups are no hierarchy of the players.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HierarchyProblem {
+    /// A group without members.
+    #[error("{group} is empty; leave it out, or say who is in it")]
+    Empty {
+        /// Which group: its place in the group that it is in, after the places of those around it, or its number.
+        group: String,
+    },
+    /// A player that the game does not have.
+    #[error("there is no player {player}; the players are 0 to {}", *players as i64 - 1)]
+    UnknownPlayer {
+        /// The player.
+        player: usize,
+        /// Players of the game.
+        players: usize,
+    },
+    /// A name that no player has.
+    #[error("{name:?} is a name that no player has")]
+    UnknownName {
+        /// The name.
+        name: String,
+    },
+    /// A player that stands twice.
+    #[error("player {player} stands twice; name each once")]
+    Twice {
+        /// The player.
+        player: usize,
+    },
+    /// Players in no group.
+    #[error(
+        "{} of {players} players are nowhere, the first being {}; name every one, alone at the top if it belongs to none",
+        missing.len(),
+        missing.first().copied().unwrap_or_default()
+    )]
+    Missing {
+        /// Those players, in ascending order.
+        missing: Vec<usize>,
+        /// Players of the game.
+        players: usize,
+    },
+    /// A node that is said to be in what is no group.
+    #[error("node {node} is in node {parent}, which is no group; groups are the nodes {players} to {}", *nodes as i64 - 1)]
+    UnknownGroup {
+        /// The node.
+        node: usize,
+        /// What it is said to be in.
+        parent: usize,
+        /// Players of the game, which are the nodes before the groups.
+        players: usize,
+        /// Players and groups.
+        nodes: usize,
+    },
+    /// A group that is in itself.
+    #[error("node {node} is in itself, through the groups that it is in; one group is in no other")]
+    Cycle {
+        /// A group of the circle.
+        node: usize,
+    },
+    /// Two groups that are in no other.
+    #[error("nodes {first} and {second} are both in no group; put them into one")]
+    Tops {
+        /// The one.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
 }
 
 /// Why groups are no partition of the players.

@@ -33,6 +33,7 @@
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
 //! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
+//! | [`Hierarchy`], [`Member`] | groups within groups, to any depth |
 //! | [`Graph`], [`GraphRestrictedGame`] | who can speak to whom: lines, grids, any graph; neighbourhoods, connected sets ([`ConnectedSet`]), components; and the game in which only connected coalitions work together |
 //! | [`Counted`], [`Cached`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
@@ -61,6 +62,7 @@ mod conditional;
 mod error;
 mod game;
 mod graph;
+mod hierarchy;
 mod marginal;
 mod model;
 mod near;
@@ -84,9 +86,10 @@ pub use conditional::{
     ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, GaussianLaw,
     Sampling,
 };
-pub use error::{BoxError, GameError, PartitionProblem};
+pub use error::{BoxError, GameError, HierarchyProblem, PartitionProblem};
 pub use game::Game;
 pub use graph::{Adjacency, ConnectedSet, Graph, GraphRestrictedGame, GraphShape};
+pub use hierarchy::{Hierarchy, Member};
 pub use marginal::MarginalGame;
 pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};

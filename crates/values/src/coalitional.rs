@@ -14,16 +14,17 @@
 //! ```
 //!
 //! is an average over A of games among the members of S_j alone. So g_i is the value by `w^(2)` of the game
-//! `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`, which is enumerated: 2^(m − 1 + |S_j|) coalitions for group j rather than 2^n.
+//! `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`, which is enumerated: 2^(m − 1 + |S_j|) coalitions for group j rather than 2^n. A partition is a
+//! [hierarchy of two levels](crate::levels), and enumerated as such.
 //!
 //! # Source
 //!
 //! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
 //! sampling on the product space of coalitions and features*, 2023; Owen, *Values of games with a priori unions*, 1977.
 
-use apportion_games::{Coalitions, Game, GameError, Partition, QuotientGame, SubGame, words_for};
+use apportion_games::{Coalitions, Game, GameError, Hierarchy, Partition, QuotientGame, SubGame};
 
-use crate::enumeration::{MOST_PLAYERS, enumerate, sum_rows};
+use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
@@ -122,16 +123,12 @@ impl CoalitionalValue {
         game: &(impl Game + ?Sized),
         partition: &Partition,
     ) -> Result<GroupedValues, ValueError> {
-        let ends = Ends::ask(game, partition)?;
-        let (groups, largest) = (partition.len(), partition.largest());
-        check_structure(partition, groups - 1 + largest)?;
+        partition.check_players(game.players())?;
+        if game.players() > 0 {
+            check_structure(partition, partition.len() - 1 + partition.largest())?;
+        }
         self.check(partition)?;
-        let weights: Vec<f64> = (0..groups).map(|size| self.between.coefficient(groups, size)).collect();
-        let of_group = |group: usize| {
-            let game = GroupGame { game, partition, group, weights: &weights, base: &ends.base };
-            Ok(enumerate(&game, self.within.clone())?.values().to_vec())
-        };
-        ends.gather(partition, of_group)
+        self.enumerate_over(game, &Hierarchy::from(partition))
     }
 }
 
@@ -223,96 +220,4 @@ pub(crate) fn ends(game: &(impl Game + ?Sized)) -> Result<(Vec<f64>, Vec<f64>), 
     game.values(&batch, &mut values)?;
     let full = values.split_off(game.outputs());
     Ok((values, full))
-}
-
-/// Coalitions that are asked for at once; a power of two.
-const CHUNK: usize = 4096;
-
-/// The game u_j among the members of one group: what they are worth on average over the other groups, less v(∅).
-struct GroupGame<'a, G: ?Sized> {
-    game: &'a G,
-    partition: &'a Partition,
-    group: usize,
-    /// `w^(1)` by the number of other groups.
-    weights: &'a [f64],
-    base: &'a [f64],
-}
-
-impl<G: Game + ?Sized> GroupGame<'_, G> {
-    /// The bits of all unions of other groups, in the order of their masks.
-    fn unions(&self) -> Vec<Vec<u64>> {
-        let others = (0..self.partition.len()).filter(|&group| group != self.group);
-        let mut unions = vec![vec![0; words_for(self.game.players())]];
-        for other in others {
-            let with: Vec<Vec<u64>> = unions
-                .iter()
-                .map(|union| {
-                    let mut union = union.clone();
-                    self.partition
-                        .group(other)
-                        .iter()
-                        .for_each(|player| union[player / 64] |= 1 << (player % 64));
-                    union
-                })
-                .collect();
-            unions.extend(with);
-        }
-        unions
-    }
-}
-
-impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
-    fn players(&self) -> usize {
-        self.partition.group(self.group).len()
-    }
-
-    fn outputs(&self) -> usize {
-        self.game.outputs()
-    }
-
-    fn rows_per_coalition(&self) -> usize {
-        self.game.rows_per_coalition() << (self.partition.len() - 1)
-    }
-
-    fn parallel(&self) -> bool {
-        self.game.parallel()
-    }
-
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let (players, outputs, members) =
-            (self.game.players(), self.outputs(), self.partition.group(self.group));
-        let unions = self.unions();
-        out.fill(0.0);
-        // Row r is of the coalition r / |unions| of members, and of the union r mod |unions|.
-        let rows = batch.len() * unions.len();
-        let mut values = vec![0.0; CHUNK.min(rows) * outputs];
-        for start in (0..rows).step_by(CHUNK) {
-            let range = start..rows.min(start + CHUNK);
-            let mut asked = Coalitions::with_capacity(players, range.len());
-            for row in range.clone() {
-                let mut words = unions[row % unions.len()].clone();
-                for member in batch.row(row / unions.len()).members() {
-                    words[members[member] / 64] |= 1 << (members[member] % 64);
-                }
-                asked.push_words(&words);
-            }
-            let values = &mut values[..range.len() * outputs];
-            self.game.values(&asked, values)?;
-            for (row, values) in range.zip(values.chunks_exact_mut(outputs)) {
-                let weight = self.weights[(row % unions.len()).count_ones() as usize];
-                for (value, base) in values.iter_mut().zip(self.base) {
-                    *value = weight * (*value - base);
-                }
-            }
-            // Both lengths are powers of two, so a chunk is some whole coalitions or a part of one.
-            let of_one = unions.len().min(CHUNK) * outputs;
-            for (part, values) in values.chunks_exact_mut(of_one).enumerate() {
-                let coalition = start / unions.len() + part;
-                let sums = sum_rows(values, outputs);
-                let out = &mut out[coalition * outputs..(coalition + 1) * outputs];
-                out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum);
-            }
-        }
-        Ok(())
-    }
 }

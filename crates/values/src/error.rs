@@ -150,6 +150,25 @@ pub enum ValueError {
         /// The most of groups − 1 + members.
         most: usize,
     },
+    /// A hierarchy too wide for enumeration.
+    #[error(
+        "exact values over a hierarchy take 2^k coalitions for each group, k being its members and the siblings of the groups around it, at \
+         most 2^{most}; here some k is {needed}: use an estimator, or a tree oracle"
+    )]
+    Levels {
+        /// The most k.
+        needed: usize,
+        /// The most that there may be.
+        most: usize,
+    },
+    /// A value that is not defined over a hierarchy.
+    #[error(
+        "{value} takes no groups within groups: give groups of features alone, or ask for owen, banzhaf-owen or coalitional=BETWEEN/WITHIN"
+    )]
+    NoLevels {
+        /// The name of the value.
+        value: String,
+    },
     /// A sum of finite values of coalitions is not finite.
     #[error(
         "the values of coalitions are too large: their sum for player {player} (output {output}) overflows; scale the game down"

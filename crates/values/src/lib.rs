@@ -24,7 +24,7 @@
 //! | [`Rule`] | quadrature of the mixing measure, exact to a stated degree |
 //! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
 //! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
-//! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues; two-step Shapley |
+//! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, in groups and over a hierarchy of groups; two-step Shapley |
 //! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
 //! | [`SolutionConcept`] | all of these by name, and quotient values |
@@ -42,6 +42,7 @@ mod enumeration;
 mod error;
 mod graph_value;
 mod least_squares;
+mod levels;
 mod linear;
 mod logarithms;
 mod quadrature;
@@ -51,7 +52,7 @@ mod value;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Partition};
+pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Hierarchy, Member, Partition};
 
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};

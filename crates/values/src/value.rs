@@ -1,6 +1,6 @@
 //! What is asked for: a solution concept together with the groups or the graph that it is of.
 
-use apportion_games::{Game, Graph, Partition};
+use apportion_games::{Game, Graph, Hierarchy, Partition};
 
 use crate::coalitional::{CoalitionalValue, GroupedValues};
 use crate::error::ValueError;
@@ -13,7 +13,7 @@ use crate::solution_concept::SolutionConcept;
 /// values of players on a graph.
 ///
 /// ```
-/// use apportion_games::{Glove, Graph, Partition};
+/// use apportion_games::{Glove, Graph, Hierarchy, Partition};
 /// use apportion_values::{GraphValue, Semivalue, Value};
 ///
 /// // One left glove, two right ones. Whose is the pair?
@@ -29,6 +29,14 @@ use crate::solution_concept::SolutionConcept;
 /// let line = Graph::line(3);
 /// let myerson = Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?;
 /// assert!((myerson.values[1] - 0.5).abs() < 1e-12 && myerson.values[2] == 0.0);
+///
+/// // Of two right ones that act together each has a part of its own: ((1, 2), 3), 0.
+/// let game = Glove::new(1, 3)?;
+/// let parents = [Some(6), Some(4), Some(4), Some(5), Some(5), Some(6), None];
+/// let levels = Value::owen_over(Hierarchy::from_parents(4, &parents)?).enumerate(&game)?;
+/// for (got, wanted) in levels.values.iter().zip([0.5, 0.125, 0.125, 0.25]) {
+///     assert!((got - wanted).abs() < 1e-12);
+/// }
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +48,8 @@ pub enum Value {
     Linear(LinearValue),
     /// A value of players in these groups.
     Coalitional(CoalitionalValue, Partition),
+    /// A value of players over this hierarchy of groups: the first semivalue at the top, the second at all levels below.
+    OverHierarchy(CoalitionalValue, Hierarchy),
     /// The two-step Shapley value of players in these groups.
     TwoStepShapley(Partition),
     /// A semivalue of these groups, in the quotient game.
@@ -52,6 +62,16 @@ impl Value {
     /// The Owen value of players in these groups.
     pub fn owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::owen(), groups)
+    }
+
+    /// The Owen value of players over this hierarchy of groups, with the Shapley value at every level (Winter 1989).
+    pub fn owen_over(hierarchy: Hierarchy) -> Self {
+        Self::OverHierarchy(CoalitionalValue::owen(), hierarchy)
+    }
+
+    /// The Banzhaf-Owen value of players over this hierarchy of groups, with the Banzhaf value at every level.
+    pub fn banzhaf_owen_over(hierarchy: Hierarchy) -> Self {
+        Self::OverHierarchy(CoalitionalValue::banzhaf_owen(), hierarchy)
     }
 
     /// The Banzhaf-Owen value of players in these groups.
@@ -105,25 +125,45 @@ impl Value {
         })
     }
 
+    /// A solution concept over a hierarchy of groups: for names, as on a command line.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::NoLevels`] for one that is not coalitional.
+    pub fn over(concept: SolutionConcept, hierarchy: Hierarchy) -> Result<Self, ValueError> {
+        match concept {
+            SolutionConcept::Coalitional(value) => Ok(Self::OverHierarchy(value, hierarchy)),
+            other => Err(ValueError::NoLevels { value: other.to_string() }),
+        }
+    }
+
     /// The solution concept, which is what it is called by.
     pub fn concept(&self) -> SolutionConcept {
         match self {
             Self::Semivalue(semivalue) => semivalue.clone().into(),
             Self::Linear(value) => value.clone().into(),
-            Self::Coalitional(value, _) => value.clone().into(),
+            Self::Coalitional(value, _) | Self::OverHierarchy(value, _) => value.clone().into(),
             Self::TwoStepShapley(_) => SolutionConcept::TwoStepShapley,
             Self::Quotient(semivalue, _) => SolutionConcept::Quotient(semivalue.clone()),
             Self::OnGraph(value, _) => value.clone().into(),
         }
     }
 
-    /// The groups, where it is of groups or of players in groups.
+    /// The groups, where it is of groups or of players in groups; those of a hierarchy are [`hierarchy`](Self::hierarchy).
     pub fn groups(&self) -> Option<&Partition> {
         match self {
             Self::Coalitional(_, groups) | Self::TwoStepShapley(groups) | Self::Quotient(_, groups) => {
                 Some(groups)
             }
-            Self::Semivalue(_) | Self::Linear(_) | Self::OnGraph(..) => None,
+            Self::Semivalue(_) | Self::Linear(_) | Self::OverHierarchy(..) | Self::OnGraph(..) => None,
+        }
+    }
+
+    /// The hierarchy of groups, where it is of players over one.
+    pub fn hierarchy(&self) -> Option<&Hierarchy> {
+        match self {
+            Self::OverHierarchy(_, hierarchy) => Some(hierarchy),
+            _ => None,
         }
     }
 
@@ -141,6 +181,9 @@ impl Value {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
             Self::Quotient(semivalue, groups) => Self::Quotient(semivalue.simplified(), groups.clone()),
             Self::Coalitional(value, groups) => Self::Coalitional(value.simplified(), groups.clone()),
+            Self::OverHierarchy(value, hierarchy) => {
+                Self::OverHierarchy(value.simplified(), hierarchy.clone())
+            }
             Self::OnGraph(value, graph) => Self::OnGraph(value.simplified(), graph.clone()),
             Self::Linear(_) | Self::TwoStepShapley(_) => self.clone(),
         }
@@ -151,11 +194,16 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// As [`SolutionConcept::check`] and [`GraphValue::check`].
+    /// As [`SolutionConcept::check`], [`CoalitionalValue::check_over`] and [`GraphValue::check`].
     pub fn check(&self, players: usize) -> Result<usize, ValueError> {
         match self {
             Self::OnGraph(value, graph) => {
                 value.check(players, graph)?;
+                Ok(players)
+            }
+            Self::OverHierarchy(value, hierarchy) => {
+                hierarchy.check_players(players)?;
+                value.check_over(hierarchy)?;
                 Ok(players)
             }
             _ => self.concept().check(players, self.groups()),
@@ -165,7 +213,10 @@ impl Value {
     /// How many coalitions [`enumerate`](Self::enumerate) looks at, as [`SolutionConcept::coalitions`] counts them; of values on graphs
     /// none, as that depends on more than the number of players.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
-        self.concept().coalitions(players, self.groups())
+        match self {
+            Self::OverHierarchy(_, hierarchy) => CoalitionalValue::coalitions_over(hierarchy),
+            _ => self.concept().coalitions(players, self.groups()),
+        }
     }
 
     /// The exact values by definition, of each player, of quotient values of each group.
@@ -176,6 +227,7 @@ impl Value {
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<GroupedValues, ValueError> {
         match self {
             Self::OnGraph(value, graph) => value.enumerate(game, graph),
+            Self::OverHierarchy(value, hierarchy) => value.enumerate_over(game, hierarchy),
             _ => self.concept().enumerate(game, self.groups()),
         }
     }

@@ -370,7 +370,7 @@ impl Estimator for ProductSpace {
 
 fn of_value(value: &Value) -> Option<ProductSpace> {
     match value.groups() {
-        _ if value.graph().is_some() => None,
+        _ if value.graph().is_some() || value.hierarchy().is_some() => None,
         Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
         None => Some(ProductSpace::new(value.concept())),
     }

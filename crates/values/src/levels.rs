@@ -1,0 +1,262 @@
+//! Coalitional values over a hierarchy of groups: of groups within groups, to any depth.
+//!
+//! # The definition
+//!
+//! Let i be a player, G_0 the group of all, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that i is in, and K_l the *siblings* of i's side in G_l: the
+//! members of G_l, players and groups, but for G_{l+1} (of G_d, but for i). At every level a coalition of siblings, each of them whole, is
+//! weighed by a semivalue, and what i adds to all of them together counts:
+//!
+//! ```text
+//! φ_i = Σ_{A_0 ⊆ K_0} w_0(A_0) … Σ_{A_d ⊆ K_d} w_d(A_d) [v(Q ∪ i) − v(Q)],     Q = ∪_l ∪_{a ∈ A_l} a
+//! ```
+//!
+//! with `w_l(A) = M(|A|, |K_l| − |A|)` by the moments of the semivalue of level l. A flat partition has two levels, and this is the
+//! [coalitional value](crate::CoalitionalValue) of it.
+//!
+//! With the Shapley value at every level it is the mean of what i adds over the orders of all players in which the players of every group
+//! stand together, all of them equally likely: such an order is an order of the members of each group, independent of each other and
+//! uniform, and the members of G_l that come before i's side are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!.
+//! That is Winter's value for games with a levels structure, of which Owen's is the one with two levels.
+//!
+//! # How
+//!
+//! The sums over A_0 … A_{d−1} make a game among the members of G_d alone, `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, of which φ_i is the
+//! semivalue. It is enumerated: 2^k coalitions for each group that has players among its members, k the number of its members and of the
+//! siblings of the groups around it.
+//!
+//! # Source
+//!
+//! Winter, *A value for cooperative games with levels structure of cooperation*, International Journal of Game Theory 18, 1989; of Banzhaf
+//! values Álvarez-Mozos and Tejada, *Parallel characterizations of a generalized Shapley value and a generalized Banzhaf value for
+//! cooperative games with levels structure of cooperation*, Decision Support Systems 52, 2011.
+
+use apportion_games::{Coalitions, Game, GameError, Hierarchy};
+
+use crate::coalitional::{CoalitionalValue, GroupedValues, ends};
+use crate::enumeration::{MOST_PLAYERS, enumerate, sum_rows};
+use crate::error::ValueError;
+use crate::semivalue::Semivalue;
+
+impl CoalitionalValue {
+    /// The semivalue among the members of groups of a [level](Hierarchy::level): of the top [`between`](Self::between), of all others
+    /// [`within`](Self::within).
+    pub fn at_level(&self, level: usize) -> &Semivalue {
+        if level == 0 { &self.between } else { &self.within }
+    }
+
+    /// The semivalue of single players that this is over a hierarchy of one level.
+    pub fn reduces_over(&self, hierarchy: &Hierarchy) -> Option<&Semivalue> {
+        (hierarchy.groups().len() == 1).then(|| self.at_level(hierarchy.level(hierarchy.root())))
+    }
+
+    /// Checks that weights by size, if any, are for as many members of every group.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::WeightsForOtherPlayers`].
+    pub fn check_over(&self, hierarchy: &Hierarchy) -> Result<(), ValueError> {
+        hierarchy.groups().try_for_each(|group| {
+            self.at_level(hierarchy.level(group)).check_players(hierarchy.children(group).len())
+        })
+    }
+
+    /// The exact value of every player of `game` over a hierarchy of groups.
+    ///
+    /// Asks the game for 2^k coalitions for each group that has players among its members: k is the number of its members and of the siblings of
+    /// the groups around it.
+    ///
+    /// ```
+    /// use apportion_games::{Cooking, Hierarchy, Member};
+    /// use apportion_values::{CoalitionalValue, Semivalue, enumerate};
+    ///
+    /// // Of three players two stand together.
+    /// let two = Member::Group(vec![Member::Player(0), Member::Player(1)]);
+    /// let hierarchy = Hierarchy::new(3, vec![two, Member::Player(2)])?;
+    /// let owen = CoalitionalValue::owen().enumerate_over(&Cooking, &hierarchy)?;
+    /// let total: f64 = owen.values.iter().sum();
+    /// assert!((total - 15.0).abs() < 1e-12);
+    /// # Ok::<(), apportion_values::ValueError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Game`] for a hierarchy of other players, or if the game fails; [`ValueError::Levels`] where k exceeds 25 for some
+    /// group; and as [`enumerate`].
+    pub fn enumerate_over(
+        &self,
+        game: &(impl Game + ?Sized),
+        hierarchy: &Hierarchy,
+    ) -> Result<GroupedValues, ValueError> {
+        let (players, outputs) = (game.players(), game.outputs());
+        hierarchy.check_players(players)?;
+        if players == 0 || outputs == 0 {
+            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        }
+        self.check_over(hierarchy)?;
+        let widest = groups_of_players(hierarchy).map(|group| players_of_games(hierarchy, group)).max();
+        if let Some(needed) = widest.filter(|&needed| needed > MOST_PLAYERS) {
+            return Err(ValueError::Levels { needed, most: MOST_PLAYERS });
+        }
+        let (base, full) = ends(game)?;
+        let coalitions = hierarchy.coalitions();
+        let mut values = vec![0.0; players * outputs];
+        for group in groups_of_players(hierarchy) {
+            let of_group = GroupGame::new(game, self, hierarchy, &coalitions, group, &base);
+            let found = enumerate(&of_group, self.at_level(hierarchy.level(group)).clone())?;
+            for (place, &member) in hierarchy.children(group).iter().enumerate() {
+                if member < players {
+                    values[member * outputs..(member + 1) * outputs].copy_from_slice(found.value(place));
+                }
+            }
+        }
+        GroupedValues::new(values, base, full)
+    }
+
+    /// How many coalitions [`enumerate_over`](Self::enumerate_over) looks at, each counted once; none where they are more than it takes.
+    ///
+    /// These are the coalitions of which at most one member of every group is a part only: the empty one, the whole, and
+    ///
+    /// ```text
+    /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
+    /// ```
+    ///
+    /// parts of the group G of c members g, where a player has no parts.
+    pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
+        let players = hierarchy.players();
+        let mut parts = vec![0usize; hierarchy.nodes()];
+        for group in hierarchy.groups().rev() {
+            let members = hierarchy.children(group);
+            if members.len() > MOST_PLAYERS || players_of_games(hierarchy, group) > MOST_PLAYERS {
+                return None;
+            }
+            let unions = 1usize << members.len();
+            let inner = members.iter().try_fold(0usize, |sum, &member| sum.checked_add(parts[member]))?;
+            parts[group] = (unions.max(2) - 2).checked_add(inner.checked_mul(unions / 2)?)?;
+        }
+        Some(parts[players] + 2)
+    }
+}
+
+/// The groups with players among their members.
+fn groups_of_players(hierarchy: &Hierarchy) -> impl Iterator<Item = usize> {
+    hierarchy
+        .groups()
+        .filter(|&group| hierarchy.children(group).iter().any(|&member| member < hierarchy.players()))
+}
+
+/// Members of a group, and siblings of the groups around it.
+fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
+    let members = |group: usize| hierarchy.children(group).len();
+    members(group) + hierarchy.above(group).map(|above| members(above) - 1).sum::<usize>()
+}
+
+/// Coalitions that are asked for at once; a power of two.
+const CHUNK: usize = 4096;
+
+/// The game u among the members of one group: what they are worth on average over the siblings of the groups around it, less v(∅).
+struct GroupGame<'a, G: ?Sized> {
+    game: &'a G,
+    /// The bits of each member.
+    members: Vec<&'a [u64]>,
+    /// The bits of each sibling, level by level.
+    siblings: Vec<&'a [u64]>,
+    /// Which siblings are of a level, as bits, and the weights of their coalitions by size.
+    levels: Vec<(usize, Vec<f64>)>,
+    base: &'a [f64],
+}
+
+impl<'a, G: Game + ?Sized> GroupGame<'a, G> {
+    fn new(
+        game: &'a G,
+        value: &CoalitionalValue,
+        hierarchy: &Hierarchy,
+        coalitions: &'a Coalitions,
+        group: usize,
+        base: &'a [f64],
+    ) -> Self {
+        let (mut siblings, mut levels, mut inside) = (Vec::new(), Vec::new(), group);
+        for above in hierarchy.above(group) {
+            let members = hierarchy.children(above);
+            let first = siblings.len();
+            let others = members.iter().filter(|&&member| member != inside);
+            siblings.extend(others.map(|&member| coalitions.row(member).words()));
+            let semivalue = value.at_level(hierarchy.level(above));
+            let weights = (0..members.len()).map(|size| semivalue.coefficient(members.len(), size));
+            levels.push(((1 << siblings.len()) - (1 << first), weights.collect()));
+            inside = above;
+        }
+        let members = hierarchy.children(group).iter().map(|&member| coalitions.row(member).words());
+        Self { game, members: members.collect(), siblings, levels, base }
+    }
+
+    /// The weight of a coalition of siblings, given as bits.
+    fn weight(&self, siblings: usize) -> f64 {
+        let of_level =
+            |(level, weights): &(usize, Vec<f64>)| weights[(siblings & level).count_ones() as usize];
+        self.levels.iter().map(of_level).product()
+    }
+}
+
+/// Adds the players of `more`.
+fn join(words: &mut [u64], more: &[u64]) {
+    words.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
+}
+
+impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
+    fn players(&self) -> usize {
+        self.members.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.game.outputs()
+    }
+
+    fn rows_per_coalition(&self) -> usize {
+        self.game.rows_per_coalition() << self.siblings.len()
+    }
+
+    fn parallel(&self) -> bool {
+        self.game.parallel()
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        let (players, outputs) = (self.game.players(), self.outputs());
+        let unions = 1usize << self.siblings.len();
+        out.fill(0.0);
+        // Row r is of the coalition r / unions of members, and of the union r mod unions of siblings.
+        let rows = batch.len() * unions;
+        let mut values = vec![0.0; CHUNK.min(rows) * outputs];
+        let mut words = vec![0; apportion_games::words_for(players)];
+        for start in (0..rows).step_by(CHUNK) {
+            let range = start..rows.min(start + CHUNK);
+            let mut asked = Coalitions::with_capacity(players, range.len());
+            for row in range.clone() {
+                words.fill(0);
+                let mut union = row % unions;
+                while union != 0 {
+                    join(&mut words, self.siblings[union.trailing_zeros() as usize]);
+                    union &= union - 1;
+                }
+                batch.row(row / unions).members().for_each(|member| join(&mut words, self.members[member]));
+                asked.push_words(&words);
+            }
+            let values = &mut values[..range.len() * outputs];
+            self.game.values(&asked, values)?;
+            for (row, values) in range.zip(values.chunks_exact_mut(outputs)) {
+                let weight = self.weight(row % unions);
+                for (value, base) in values.iter_mut().zip(self.base) {
+                    *value = weight * (*value - base);
+                }
+            }
+            // Both lengths are powers of two, so a chunk is some whole coalitions or a part of one.
+            let of_one = unions.min(CHUNK) * outputs;
+            for (part, values) in values.chunks_exact_mut(of_one).enumerate() {
+                let coalition = start / unions + part;
+                let sums = sum_rows(values, outputs);
+                let out = &mut out[coalition * outputs..(coalition + 1) * outputs];
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum);
+            }
+        }
+        Ok(())
+    }
+}
