@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
-use crate::methods::{self, method};
+use crate::methods::method;
 use crate::output::Format;
 use crate::rounds::rounds;
 use crate::rows::Columns;
@@ -72,8 +72,11 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub(crate) draws: Option<u64>,
 
-    /// How to compute it; --help lists the methods
-    #[arg(long, default_value = "auto", value_parser = method, long_help = methods::help())]
+    /// How to compute it; `apportion methods` lists the methods
+    ///
+    /// A method that cannot compute the value is refused with those that can. Two names may be one estimator with the same draws; JSON says
+    /// so in `same_as`.
+    #[arg(long, default_value = "auto", value_parser = method)]
     pub(crate) method: Method,
 
     /// Evaluations of the game per row for methods that estimate: a count (2000), or a multiple of the features (10n). One evaluation

@@ -3,14 +3,17 @@
 use clap::{Parser, Subcommand};
 
 use crate::args::{CompileBackground, Explain, FindGroups, Inspect, Predict};
+use crate::manual::{Completions, Man};
 #[cfg(feature = "networks")]
 use crate::media::args::{ExplainImage, ExplainText};
+use crate::methods::Methods;
+use crate::version;
 #[cfg(not(feature = "networks"))]
 use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
 
 /// What each feature contributed to what a saved model said.
 #[derive(Debug, Parser)]
-#[command(name = "apportion", version, about, max_term_width = 110)]
+#[command(name = "apportion", version, long_version = version::long(), about, max_term_width = 110)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -32,6 +35,12 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Say what a model file holds
     Inspect(Inspect),
+    /// List the methods, and the values that each computes
+    Methods(Methods),
+    /// Write what completes the command in a shell
+    Completions(Completions),
+    /// Write a page of the manual
+    Man(Man),
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `commands`, `args`, `select` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
+//! | `methods`, `manual`, `version` | what it says of itself |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
 //! | `input`, `feed`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
@@ -34,6 +35,7 @@ mod groups_file;
 mod input;
 mod inspect;
 mod interactions;
+mod manual;
 #[cfg(feature = "networks")]
 mod media;
 mod messages;
@@ -49,10 +51,12 @@ mod select;
 mod stream;
 mod threads;
 mod timings;
+mod version;
 mod warnings;
 #[cfg(not(feature = "networks"))]
 mod without_networks;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -61,7 +65,26 @@ use commands::{Cli, Command};
 use without_networks as media;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        // Help is a result, too: where it cannot be written, that is no success.
+        Err(error) => {
+            let is_written = error.print().and_then(|()| io::stdout().flush()).is_ok();
+            let status = u8::try_from(error.exit_code()).unwrap_or(1);
+            return ExitCode::from(if is_written { status } else { status.max(1) });
+        }
+    };
+    let result = threads::check_environment().and_then(|()| run(command));
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // Whoever closed standard output has seen enough, but not all.
+    if !output::is_broken_pipe(&error) {
+        messages::error(failure::line(&error));
+    }
+    ExitCode::from(failure::exit_status(&error))
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Explain(args) => explain::run(&args),
         Command::ExplainText(args) => media::explain_text(&args),
         Command::ExplainImage(args) => media::explain_image(&args),
@@ -69,11 +92,8 @@ fn main() -> ExitCode {
         Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-    };
-    let Err(error) = result else { return ExitCode::SUCCESS };
-    // Whoever closed standard output has seen enough, but not all.
-    if !output::is_broken_pipe(&error) {
-        messages::error(failure::line(&error));
+        Command::Methods(args) => methods::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
-    ExitCode::from(failure::exit_status(&error))
 }

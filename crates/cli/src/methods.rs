@@ -1,21 +1,95 @@
-//! Methods on the command line: their names, and the list of them that `--help` prints.
+//! Methods on the command line: their names, and `apportion methods`, the list of them.
 
-use apportion::Method;
+use anyhow::Result;
+use apportion::games::Graph;
+use apportion::{Method, Partition, SolutionConcept, Value};
+use clap::Args;
+
+use crate::failure::Usage;
+use crate::output::Destination;
+
+/// Kinds of values that tell what a method computes, as they are typed, and one of each kind.
+const KINDS: [(&str, &str); 17] = [
+    ("shapley", "shapley"),
+    ("banzhaf", "banzhaf"),
+    ("weighted-banzhaf=P", "weighted-banzhaf=0.3"),
+    ("beta=A,B", "beta=4,1"),
+    ("mixture=…", "mixture=0.2:0.5,0.6:0.5"),
+    ("size-law=…", "size-law=0.25,0.25,0.25,0.25"),
+    ("owen", "owen"),
+    ("banzhaf-owen", "banzhaf-owen"),
+    ("coalitional=BETWEEN/WITHIN", "coalitional=shapley/beta=4,1"),
+    ("two-step", "two-step"),
+    ("quotient-shapley", "quotient-shapley"),
+    ("quotient-NAME", "quotient-beta=4,1"),
+    ("l-shapley=K", "l-shapley=1"),
+    ("c-shapley=K", "c-shapley=1"),
+    ("myerson", "myerson"),
+    ("l-banzhaf=K", "l-banzhaf=1"),
+    ("local=K/NAME", "local=1/beta=4,1"),
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct Methods {
+    /// Only those that compute this value, such as owen or beta=4,1
+    #[arg(long, value_parser = str::parse::<SolutionConcept>)]
+    value: Option<SolutionConcept>,
+}
 
 /// The method of this name.
 pub(crate) fn method(name: &str) -> Result<Method, String> {
     name.parse::<Method>().map_err(|error| error.to_string())
 }
 
-/// What `--help` says of `--method`.
-pub(crate) fn help() -> String {
+/// Lists the methods.
+pub(crate) fn run(args: &Methods) -> Result<()> {
+    let list = match &args.value {
+        Some(value) => {
+            let value = example(value)?;
+            lines(Method::all().filter(|method| method.computes(&value)).map(|method| (method, None)))
+        }
+        None => {
+            let values = examples()?;
+            lines(Method::all().map(|method| (method, Some(computed(method, &values)))))
+        }
+    };
+    Destination::Standard.write(|out| Ok(out.write_all(list.as_bytes())?))
+}
+
+/// The value of four players in two groups, or on a line: which methods compute it does not hang on that.
+fn example(concept: &SolutionConcept) -> Result<Value> {
+    let groups = match concept.needs_partition() {
+        true => Some(Partition::new(4, vec![vec![0, 1], vec![2, 3]])?),
+        false => None,
+    };
+    let graph = concept.needs_graph().then(|| Graph::line(4));
+    Ok(Value::of(concept.clone(), groups, graph)
+        .map_err(|error| Usage(format!("--value {concept}: {error}")))?)
+}
+
+/// A value of each kind.
+fn examples() -> Result<Vec<(&'static str, Value)>> {
+    KINDS.into_iter().map(|(kind, of_it)| Ok((kind, example(&of_it.parse()?)?))).collect()
+}
+
+/// The kinds of those of `values` that `method` computes.
+fn computed(method: Method, values: &[(&'static str, Value)]) -> String {
+    let names: Vec<&str> =
+        values.iter().filter(|(_, value)| method.computes(value)).map(|(kind, _)| *kind).collect();
+    if names.len() == values.len() { "every value".to_owned() } else { names.join(", ") }
+}
+
+/// A line for each method, and one below it with the values that it computes.
+fn lines(methods: impl Iterator<Item = (Method, Option<String>)>) -> String {
     let width = Method::all().map(|method| method.name().len()).max().unwrap_or_default();
-    let line = |method: Method| format!("\n  {:<width$}  {}", method.name(), method.help());
-    let lines: String = Method::all().map(line).collect();
-    format!(
-        "How to compute it. A method that cannot compute the value is refused with those that can. Two names may be one estimator with the \
-         same draws; JSON says so in `same_as`:\n{lines}\n"
-    )
+    let mut text = String::new();
+    for (method, values) in methods {
+        text.push_str(&format!("{:<width$}  {}\n", method.name(), method.help()));
+        if let Some(values) = values {
+            text.push_str(&format!("{:width$}    of {values}\n", ""));
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -23,16 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_method_has_a_line() {
-        let help = help();
-        for method in Method::all() {
-            let begins = format!("\n  {} ", method.name());
-            assert!(help.contains(&begins), "{method}");
-        }
+    fn an_unknown_name_is_refused() {
+        assert!(method("treeshap").unwrap_err().contains("unknown"));
     }
 
     #[test]
-    fn an_unknown_name_is_refused() {
-        assert!(method("treeshap").unwrap_err().contains("unknown"));
+    fn every_method_computes_some_of_the_values_that_are_told() {
+        let values = examples().unwrap();
+        for method in Method::all() {
+            assert!(!computed(method, &values).is_empty(), "{method}");
+        }
     }
 }

@@ -1,14 +1,39 @@
 //! How many threads work.
 
+use std::env;
+
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
 
 use crate::args::Threads;
+use crate::failure::Usage;
 
-/// The threads that were asked for; 0 stands for one per core.
+/// The most threads that can be asked for.
+const MOST: u16 = 1024;
+/// What rayon takes the number of threads from where no option says it.
+const VARIABLE: &str = "RAYON_NUM_THREADS";
+
+/// Refuses a number of threads in the environment that rayon would fail on, or take for another.
+pub(crate) fn check_environment() -> Result<()> {
+    let Some(given) = env::var_os(VARIABLE) else { return Ok(()) };
+    let is_number = |given: &str| given.parse::<u16>().is_ok_and(|count| count <= MOST);
+    match given.to_str() {
+        Some(given) if given.is_empty() || is_number(given) => Ok(()),
+        _ => Err(Usage(format!(
+            "{VARIABLE} is {:?}; give a number of threads from 1 to {MOST}, 0 for all cores, or unset it",
+            given.to_string_lossy()
+        ))
+        .into()),
+    }
+}
+
+/// The threads that were asked for; 0 stands for those of the environment, else one per core.
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
-    pool.with_context(|| format!("cannot start {} threads", threads.threads))
+    pool.with_context(|| match threads.threads {
+        0 => "cannot start a thread for every core; give fewer by --threads".to_owned(),
+        count => format!("cannot start {count} threads; give fewer"),
+    })
 }
 
 /// Runs `work` on the threads that were asked for.

@@ -140,8 +140,11 @@ pub(super) struct Division {
     #[arg(long, default_value = "shapley", value_parser = str::parse::<SolutionConcept>)]
     pub(super) value: SolutionConcept,
 
-    /// How to compute it; --help lists the methods
-    #[arg(long, default_value = "auto", value_parser = methods::method, long_help = methods::help())]
+    /// How to compute it; `apportion methods` lists the methods
+    ///
+    /// A method that cannot compute the value is refused with those that can. Two names may be one estimator with the same draws; JSON says
+    /// so in `same_as`.
+    #[arg(long, default_value = "auto", value_parser = methods::method)]
     pub(super) method: Method,
 
     /// Evaluations of the game for methods that estimate: a count (2000), or a multiple of the players (10n) [default: the larger of 2048

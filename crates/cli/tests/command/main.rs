@@ -10,6 +10,7 @@ mod formats;
 mod graph;
 mod groups;
 mod inspect;
+mod itself;
 #[cfg(feature = "networks")]
 mod media;
 #[cfg(feature = "networks")]

@@ -1,0 +1,50 @@
+//! Tells the program which commit it is built of: `APPORTION_COMMIT` where that is set, else what cargo wrote into the package, else what
+//! git says of the workspace. Without any of them the command is built all the same.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// What cargo writes into a package of a repository.
+const PACKAGED: &str = ".cargo_vcs_info.json";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=APPORTION_COMMIT");
+    if let Some(commit) = given().or_else(packaged).or_else(of_repository) {
+        println!("cargo:rustc-env=APPORTION_COMMIT={commit}");
+    }
+}
+
+fn given() -> Option<String> {
+    env::var("APPORTION_COMMIT").ok().filter(|commit| is_commit(commit))
+}
+
+fn packaged() -> Option<String> {
+    let text = fs::read_to_string(PACKAGED).ok()?;
+    let commit = text.split('"').find(|part| is_commit(part))?;
+    Some(commit.to_owned())
+}
+
+/// The commit of the workspace that this crate is in; of no repository that merely holds a copy of the package.
+fn of_repository() -> Option<String> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !workspace.join(".git").exists() {
+        return None;
+    }
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").current_dir(&workspace).args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    // A line for every commit that is checked out.
+    let log = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])?;
+    if Path::new(&log).exists() {
+        println!("cargo:rerun-if-changed={log}");
+    }
+    git(&["rev-parse", "HEAD"]).filter(|commit| is_commit(commit))
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

@@ -1,0 +1,51 @@
+//! `apportion completions` and `apportion man`: what shells and manuals know of the command, made of its definition.
+
+use anyhow::Result;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::commands::Cli;
+use crate::failure::Usage;
+use crate::output::Destination;
+
+/// The name of the program, by which shells know what is completed.
+const NAME: &str = "apportion";
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The command whose page is written, such as explain [default: that of apportion itself]
+    command: Option<String>,
+}
+
+/// Writes the script that completes the command in a shell.
+pub(crate) fn completions(args: &Completions) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    Destination::Standard.write(|out| Ok(out.write_all(&script)?))
+}
+
+/// Writes a page of the manual, in roff.
+pub(crate) fn man(args: &Man) -> Result<()> {
+    let mut all = Cli::command();
+    // Names and usages of commands are those that are typed.
+    all.build();
+    let command = match &args.command {
+        None => all,
+        Some(name) => {
+            let known: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
+            let unknown = || Usage(format!("there is no command {name:?}; known are {}", known.join(", ")));
+            let found = all.find_subcommand(name).ok_or_else(unknown)?;
+            let page = format!("{NAME}-{}", found.get_name());
+            found.clone().name(page)
+        }
+    };
+    let page = clap_mangen::Man::new(command.version(env!("CARGO_PKG_VERSION")));
+    Destination::Standard.write(|out| Ok(page.render(out)?))
+}

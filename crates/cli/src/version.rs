@@ -1,0 +1,13 @@
+//! What was built: the version, the commit, and what is in it.
+
+/// Parts that can be left out when the command is built.
+const FEATURES: [(&str, bool); 2] =
+    [("columnar", cfg!(feature = "columnar")), ("networks", cfg!(feature = "networks"))];
+
+/// What `--version` says: the version, the commit, the features.
+pub(crate) fn long() -> String {
+    let features: Vec<&str> = FEATURES.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
+    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+    let commit = option_env!("APPORTION_COMMIT").unwrap_or("not known");
+    format!("{}\ncommit: {commit}\nfeatures: {features}", env!("CARGO_PKG_VERSION"))
+}
