@@ -97,17 +97,7 @@ impl Background {
     ///
     /// [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, GameError> {
-        let refuse = |problem| Err(GameError::BackgroundWeights { rows: self.len(), problem });
-        if weights.len() != self.len() {
-            return refuse(format!("{} were given", weights.len()));
-        }
-        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return refuse(format!("weight {row} is {}", weights[row]));
-        }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        if largest == 0.0 {
-            return refuse("all are zero".to_owned());
-        }
+        let largest = check_weights(weights, self.len())?;
         // By the largest first: the sum of weights near the end of the range would overflow.
         let total: f64 = weights.iter().map(|weight| weight / largest).sum();
         self.weights = weights.iter().map(|weight| weight / largest / total).collect();
@@ -147,6 +137,19 @@ impl Background {
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
+}
+
+/// The largest of the weights of `rows` rows; refuses weights that cannot be normalized.
+pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
+    let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
+    if weights.len() != rows {
+        return refuse(format!("{} were given", weights.len()));
+    }
+    if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return refuse(format!("weight {row} is {}", weights[row]));
+    }
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 { refuse("all are zero".to_owned()) } else { Ok(largest) }
 }
 
 /// Refuses a row with an infinite value; `what` names the row.

@@ -91,7 +91,7 @@ pub enum GameError {
     },
     /// No row of the data agrees with the explicand on a coalition.
     #[error(
-        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories (in the library a law of frequencies may fall back to the marginal law)"
+        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories, or a fallback: the marginal law, or the nearest rows"
     )]
     NoAgreement {
         /// The coalition asked for.
@@ -130,10 +130,10 @@ pub enum GameError {
     /// A background set without rows.
     #[error("the background has no rows; give at least one")]
     EmptyBackground,
-    /// Weights of background rows that cannot be normalized.
-    #[error("background weights must be {rows} finite numbers, none negative and not all zero; {problem}")]
+    /// Weights of the rows of a background, or of data, that cannot be normalized.
+    #[error("weights of rows must be {rows} finite numbers, none negative and not all zero; {problem}")]
     BackgroundWeights {
-        /// Rows in the background.
+        /// Rows that there are.
         rows: usize,
         /// What is wrong with them.
         problem: String,

@@ -46,7 +46,8 @@
 //! |---|---|
 //! | `ConditionalGame` | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
 //! | `ErrorsOfDraws` | the same beside copies that are off by what its draws leave to chance |
-//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | how absent features are distributed given the present ones, fitted on data: `ConditionalLaw`, `Sampling` |
+//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | how absent features are distributed given the present ones, fitted on data, weighted or not: `ConditionalLaw`, `Sampling` |
+//! | `AdaptedEmpiricalLaw`, `Fallback` | an empirical law whose bandwidth is chosen by AICc; what frequencies say where no row agrees |
 //!
 //! # Shapes
 //!
@@ -83,8 +84,8 @@ pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 #[cfg(feature = "conditional")]
 pub use conditional::{
-    ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, GaussianLaw,
-    Sampling,
+    AdaptedEmpiricalLaw, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, Fallback,
+    FrequencyLaw, GaussianLaw, Sampling,
 };
 pub use error::{BoxError, GameError, HierarchyProblem, PartitionProblem};
 pub use game::Game;

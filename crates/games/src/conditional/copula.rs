@@ -4,8 +4,9 @@ use faer::Mat;
 use statrs::function::erf::{erfc, erfc_inv};
 
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{ConditionalLaw, Sampling};
-use crate::conditional::unit_normal::{UnitNormal, check_rows, correlation, standardize};
+use crate::conditional::counted::Counted;
+use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
+use crate::conditional::unit_normal::{UnitNormal, check_enough, correlation, standardize};
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
@@ -55,13 +56,32 @@ impl CopulaLaw {
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
     /// rows, [`GameError::Parameter`] for no draws. Constant and collinear columns are legal, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_rows(rows, "a Gaussian copula")?;
-        let margins: Vec<Margin> = (0..rows.columns()).map(|j| Margin::new(rows, j)).collect();
+        check_data(rows, false)?;
+        Self::counted(&Counted::once(rows), draws, seed)
+    }
+
+    /// The law of weighted rows: ranks count a row as often as its weight says, and so do the correlations of normal scores.
+    ///
+    /// Whole weights say how often a row stands in the data; others are a proportion and are scaled to sum to the number of rows. Rows
+    /// of weight 0 are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
+        check_data(rows, false)?;
+        Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
+    }
+
+    fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
+        check_enough(data, "a Gaussian copula")?;
+        let rows = data.rows();
+        let margins: Vec<Margin> = (0..rows.columns()).map(|j| Margin::new(data, j)).collect();
         let mut scores = Mat::from_fn(rows.len(), rows.columns(), |i, j| margins[j].score(rows.row(i)[j]));
         for column in 0..rows.columns() {
-            standardize(scores.col_as_slice_mut(column));
+            standardize(scores.col_as_slice_mut(column), data.counts());
         }
-        Ok(Self { margins, normal: UnitNormal::new(correlation(&scores), draws, seed)? })
+        Ok(Self { margins, normal: UnitNormal::new(correlation(&scores, data.counts()), draws, seed)? })
     }
 
     /// The same law with draws in pairs whose normal scores mirror each other at their conditional mean, as
@@ -103,36 +123,63 @@ impl ConditionalLaw for CopulaLaw {
     }
 }
 
-/// The empirical law of one feature: its values in ascending order.
+/// The empirical law of one feature.
 #[derive(Debug, Clone)]
-struct Margin(Vec<f64>);
+struct Margin {
+    /// Its values in ascending order.
+    values: Vec<f64>,
+    /// How many there are up to each of them and with it, as often as they count.
+    ends: Vec<f64>,
+}
 
 impl Margin {
-    fn new(rows: Rows<'_>, column: usize) -> Self {
-        let mut sorted: Vec<f64> = rows.iter().map(|row| row[column]).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        Self(sorted)
+    fn new(data: &Counted, column: usize) -> Self {
+        let mut sorted: Vec<(f64, f64)> =
+            data.rows().iter().zip(data.counts()).map(|(row, &count)| (row[column], count)).collect();
+        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let up_to = |end: &mut f64, &(_, count): &(f64, f64)| {
+            *end += count;
+            Some(*end)
+        };
+        let ends = sorted.iter().scan(0.0, up_to).collect();
+        Self { values: sorted.into_iter().map(|(value, _)| value).collect(), ends }
     }
 
-    /// `F(x)`, from 1/(2N) to 1 − 1/(2N).
+    /// How many values there are before the one at `index`.
+    fn before(&self, index: usize) -> f64 {
+        if index == 0 { 0.0 } else { self.ends[index - 1] }
+    }
+
+    fn total(&self) -> f64 {
+        self.before(self.values.len())
+    }
+
+    /// Half of what the value at `index` counts, and at most half of one: F is linear between the middle of the last and the middle of
+    /// the first of two values that stand several times.
+    fn half(&self, index: usize) -> f64 {
+        ((self.ends[index] - self.before(index)) / 2.0).min(0.5)
+    }
+
+    /// `F(x)`, above 0 and below 1.
     fn probability(&self, x: f64) -> f64 {
-        let Self(sorted) = self;
-        let below = sorted.partition_point(|&value| value < x);
-        let up_to = below + sorted[below..].partition_point(|&value| value <= x);
+        let values = &self.values;
+        let below = values.partition_point(|&value| value < x);
+        let up_to = below + values[below..].partition_point(|&value| value <= x);
         // Twice the number of values below x, plus the number of those equal to x.
         let twice = if up_to > below {
-            (below + up_to) as f64
+            self.before(below) + self.before(up_to)
         } else if below == 0 {
-            1.0
-        } else if below == sorted.len() {
-            2.0 * below as f64 - 1.0
+            2.0 * self.half(0)
+        } else if below == values.len() {
+            2.0 * self.total() - 2.0 * self.half(below - 1)
         } else {
-            let (left, right) = (sorted[below - 1], sorted[below]);
+            let (left, right) = (values[below - 1], values[below]);
             // Halves, because the difference of the largest numbers overflows.
             let share = (x / 2.0 - left / 2.0) / (right / 2.0 - left / 2.0);
-            2.0 * below as f64 - 1.0 + 2.0 * share
+            let (half, next) = (self.half(below - 1), self.half(below));
+            2.0 * self.before(below) - 2.0 * half + 2.0 * (half + next) * share
         };
-        twice / (2.0 * sorted.len() as f64)
+        twice / (2.0 * self.total())
     }
 
     /// The normal score Φ⁻¹(F(x)).
@@ -142,14 +189,30 @@ impl Margin {
 
     /// `F⁻¹(Φ(z))`.
     fn value(&self, score: f64) -> f64 {
-        let Self(sorted) = self;
         let probability = erfc(-score * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
-        let last = sorted.len() - 1;
-        let place = (probability * sorted.len() as f64 - 0.5).clamp(0.0, last as f64);
-        let (index, share) = (place as usize, place.fract());
-        let (left, right) = (sorted[index], sorted[(index + 1).min(last)]);
+        // Places are counted from the middle of a first value that counts once.
+        let first = |index: usize| self.before(index) + self.half(index) - 0.5;
+        let last = |index: usize| self.ends[index] - self.half(index) - 0.5;
+        let end = self.values.len() - 1;
+        let place = (probability * self.total() - 0.5).clamp(first(0), last(end).max(first(0)));
+        let index = self.last_from(|index| first(index) <= place);
+        let (left, right) = (self.values[index], self.values[(index + 1).min(end)]);
         // Equal neighbours are their own mean to the last bit.
-        if left == right { left } else { (1.0 - share) * left + share * right }
+        if left == right || place <= last(index) {
+            return left;
+        }
+        let share = (place - last(index)) / (first(index + 1) - last(index));
+        (1.0 - share) * left + share * right
+    }
+
+    /// The last index for which `holds` does; it does for the first, and for none after one for which it does not.
+    fn last_from(&self, holds: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.values.len());
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if holds(middle) { low = middle } else { high = middle }
+        }
+        low
     }
 }
 
@@ -158,7 +221,7 @@ mod tests {
     use super::*;
 
     fn margin(values: &[f64]) -> Margin {
-        Margin::new(Rows::new(values, 1), 0)
+        Margin::new(&Counted::once(Rows::new(values, 1)), 0)
     }
 
     #[test]
@@ -184,6 +247,36 @@ mod tests {
         for x in [values[0], values[500], 0.9, 1.0, 1.7, 2.0] {
             let back = margin.value(margin.score(x));
             assert!((back - x).abs() < 1e-11, "{x}: {back}");
+        }
+    }
+
+    #[test]
+    fn a_weight_is_that_many_values() {
+        let (values, weights) = ([3.0, 1.0, 7.0, 2.0], [2.0, 1.0, 4.0, 3.0]);
+        let repeated: Vec<f64> =
+            values.iter().zip(weights).flat_map(|(&value, weight)| vec![value; weight as usize]).collect();
+        let counted = Counted::weighted(Rows::new(&values, 1), &weights).unwrap();
+        let (weighted, repeated) = (Margin::new(&counted, 0), margin(&repeated));
+        for x in (0..80).map(|x| f64::from(x) / 10.0) {
+            assert!((weighted.probability(x) - repeated.probability(x)).abs() < 1e-15, "{x}");
+        }
+        for score in (-40..40).map(|score| f64::from(score) / 10.0) {
+            assert!((weighted.value(score) - repeated.value(score)).abs() < 1e-13, "{score}");
+        }
+    }
+
+    #[test]
+    fn values_of_any_weights_are_those_of_their_scores() {
+        let values: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 40)).collect();
+        let weights: Vec<f64> = (0..40).map(|i| 0.05 + f64::from(i * i % 11)).collect();
+        let margin = Margin::new(&Counted::weighted(Rows::new(&values, 1), &weights).unwrap(), 0);
+        let mut last = 0.0;
+        for x in (0..390).map(|x| f64::from(x) / 10.0) {
+            let probability = margin.probability(x);
+            assert!(probability > last, "{x}");
+            last = probability;
+            let back = margin.value(margin.score(x));
+            assert!((back - x).abs() < 1e-7, "{x}: {back}");
         }
     }
 

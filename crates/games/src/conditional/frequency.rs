@@ -21,7 +21,7 @@ use crate::synthetic::SyntheticRows;
 /// its own: it agrees with a missing value. One coalition takes `O(M · |S|)` time.
 ///
 /// Where no row agrees with the explicand, the law says nothing, and a game that asks gets [`GameError::NoAgreement`]. A row of the
-/// table agrees with itself on every coalition; for other explicands [`fall_back_to_marginal`](Self::fall_back_to_marginal) may serve.
+/// table agrees with itself on every coalition; for other explicands a [`Fallback`] may serve.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, FrequencyLaw, Game, Rows};
@@ -41,7 +41,7 @@ pub struct FrequencyLaw {
     rows: Vec<f64>,
     columns: usize,
     probabilities: Vec<f64>,
-    marginal_otherwise: bool,
+    fallback: Fallback,
 }
 
 impl FrequencyLaw {
@@ -68,13 +68,9 @@ impl FrequencyLaw {
         Self::counted(table.as_rows(), table.weights())
     }
 
-    /// The same law, but where no row agrees with the explicand on S, absent features have their marginal law: all rows stand for S, as in
-    /// [`MarginalGame`](crate::MarginalGame).
-    ///
-    /// The game then jumps from conditional to marginal expectations between coalitions; values of features that are never seen together
-    /// with others carry that jump.
-    pub fn fall_back_to_marginal(mut self) -> Self {
-        self.marginal_otherwise = true;
+    /// The same law with another answer where no row agrees with the explicand on S; [`Fallback::Refuse`] unless it is changed.
+    pub fn with_fallback(mut self, fallback: Fallback) -> Self {
+        self.fallback = fallback;
         self
     }
 
@@ -85,7 +81,7 @@ impl FrequencyLaw {
             rows: Vec::new(),
             columns: rows.columns(),
             probabilities: Vec::new(),
-            marginal_otherwise: false,
+            fallback: Fallback::Refuse,
         };
         for (row, probability) in rows.iter().zip(probabilities) {
             let key = row.iter().map(|&value| category(value)).collect();
@@ -98,6 +94,22 @@ impl FrequencyLaw {
         }
         law
     }
+}
+
+/// What a [`FrequencyLaw`] says where no row agrees with the explicand on a coalition.
+///
+/// A game with a fallback jumps between coalitions that rows agree on and others; values of features that are never seen together with
+/// others carry that jump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Nothing: [`GameError::NoAgreement`].
+    #[default]
+    Refuse,
+    /// Absent features have their marginal law: all rows stand for the coalition, as in [`MarginalGame`](crate::MarginalGame).
+    Marginal,
+    /// The rows that agree on the most features of the coalition stand for it, each with its probability.
+    Nearest,
 }
 
 /// Bits that are the same for equal numbers, and for all missing ones.
@@ -136,17 +148,20 @@ impl ConditionalLaw for FrequencyLaw {
         let probable = || (0..data.len()).filter(|&index| self.probabilities[index] > 0.0);
         let present: Vec<(usize, u64)> =
             coalition.members().map(|member| (member, category(explicand[member]))).collect();
-        let mut chosen: Vec<usize> = probable()
-            .filter(|&index| {
-                let row = data.row(index);
-                present.iter().all(|&(member, wanted)| category(row[member]) == wanted)
-            })
-            .collect();
+        let agreements = |index: usize| {
+            let row = data.row(index);
+            present.iter().filter(|&&(member, wanted)| category(row[member]) == wanted).count()
+        };
+        let agreeing_on = |count: usize| probable().filter(|&index| agreements(index) == count).collect();
+        let mut chosen: Vec<usize> = agreeing_on(present.len());
         if chosen.is_empty() {
-            if !self.marginal_otherwise {
-                return Err(GameError::NoAgreement { coalition: coalition.to_coalition() });
-            }
-            chosen = probable().collect();
+            chosen = match self.fallback {
+                Fallback::Refuse => {
+                    return Err(GameError::NoAgreement { coalition: coalition.to_coalition() });
+                }
+                Fallback::Marginal => probable().collect(),
+                Fallback::Nearest => agreeing_on(probable().map(agreements).max().unwrap_or(0)),
+            };
         }
         let weights = chosen.iter().map(|&index| self.probabilities[index]).collect();
         Ok(Box::new(RowsOfData::new(data, explicand, coalition, chosen, weights)))

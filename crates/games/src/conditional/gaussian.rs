@@ -7,8 +7,11 @@ use faer::{Mat, Par, Spec};
 
 use crate::background::refuse_infinite;
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
-use crate::conditional::unit_normal::{DETERMINED, Standardized, UnitNormal, in_units};
+use crate::conditional::counted::Counted;
+use crate::conditional::law::{ConditionalLaw, Sampling, check_data, refuse_missing};
+use crate::conditional::unit_normal::{
+    DETERMINED, Standardized, UnitNormal, check_enough, correlation, in_units,
+};
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
@@ -65,9 +68,28 @@ impl GaussianLaw {
     /// rows, whose covariance would be degenerate by their number and not by what the features are, [`GameError::Parameter`] for no
     /// draws, [`GameError::Covariance`] if numbers are too large for a variance. Constant and collinear columns are legal, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
-        let standardized = Standardized::new(rows, "a normal law")?;
-        let normal = UnitNormal::new(standardized.correlation(), draws, seed)?;
-        Ok(Self { mean: standardized.mean, scale: standardized.scale, normal })
+        check_data(rows, false)?;
+        Self::counted(&Counted::once(rows), draws, seed)
+    }
+
+    /// The normal law with the weighted mean and the weighted covariance of `rows`.
+    ///
+    /// Whole weights say how often a row stands in the data; others are a proportion and are scaled to sum to the number of rows. Rows
+    /// of weight 0 are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
+        check_data(rows, false)?;
+        Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
+    }
+
+    fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
+        check_enough(data, "a normal law")?;
+        let Standardized { mean, scale, units } = Standardized::new(data)?;
+        let normal = UnitNormal::new(correlation(&units, data.counts()), draws, seed)?;
+        Ok(Self { mean, scale, normal })
     }
 
     /// The normal law with mean `mean` and the n × n covariance `covariance`, row-major, with `draws` rows per coalition.

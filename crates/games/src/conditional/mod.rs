@@ -19,6 +19,7 @@
 //! individual predictions when features are dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
 
 mod copula;
+mod counted;
 mod empirical;
 mod errors_of_draws;
 mod frequency;
@@ -29,9 +30,9 @@ mod rows_of_data;
 mod unit_normal;
 
 pub use copula::CopulaLaw;
-pub use empirical::EmpiricalLaw;
+pub use empirical::{AdaptedEmpiricalLaw, EmpiricalLaw};
 pub use errors_of_draws::ErrorsOfDraws;
-pub use frequency::FrequencyLaw;
+pub use frequency::{Fallback, FrequencyLaw};
 pub use game::ConditionalGame;
 pub use gaussian::GaussianLaw;
 pub use law::{ConditionalLaw, Sampling};

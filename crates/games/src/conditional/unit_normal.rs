@@ -34,9 +34,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{Sampling, check_data};
+use crate::conditional::counted::Counted;
+use crate::conditional::law::Sampling;
 use crate::error::GameError;
-use crate::model::Rows;
 use crate::stream::{Purpose, coalition_unit, stream};
 use crate::synthetic::SyntheticRows;
 
@@ -297,13 +297,13 @@ pub(super) struct Standardized {
 }
 
 impl Standardized {
-    /// Of at least n + 1 rows without missing or infinite values.
-    pub(super) fn new(rows: Rows<'_>, law: &'static str) -> Result<Self, GameError> {
-        check_rows(rows, law)?;
+    /// Of rows that [are enough](check_enough).
+    pub(super) fn new(data: &Counted) -> Result<Self, GameError> {
+        let rows = data.rows();
         let mut units = Mat::from_fn(rows.len(), rows.columns(), |i, j| rows.row(i)[j]);
         let (mut mean, mut scale) = (Vec::new(), Vec::new());
         for column in 0..rows.columns() {
-            let (centre, spread) = standardize(units.col_as_slice_mut(column));
+            let (centre, spread) = standardize(units.col_as_slice_mut(column), data.counts());
             if !(centre.is_finite() && spread.is_finite()) {
                 return Err(GameError::Covariance {
                     problem: format!(
@@ -316,11 +316,6 @@ impl Standardized {
         }
         Ok(Self { mean, scale, units })
     }
-
-    /// The correlation matrix. Constant columns are uncorrelated with all others.
-    pub(super) fn correlation(&self) -> Mat<f64> {
-        correlation(&self.units)
-    }
 }
 
 /// `(value − mean) / scale`, or 0 where there is no scale.
@@ -329,13 +324,13 @@ pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
 }
 
 /// Refuses rows that no correlation matrix can be estimated from.
-pub(super) fn check_rows(rows: Rows<'_>, law: &'static str) -> Result<(), GameError> {
-    check_data(rows, false)?;
-    if rows.len() <= rows.columns() {
+pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), GameError> {
+    let (columns, total) = (data.rows().columns(), data.total());
+    if total.round() <= columns as f64 {
         return Err(GameError::TooFewRows {
             law,
-            given: rows.len(),
-            least: rows.columns() + 1,
+            given: total.round() as usize,
+            least: columns + 1,
             hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; \
                    give more rows, or explain fewer features (in the library a normal law takes a covariance of your own)",
         });
@@ -343,28 +338,34 @@ pub(super) fn check_rows(rows: Rows<'_>, law: &'static str) -> Result<(), GameEr
     Ok(())
 }
 
-/// Replaces numbers by standard units; their mean and standard deviation, which is 0 if all are equal.
-pub(super) fn standardize(column: &mut [f64]) -> (f64, f64) {
+/// Replaces numbers, each of which counts some number of times, by standard units; their mean and standard deviation, which is 0 if all
+/// are equal.
+pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     let first = column[0];
     if column.iter().all(|&value| value == first) {
         column.fill(0.0);
         return (first, 0.0);
     }
-    let count = column.len() as f64;
-    let rough = column.iter().sum::<f64>() / count;
-    let mean = rough + column.iter().map(|value| value - rough).sum::<f64>() / count;
+    let total: f64 = counts.iter().sum();
+    let sum = |column: &[f64], term: &dyn Fn(f64) -> f64| -> f64 {
+        column.iter().zip(counts).map(|(&value, count)| count * term(value)).sum()
+    };
+    let rough = sum(column, &|value| value) / total;
+    let mean = rough + sum(column, &|value| value - rough) / total;
     let largest = column.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
-    let squares: f64 = column.iter().map(|value| ((value - mean) / largest).powi(2)).sum();
-    let scale = largest * (squares / (count - 1.0)).sqrt();
+    let squares = sum(column, &|value| ((value - mean) / largest).powi(2));
+    let scale = largest * (squares / (total - 1.0)).sqrt();
     column.iter_mut().for_each(|value| *value = (*value - mean) / scale);
     (mean, scale)
 }
 
-/// The correlations of columns in standard units. Constant columns, all zero, are uncorrelated with all others.
-pub(super) fn correlation(units: &Mat<f64>) -> Mat<f64> {
+/// The correlations of columns in standard units, whose rows count some number of times each. Constant columns, all zero, are uncorrelated
+/// with all others.
+pub(super) fn correlation(units: &Mat<f64>, counts: &[f64]) -> Mat<f64> {
     let n = units.ncols();
+    let counted = Mat::from_fn(units.nrows(), n, |i, j| counts[i] * units[(i, j)]);
     let mut product = Mat::zeros(n, n);
-    let per_row = 1.0 / (units.nrows() as f64 - 1.0);
-    matmul(product.as_mut(), Accum::Replace, units.transpose(), units, per_row, Par::Seq);
+    let per_row = 1.0 / (counts.iter().sum::<f64>() - 1.0);
+    matmul(product.as_mut(), Accum::Replace, units.transpose(), &counted, per_row, Par::Seq);
     Mat::from_fn(n, n, |i, j| if i == j { 1.0 } else { product[(i.max(j), i.min(j))] })
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
     Background, Coalition, CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw,
-    EmpiricalLaw, ErrorsOfDraws, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model, Purpose,
-    Rows, Sampling, batch_model, stream,
+    EmpiricalLaw, ErrorsOfDraws, Fallback, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model,
+    Purpose, Rows, Sampling, batch_model, stream,
 };
 use rand::RngExt;
 use rand::distr::Distribution;
@@ -697,14 +697,42 @@ fn where_no_row_agrees_frequencies_refuse_or_fall_back_to_the_marginal_law() {
     let mut out = [0.0; 4];
     let refused = game.values(&all_coalitions(2), &mut out).unwrap_err();
     assert!(matches!(&refused, GameError::NoAgreement { coalition } if coalition.to_string() == "{1} of 2"));
-    assert!(refused.to_string().contains("fall back"), "{refused}");
+    assert!(refused.to_string().contains("a fallback"), "{refused}");
 
-    let law = law.fall_back_to_marginal();
+    let law = law.with_fallback(Fallback::Marginal);
     let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
     let wanted = marginal(&curved, &explicand, &data, &all_coalitions(2));
     let got = values(&game, &all_coalitions(2));
     assert!((got[2] - wanted[2]).abs() < 1e-15);
     assert!((got[1] - wanted[1]).abs() > 0.01, "conditional where it can be");
+}
+
+#[test]
+fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
+    let mut rng = rng(101);
+    for n in [1, 2, 5, 70] {
+        let data: Vec<f64> = (0..n * 40).map(|_| f64::from(rng.random_range(0..3))).collect();
+        let weights: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).collect();
+        let table = Background::rows(data.clone(), n).unwrap().with_weights(&weights).unwrap();
+        let law = FrequencyLaw::of_table(&table).with_fallback(Fallback::Nearest);
+        // The last value is in no row.
+        let explicand: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(0..4))).collect();
+        let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+        let mut batch = Coalitions::new(n);
+        batch.push_empty();
+        (0..20).for_each(|_| batch.push(random_coalition(&mut rng, n).view()));
+        for (coalition, value) in batch.iter().zip(values(&game, &batch)) {
+            let agreements = |row: &[f64]| coalition.members().filter(|&j| row[j] == explicand[j]).count();
+            let probable = || data.chunks(n).zip(&weights).filter(|&(_, &weight)| weight > 0.0);
+            let most = probable().map(|(row, _)| agreements(row)).max().unwrap();
+            let (mut above, mut below) = (0.0, 0.0);
+            for (row, weight) in probable().filter(|(row, _)| agreements(row) == most) {
+                above += weight * curved(&joined(&explicand, row, coalition));
+                below += weight;
+            }
+            assert_close(&[value], &[above / below], 1e-12, &coalition.to_string());
+        }
+    }
 }
 
 // ---- Independence ----

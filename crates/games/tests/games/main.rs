@@ -6,6 +6,10 @@ mod adapters;
 mod common;
 #[cfg(feature = "conditional")]
 mod conditional;
+#[cfg(feature = "conditional")]
+mod empirical;
 mod marginal;
 mod scenarios;
 mod textbook;
+#[cfg(feature = "conditional")]
+mod weighted_data;

@@ -1,0 +1,109 @@
+//! Rows of the data, and how often each of them counts.
+
+use crate::background::check_weights;
+use crate::error::GameError;
+use crate::model::Rows;
+
+/// Rows that count some number of times each, more than zero.
+///
+/// Whole numbers are multiplicities: a row of weight 3 is a row that stands three times in the data. Other weights are a proportion; they
+/// are scaled so that their sum is the number of rows, which is what a covariance or a rank takes for the size of the sample.
+#[derive(Debug, Clone)]
+pub(super) struct Counted {
+    rows: Vec<f64>,
+    columns: usize,
+    counts: Vec<f64>,
+}
+
+impl Counted {
+    /// Each row once.
+    pub(super) fn once(rows: Rows<'_>) -> Self {
+        Self { rows: rows.values().to_vec(), columns: rows.columns(), counts: vec![1.0; rows.len()] }
+    }
+
+    /// The rows whose weight is not zero.
+    pub(super) fn weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
+        let largest = check_weights(weights, rows.len())?;
+        let are_whole = largest < MOST_TIMES && weights.iter().all(|weight| weight.fract() == 0.0);
+        let per_share = if are_whole {
+            1.0
+        } else {
+            // By the largest first: the sum of weights near the end of the range would overflow.
+            let mut shares: Vec<f64> = weights.iter().map(|weight| weight / largest).collect();
+            shares.retain(|&share| share > 0.0);
+            shares.sort_by(f64::total_cmp);
+            shares.len() as f64 / shares.iter().sum::<f64>()
+        };
+        let mut counted = Self { rows: Vec::new(), columns: rows.columns(), counts: Vec::new() };
+        for (row, &weight) in rows.iter().zip(weights) {
+            let count = if are_whole { weight } else { weight / largest * per_share };
+            if count > 0.0 {
+                counted.rows.extend_from_slice(row);
+                counted.counts.push(count);
+            }
+        }
+        Ok(counted)
+    }
+
+    /// In ascending order of their values, so that nothing depends on the order in which they were given.
+    pub(super) fn sorted(&self) -> Self {
+        let (rows, mut order) = (self.rows(), (0..self.counts.len()).collect::<Vec<_>>());
+        let compare = |a: &f64, b: &f64| a.total_cmp(b);
+        order.sort_by(|&a, &b| {
+            let by_value = rows.row(a).iter().zip(rows.row(b)).map(|(a, b)| compare(a, b));
+            by_value
+                .fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+                .then_with(|| compare(&self.counts[a], &self.counts[b]))
+        });
+        Self {
+            rows: order.iter().flat_map(|&row| rows.row(row)).copied().collect(),
+            columns: self.columns,
+            counts: order.iter().map(|&row| self.counts[row]).collect(),
+        }
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows::new(&self.rows, self.columns)
+    }
+
+    /// How often each row counts.
+    pub(super) fn counts(&self) -> &[f64] {
+        &self.counts
+    }
+
+    /// How many rows there are, each as often as it counts.
+    pub(super) fn total(&self) -> f64 {
+        self.counts.iter().sum()
+    }
+}
+
+/// A sum of whole numbers below this is exact for as many rows as fit in memory.
+const MOST_TIMES: f64 = (1u64 << 40) as f64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_weights_are_multiplicities_and_others_sum_to_the_rows_that_count() {
+        let rows = [1.0, 2.0, 3.0, 4.0];
+        let counts = |weights: &[f64]| Counted::weighted(Rows::new(&rows, 1), weights).unwrap();
+        assert_eq!(counts(&[3.0, 0.0, 1.0, 2.0]).counts(), [3.0, 1.0, 2.0]);
+        assert_eq!(counts(&[3.0, 0.0, 1.0, 2.0]).rows().values(), [1.0, 3.0, 4.0]);
+        assert_eq!(counts(&[0.5, 0.0, 0.25, 0.25]).counts(), [1.5, 0.75, 0.75]);
+        assert_eq!(counts(&[1e308; 4]).counts(), [1.0; 4]);
+        for refused in [&[1.0; 3][..], &[0.0; 4], &[-1.0, 1.0, 1.0, 1.0], &[f64::NAN, 1.0, 1.0, 1.0]] {
+            assert!(Counted::weighted(Rows::new(&rows, 1), refused).is_err());
+        }
+    }
+
+    #[test]
+    fn sorted_rows_forget_the_order() {
+        let (a, b) = ([2.0, 1.0, 0.0, 5.0, 2.0, 0.0], [2.0, 0.0, 2.0, 1.0, 0.0, 5.0]);
+        let sorted =
+            |rows: &[f64], weights: &[f64]| Counted::weighted(Rows::new(rows, 2), weights).unwrap().sorted();
+        let (a, b) = (sorted(&a, &[1.0, 2.0, 3.0]), sorted(&b, &[3.0, 1.0, 2.0]));
+        assert_eq!((a.rows().values(), a.counts()), (b.rows().values(), b.counts()));
+        assert_eq!(a.rows().row(0), [0.0, 5.0]);
+    }
+}

@@ -1,0 +1,255 @@
+//! The bandwidth that predicts best, by the corrected criterion of Akaike.
+//!
+//! # Source
+//!
+//! Hurvich, Simonoff and Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike information criterion*,
+//! 1998; for empirical laws Aas, Jullum and Løland, 2021, section 3.3.
+
+use super::law::EmpiricalLaw;
+use crate::coalition::CoalitionView;
+use crate::conditional::law::{ConditionalLaw, Sampling};
+use crate::error::GameError;
+use crate::model::{Model, Rows};
+use crate::shared::Shared;
+use crate::synthetic::SyntheticRows;
+
+/// Rows whose pairwise distances are held for a coalition: 32 MB for each thread.
+const MOST_ROWS: usize = 2000;
+
+/// The least bandwidth that is tried, as a power of ten.
+const LEAST: i32 = -2;
+
+/// Bandwidths that are tried first: five in each power of ten, up to 100.
+const TRIED: usize = 21;
+
+/// The relative width at which the search for the best bandwidth ends.
+const NARROW: f64 = 1e-7;
+
+/// An empirical law with the bandwidth that suits the model, for each explicand and coalition the one of least AICc.
+///
+/// For a coalition S, the predictions `y_r = f(x_S, r_S̄)` of all N rows r are smoothed over the features present: `ŷ = H y` with
+/// `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, the kernel of the law between two rows. The bandwidth is the one that minimizes
+///
+/// ```text
+/// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)
+/// ```
+///
+/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among σ from 0.01 to 100 with tr(H) + 2 < N: the best of a coarse grid,
+/// then golden sections about it. Where no absent feature matters to the model, the law's own bandwidth stays.
+///
+/// That is `AICc_full` of the R package shapr, which searches the nearest minimum from 0.1 on and stops after 20 steps.
+/// (Its `AICc_each_k` shares a bandwidth among the coalitions of a size that happen to be computed together.)
+///
+/// A coalition takes N predictions beside those of its value, and some 50 N² steps. For at most 2000 rows.
+///
+/// ```
+/// use apportion_games::{Coalitions, ConditionalGame, EmpiricalLaw, Game, Rows};
+///
+/// let data: Vec<f64> = (-50..=50).flat_map(|i| [f64::from(i) / 10.0, f64::from(i * i) / 100.0]).collect();
+/// let model = |row: &[f64]| row[1];
+/// let law = EmpiricalLaw::fit(Rows::new(&data, 2))?.with_bandwidths_by_aicc(&model)?;
+/// let game = ConditionalGame::new(&model, &[-3.0, 9.0], &law)?;
+/// let mut value = [0.0];
+/// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
+/// // The second feature follows from the first, so the narrowest kernel is the best.
+/// assert!((value[0] - 9.0).abs() < 0.01);
+/// # Ok::<(), apportion_games::GameError>(())
+/// ```
+pub struct AdaptedEmpiricalLaw<'a> {
+    law: EmpiricalLaw,
+    model: Shared<'a, dyn Model + 'a>,
+}
+
+impl EmpiricalLaw {
+    /// The same law, whose bandwidth is chosen for each explicand and coalition by what it takes to predict `model`.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Parameter`] for more than 2000 rows, [`GameError::TooFewRows`] for fewer than 4, [`GameError::Width`] if the model has
+    /// another number of features.
+    pub fn with_bandwidths_by_aicc<'a>(
+        self,
+        model: impl Into<Shared<'a, dyn Model + 'a>>,
+    ) -> Result<AdaptedEmpiricalLaw<'a>, GameError> {
+        let (model, rows) = (model.into(), self.data.rows());
+        if let Some(wanted) = model.features().filter(|&features| features != rows.columns()) {
+            let what = "a row of the empirical law".to_owned();
+            return Err(GameError::Width { what, given: rows.columns(), wanted });
+        }
+        if rows.len() > MOST_ROWS {
+            let what = format!(
+                "a bandwidth by AICc compares all pairs of rows, so that it takes at most {MOST_ROWS} rows, not {}; give fewer, or a bandwidth",
+                rows.len()
+            );
+            return Err(GameError::Parameter { what });
+        }
+        let total = self.data.total().round() as usize;
+        if total < 4 {
+            return Err(GameError::TooFewRows {
+                law: "a bandwidth by AICc",
+                given: total,
+                least: 4,
+                hint: "give more rows, or a bandwidth",
+            });
+        }
+        Ok(AdaptedEmpiricalLaw { law: self, model })
+    }
+}
+
+impl AdaptedEmpiricalLaw<'_> {
+    /// The bandwidth of a coalition that is neither empty nor all.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Model`] or [`GameError::NotFinite`] where the model fails.
+    pub fn bandwidth(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Result<f64, GameError> {
+        let present: Vec<usize> = coalition.members().collect();
+        let outputs = self.responses(explicand, &present, coalition)?;
+        if outputs.is_empty() {
+            return Ok(self.law.bandwidth);
+        }
+        let smoother = Smoother {
+            distances: self.law.distances_of_pairs(&present),
+            counts: self.law.data.counts(),
+            total: self.law.data.total(),
+            outputs,
+        };
+        Ok(smoother.best_bandwidth())
+    }
+
+    /// The predictions of each output that varies, about their mean and in units of their largest; by row of the data.
+    fn responses(
+        &self,
+        explicand: &[f64],
+        present: &[usize],
+        coalition: CoalitionView<'_>,
+    ) -> Result<Vec<Vec<f64>>, GameError> {
+        let mut rows = self.law.data.rows().values().to_vec();
+        for row in rows.chunks_exact_mut(explicand.len()) {
+            present.iter().for_each(|&feature| row[feature] = explicand[feature]);
+        }
+        let rows = Rows::new(&rows, explicand.len());
+        let k = self.model.outputs();
+        let mut predictions = vec![f64::NAN; rows.len() * k];
+        self.model
+            .predict(rows, &mut predictions)
+            .map_err(|source| GameError::from_model(source, coalition))?;
+        if let Some(at) = predictions.iter().position(|prediction| !prediction.is_finite()) {
+            let coalition = coalition.to_coalition();
+            return Err(GameError::NotFinite { coalition, output: at % k, value: predictions[at] });
+        }
+        let outputs = (0..k).filter_map(|output| {
+            let mut values: Vec<f64> = predictions.iter().skip(output).step_by(k).copied().collect();
+            let size = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+            let first = values[0];
+            values.iter_mut().for_each(|value| *value = *value / 2.0 - first / 2.0);
+            let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+            values.iter_mut().for_each(|value| *value /= largest);
+            // What is left of a constant is rounding.
+            (largest > 1e-13 * size).then_some(values)
+        });
+        Ok(outputs.collect())
+    }
+}
+
+impl std::fmt::Debug for AdaptedEmpiricalLaw<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdaptedEmpiricalLaw").field("law", &self.law).finish_non_exhaustive()
+    }
+}
+
+impl ConditionalLaw for AdaptedEmpiricalLaw<'_> {
+    fn columns(&self) -> usize {
+        self.law.columns()
+    }
+
+    fn draws(&self) -> usize {
+        self.law.draws()
+    }
+
+    fn sampling(&self) -> Sampling {
+        self.law.sampling()
+    }
+
+    fn given<'a>(
+        &'a self,
+        explicand: &'a [f64],
+        coalition: CoalitionView<'_>,
+    ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
+        let bandwidth = match coalition.size() {
+            0 => self.law.bandwidth,
+            _ => self.bandwidth(explicand, coalition)?,
+        };
+        Ok(self.law.given_with(bandwidth, explicand, coalition))
+    }
+}
+
+/// What the criterion is computed from.
+struct Smoother<'a> {
+    /// Scaled squared distances of rows r and s < r, one r after the other.
+    distances: Vec<f64>,
+    counts: &'a [f64],
+    total: f64,
+    outputs: Vec<Vec<f64>>,
+}
+
+impl Smoother<'_> {
+    /// AICc(σ); infinite where the smoother has as many parameters as rows.
+    fn criterion(&self, bandwidth: f64) -> f64 {
+        let (rows, k) = (self.counts.len(), self.outputs.len());
+        // Of each row r: Σ_s c_s w(r, s), and Σ_s c_s w(r, s) y_s for each output.
+        let mut sums: Vec<f64> = self.counts.to_vec();
+        let mut fits: Vec<f64> =
+            (0..rows * k).map(|at| self.counts[at / k] * self.outputs[at % k][at / k]).collect();
+        let per_distance = -0.5 / (bandwidth * bandwidth);
+        let mut distances = self.distances.iter();
+        for r in 0..rows {
+            for (s, distance) in (0..r).zip(distances.by_ref()) {
+                let weight = (distance * per_distance).exp();
+                let (of_r, of_s) = (weight * self.counts[r], weight * self.counts[s]);
+                sums[r] += of_s;
+                sums[s] += of_r;
+                for (output, values) in self.outputs.iter().enumerate() {
+                    fits[r * k + output] += of_s * values[s];
+                    fits[s * k + output] += of_r * values[r];
+                }
+            }
+        }
+        let trace: f64 = self.counts.iter().zip(&sums).map(|(count, sum)| count / sum).sum();
+        let freedom = 1.0 - (trace + 2.0) / self.total;
+        if freedom <= 0.0 {
+            return f64::INFINITY;
+        }
+        let penalty = (1.0 + trace / self.total) / freedom;
+        let of_output = |(output, values): (usize, &Vec<f64>)| {
+            let square = |r: usize| self.counts[r] * (values[r] - fits[r * k + output] / sums[r]).powi(2);
+            let squares: f64 = (0..rows).map(square).sum();
+            (squares / self.total).max(f64::MIN_POSITIVE).ln() + penalty
+        };
+        self.outputs.iter().enumerate().map(of_output).sum()
+    }
+
+    /// The σ of least AICc.
+    fn best_bandwidth(&self) -> f64 {
+        let tried = |index: usize| 10f64.powf(f64::from(LEAST) + index as f64 / 5.0);
+        let best =
+            (0..TRIED).map(|index| (self.criterion(tried(index)), index)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let index = best.map_or(0, |(_, index)| index);
+        let ratio = (5f64.sqrt() - 1.0) / 2.0;
+        let (mut low, mut high) = (tried(index.saturating_sub(1)), tried((index + 1).min(TRIED - 1)));
+        let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+        let (mut at_left, mut at_right) = (self.criterion(left), self.criterion(right));
+        while high - low > NARROW * high {
+            if at_left <= at_right {
+                (high, right, at_right) = (right, left, at_left);
+                left = high - ratio * (high - low);
+                at_left = self.criterion(left);
+            } else {
+                (low, left, at_left) = (left, right, at_right);
+                right = low + ratio * (high - low);
+                at_right = self.criterion(right);
+            }
+        }
+        low.midpoint(high)
+    }
+}
