@@ -64,7 +64,7 @@
 //! ```
 
 use apportion_estimators::{ErrorLaw, Explanation};
-use apportion_games::{ConditionalLaw, ErrorsOfDraws, Game, Sampling};
+use apportion_games::{ErrorsOfDraws, Game, Sampling};
 
 use crate::error::ExplainError;
 use crate::source::Conditional;
@@ -72,11 +72,11 @@ use crate::source::Conditional;
 /// Pairs of copies of the game: they tell a variance within 18 %.
 const PAIRS: usize = 64;
 
-/// The draws of a coalition that are independent of each other; none where the law leaves nothing to its draws.
-pub(crate) fn independent_draws(law: &dyn ConditionalLaw) -> Option<usize> {
-    match law.sampling() {
-        Sampling::Independent => Some(law.draws()),
-        Sampling::Antithetic => Some(law.draws() / 2),
+/// The draws of a coalition that are independent of each other; none where the game leaves nothing to its draws.
+pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
+    match game.sampling() {
+        Sampling::Independent => Some(game.law().draws()),
+        Sampling::Antithetic => Some(game.law().draws() / 2),
         _ => None,
     }
 }

@@ -71,6 +71,16 @@ pub enum GameError {
         /// Its column.
         column: usize,
     },
+    /// A missing value in a row for a model that takes none.
+    #[error(
+        "{what} has no value in column {column}, and the model says nothing of rows without it: fill it in or leave the row out"
+    )]
+    MissingInput {
+        /// Which row.
+        what: String,
+        /// Its column.
+        column: usize,
+    },
     /// Too few rows of data to fit a law.
     #[error("{law} takes at least {least} rows of data, {given} were given; {hint}")]
     TooFewRows {

@@ -141,6 +141,14 @@ pub trait Model: Send + Sync {
         64
     }
 
+    /// Whether outputs are affine functions of the features, of rows without missing values, up to rounding: the mean of predictions is
+    /// then the prediction of the mean.
+    ///
+    /// Conditional games whose law [knows its means](crate::ConditionalLaw::mean) ask for it, and need no draws then.
+    fn is_affine(&self) -> bool {
+        false
+    }
+
     /// This model about one row, where rows that differ from it in few features cost it less than others; none where they do not.
     ///
     /// Games of one baseline ask for it, and take it for small coalitions. Making it may cost as much as a few predictions.

@@ -42,6 +42,21 @@ pub trait SyntheticRows: Sync {
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>);
 }
 
+/// A single row.
+#[cfg(feature = "conditional")]
+pub(crate) struct OneRow(pub(crate) Vec<f64>);
+
+#[cfg(feature = "conditional")]
+impl SyntheticRows for OneRow {
+    fn weights(&self) -> &[f64] {
+        &[1.0]
+    }
+
+    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
+        range.for_each(|_| rows.extend_from_slice(&self.0));
+    }
+}
+
 impl<R: SyntheticRows + ?Sized> SyntheticRows for Box<R> {
     fn weights(&self) -> &[f64] {
         (**self).weights()

@@ -48,6 +48,7 @@ const LEAST_TIMES: usize = 10;
 impl<'a> Explainer<'a> {
     /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
     ///
+    /// Of a model that is [affine](Model::is_affine) a law that [knows its means](ConditionalLaw::mean), as a normal one does, draws nothing.
     /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
     /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
@@ -70,7 +71,7 @@ impl Explainer<'_> {
         let game = ConditionalGame::new(model, explicand, law)?;
         self.asked.results(game.players())?;
         match self.asked.extent(game.players()) {
-            Extent::Until(until) if independent_draws(law).is_some() => {
+            Extent::Until(until) if independent_draws(&game).is_some() => {
                 self.explain_with_more_draws(model, law, explicand, &until, followed)
             }
             extent => {
@@ -153,7 +154,7 @@ impl Explainer<'_> {
                     }
                 }
                 // A single draw says nothing of its error, two do.
-                None if independent_draws(now) == Some(1) => {
+                None if independent_draws(&game) == Some(1) => {
                     doublings(affordable).next().map(|more| (more, 1.0))
                 }
                 None => None,
@@ -180,7 +181,7 @@ impl Explainer<'_> {
         followed: Option<&Followed<'_>>,
     ) -> Result<(Explanation, Option<ErrorOfDraws>), ExplainError> {
         let mut explanation = self.asked.explain_all(game, extent, followed)?;
-        let Some(independent) = independent_draws(game.law()) else { return Ok((explanation, None)) };
+        let Some(independent) = independent_draws(game) else { return Ok((explanation, None)) };
         explanation.diagnostics.draws = Some(game.law().draws());
         // The coalitions that the explanation rests on.
         let extent = match explanation.certificate.as_ref().and_then(|certificate| certificate.looks.last()) {

@@ -1,15 +1,13 @@
 //! The conditional game of one explicand.
 
-use std::ops::Range;
-
 use crate::background::refuse_infinite;
-use crate::coalition::CoalitionView;
+use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
 use crate::error::GameError;
 use crate::game::Game;
 use crate::model::Model;
-use crate::synthetic::{Averaged, SyntheticRows, pairwise, weigh};
+use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 
 /// The game of one explicand under a law of the features: the players are the features.
 ///
@@ -19,6 +17,9 @@ use crate::synthetic::{Averaged, SyntheticRows, pairwise, weigh};
 ///
 /// The expected prediction given that the features in S are those of the explicand x (v^CE of Kotsiopoulos et al., 2023), as the weighted
 /// mean over the M rows that the law gives for S. v(N) = f(x) exactly; v(∅) is the mean without conditions.
+///
+/// Of an [affine](Model::is_affine) model `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`: where the law [knows its means](ConditionalLaw::mean), as
+/// normal laws do, these are the only rows, and nothing is drawn.
 ///
 /// One coalition takes up to M predictions of the model, N a single one, and what the law needs to condition on S. Where the law draws
 /// at random and all weights are alike, draw d is scenario d; elsewhere the weights depend on the coalition, and there is one scenario.
@@ -48,6 +49,8 @@ pub struct ConditionalGame<'a, M: ?Sized, L: ?Sized> {
     model: Averaged<'a, M>,
     explicand: Vec<f64>,
     law: &'a L,
+    /// Whether the mean of a row is all that counts, and is known.
+    by_means: bool,
 }
 
 impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L> {
@@ -59,6 +62,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// explicand has a missing value and the law has no place for it, [`GameError::InfiniteInput`] if it has an infinite one,
     /// [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
+        let is_affine = model.is_affine();
         let model = Averaged::new(model, law.columns(), "a row of the conditional law")?;
         if explicand.len() != law.columns() {
             return Err(GameError::Width {
@@ -72,7 +76,8 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
         if !law.takes_missing_values() {
             refuse_missing(explicand, what)?;
         }
-        Ok(Self { model, explicand: explicand.to_vec(), law })
+        let by_means = is_affine && law.mean(explicand, Coalition::empty(explicand.len()).view()).is_some();
+        Ok(Self { model, explicand: explicand.to_vec(), law, by_means })
     }
 
     /// The row that is explained.
@@ -83,6 +88,17 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// The law of the features.
     pub fn law(&self) -> &'a L {
         self.law
+    }
+
+    /// How the rows of this game stand for the law: as the law says, or exactly, where the model is [affine](Model::is_affine) and the law
+    /// [knows its means](ConditionalLaw::mean).
+    pub fn sampling(&self) -> Sampling {
+        if self.by_means { Sampling::Exact } else { self.law.sampling() }
+    }
+
+    /// Rows for each coalition.
+    fn draws(&self) -> usize {
+        if self.by_means { 1 } else { self.law.draws() }
     }
 
     /// Writes the standard error of v(S_j) to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major, in the units
@@ -111,7 +127,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     pub fn standard_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
         assert_eq!(out.len(), batch.len() * k, "room for one error per coalition and output");
-        if self.law.sampling() == Sampling::Exact {
+        if self.sampling() == Sampling::Exact {
             assert_eq!(batch.players(), self.players(), "coalitions of another game");
             out.fill(0.0);
             return Ok(());
@@ -146,7 +162,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
                     continue;
                 }
                 let of_output = predictions.iter().skip(output).step_by(k).copied();
-                *error = if self.law.sampling() == Sampling::Antithetic {
+                *error = if self.sampling() == Sampling::Antithetic {
                     let all: Vec<f64> = of_output.collect();
                     let pairs: Vec<f64> = all.chunks(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0).collect();
                     error_of_mean(&pairs, &vec![1.0 / pairs.len() as f64; pairs.len()])
@@ -162,9 +178,13 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
 
     fn rows_of(&self, coalition: CoalitionView<'_>) -> Result<Box<dyn SyntheticRows + '_>, GameError> {
         if coalition.size() == self.explicand.len() {
-            return Ok(Box::new(AllPresent(&self.explicand)));
+            return Ok(Box::new(OneRow(self.explicand.clone())));
         }
-        self.law.given(&self.explicand, coalition)
+        let mean = if self.by_means { self.law.mean(&self.explicand, coalition) } else { None };
+        match mean {
+            Some(mean) => Ok(Box::new(OneRow(mean))),
+            None => self.law.given(&self.explicand, coalition),
+        }
     }
 }
 
@@ -188,7 +208,7 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
     }
 
     fn rows_per_coalition(&self) -> usize {
-        self.law.draws()
+        self.draws()
     }
 
     fn parallel(&self) -> bool {
@@ -196,8 +216,8 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
     }
 
     fn scenarios(&self) -> usize {
-        match self.law.sampling() {
-            Sampling::Independent | Sampling::Antithetic => self.law.draws(),
+        match self.sampling() {
+            Sampling::Independent | Sampling::Antithetic => self.draws(),
             Sampling::Weighted | Sampling::Exact => 1,
         }
     }
@@ -208,7 +228,7 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        match self.law.sampling() {
+        match self.sampling() {
             Sampling::Independent | Sampling::Antithetic => {
                 self.model.values_in_scenarios(batch, scenarios, |coalition| self.rows_of(coalition), out)
             }
@@ -220,22 +240,7 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.model.values(batch, self.law.draws(), |coalition| self.rows_of(coalition), out)
-    }
-}
-
-/// The explicand itself.
-struct AllPresent<'a>(&'a [f64]);
-
-impl SyntheticRows for AllPresent<'_> {
-    fn weights(&self) -> &[f64] {
-        &[1.0]
-    }
-
-    fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
-        for _ in range {
-            rows.extend_from_slice(self.0);
-        }
+        self.model.values(batch, self.draws(), |coalition| self.rows_of(coalition), out)
     }
 }
 

@@ -28,6 +28,9 @@ const ASYMMETRY: f64 = 1e-9;
 /// (Aas, Jullum and Løland, 2021, section 3.1.) M independent draws per coalition, which every explicand shares; a draw is a function of
 /// the seed, the coalition and its number.
 ///
+/// Of a model whose outputs are [affine](crate::Model::is_affine) the conditional mean is all that counts: no rows are drawn for it, and its
+/// values are exact.
+///
 /// A coalition takes `O(n³)` for a Cholesky factorization and `O(M n²)` for its draws: with M = 500, 0.06 ms at n = 10, 0.5 ms at
 /// n = 50 and 1.2 ms at n = 100 (the example `conditional_timing`, on one core of an AMD EPYC of the Zen 5 class). Nothing is kept between coalitions.
 ///
@@ -204,6 +207,16 @@ impl ConditionalLaw for GaussianLaw {
 
     fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
         Some(Box::new(Self { normal: self.normal.with_draws(draws).ok()?, ..self.clone() }))
+    }
+
+    fn mean(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Option<Vec<f64>> {
+        let Self { mean, scale, normal } = self;
+        let absent = normal.absent(coalition, |j| in_units(explicand[j], mean[j], scale[j]));
+        let mut row = explicand.to_vec();
+        for (&feature, unit) in absent.features.iter().zip(&absent.mean) {
+            row[feature] = mean[feature] + scale[feature] * unit;
+        }
+        Some(row)
     }
 
     fn given<'a>(

@@ -94,6 +94,15 @@ pub trait ConditionalLaw: Send + Sync {
         None
     }
 
+    /// The mean `E[X | X_S = x_S]`: a row that has the explicand's values in `coalition`. All that a model needs whose outputs are
+    /// [affine](crate::Model::is_affine).
+    ///
+    /// None where means are not known without draws, of any coalition. `explicand` is as for [`given`](Self::given).
+    fn mean(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Option<Vec<f64>> {
+        let _ = (explicand, coalition);
+        None
+    }
+
     /// The rows that stand for X given `X_S = x_S`: present features are the explicand's. Not asked for the grand coalition.
     ///
     /// `explicand` has [`columns`](Self::columns) values, none infinite.

@@ -115,19 +115,35 @@ impl UnitNormal {
         unit: impl Fn(usize) -> f64,
         value: V,
     ) -> Drawn<'a, V> {
-        let absent: Vec<usize> = coalition.complement().view().members().collect();
-        let order: Vec<usize> = coalition.members().chain(absent.iter().copied()).collect();
+        let Absent { features, mean, lower } = self.absent(coalition, unit);
+        let stream = stream(self.seed, Purpose::Conditional, coalition_unit(coalition));
+        Drawn { law: self, explicand, absent: features, mean, lower, stream, value }
+    }
+
+    /// What is left of the law when `coalition` is present.
+    pub(super) fn absent(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Absent {
+        let features: Vec<usize> = coalition.complement().view().members().collect();
+        let order: Vec<usize> = coalition.members().chain(features.iter().copied()).collect();
         let present = coalition.size();
         let lower = factor(&self.correlation, &order);
         let mut scores: Vec<f64> = order[..present].iter().map(|&feature| unit(feature)).collect();
         solve(&lower, &mut scores);
-        let mut mean = vec![0.0; absent.len()];
+        let mut mean = vec![0.0; features.len()];
         for (column, score) in scores.iter().enumerate() {
             add_multiple(&mut mean, *score, &lower.col_as_slice(column)[present..]);
         }
-        let stream = stream(self.seed, Purpose::Conditional, coalition_unit(coalition));
-        Drawn { law: self, explicand, absent, mean, lower, stream, value }
+        Absent { features, mean, lower }
     }
+}
+
+/// The law of the absent features given the present ones.
+pub(super) struct Absent {
+    /// The features absent, ascending.
+    pub(super) features: Vec<usize>,
+    /// Their conditional mean, in standard units.
+    pub(super) mean: Vec<f64>,
+    /// The factor of the whole matrix; the last block is that of the absent features.
+    lower: Mat<f64>,
 }
 
 /// Draws of absent features given present ones.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
-    Background, Coalition, CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw,
+    Background, BoxError, Coalition, CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw,
     EmpiricalLaw, ErrorsOfDraws, Fallback, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model,
     Purpose, Rows, Sampling, batch_model, stream,
 };
@@ -254,6 +254,81 @@ fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others
     let errors: Vec<f64> = errors.iter().zip(others).map(|(one, other)| one.hypot(other)).collect();
     assert_within_errors(&got, &wanted, &errors, "curved");
     assert_eq!((law.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
+}
+
+/// Several linear functions, which say that they are linear, and count the rows that they are asked for.
+struct Affine {
+    beta: Vec<Vec<f64>>,
+    rows: AtomicUsize,
+}
+
+impl Model for Affine {
+    fn outputs(&self) -> usize {
+        self.beta.len()
+    }
+
+    fn is_affine(&self) -> bool {
+        true
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        self.rows.fetch_add(rows.len(), Ordering::Relaxed);
+        let outputs = rows.iter().flat_map(|row| self.beta.iter().map(|beta| 0.7 + dot(row, beta)));
+        out.iter_mut().zip(outputs).for_each(|(out, output)| *out = output);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
+    for n in [1, 2, 5, 8] {
+        let case = LinearCase::new(n, 30 + n as u64);
+        let batch = all_coalitions(n);
+        let opposite: Vec<f64> = case.beta.iter().map(|beta| -2.0 * beta).collect();
+        let model = Affine { beta: vec![case.beta.clone(), opposite], rows: AtomicUsize::new(0) };
+        let law = case.law(500, 1);
+        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+        assert_eq!((game.sampling(), game.scenarios(), game.rows_per_coalition()), (Sampling::Exact, 1, 1));
+        let got = values(&game, &batch);
+        assert_eq!(model.rows.load(Ordering::Relaxed), batch.len());
+        let wanted: Vec<f64> =
+            case.truth(&batch).into_iter().flat_map(|value| [value, 0.7 - 2.0 * (value - 0.7)]).collect();
+        assert_close(&got, &wanted, 1e-12, &format!("{n} features"));
+        assert!(errors(&game, &batch).iter().all(|&error| error == 0.0));
+        assert_eq!(one_by_one(&game, &batch), got);
+    }
+}
+
+/// Constant features, and those that others determine; mirrored draws have the same mean.
+#[test]
+fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
+    let rows = degenerate_rows(40);
+    let n = 5;
+    let law = GaussianLaw::fit(Rows::new(&rows, n), 2, 3).unwrap();
+    let mirrored = law.clone().antithetic().unwrap();
+    let batch = all_coalitions(n);
+    for unit in 0..4 {
+        let mut rng = rng(60 + unit);
+        let (beta, explicand) = (normals(&mut rng, n), normals(&mut rng, n));
+        let drawn = |row: &[f64]| 0.7 + dot(row, &beta);
+        let model = Affine { beta: vec![beta.clone()], rows: AtomicUsize::new(0) };
+        let game = ConditionalGame::new(&model, &explicand, &law).unwrap();
+        let (wanted, _) = played(&drawn, &explicand, &mirrored, &batch);
+        assert_close(&values(&game, &batch), &wanted, 1e-11, "degenerate");
+    }
+}
+
+#[test]
+fn laws_without_means_draw_for_affine_models_too() {
+    let case = LinearCase::new(3, 70);
+    let model = Affine { beta: vec![case.beta.clone()], rows: AtomicUsize::new(0) };
+    let rows = normals(&mut rng(71), 3 * 20);
+    let law = CopulaLaw::fit(Rows::new(&rows, 3), 50, 1).unwrap();
+    let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+    assert_eq!((game.sampling(), game.rows_per_coalition()), (Sampling::Independent, 50));
+    let plain = |row: &[f64]| 0.7 + dot(row, &case.beta);
+    let batch = all_coalitions(3);
+    assert_eq!(values(&game, &batch), played(&plain, &case.explicand, &law, &batch).0);
 }
 
 #[test]
