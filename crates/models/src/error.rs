@@ -61,9 +61,9 @@ pub enum ModelError {
         /// What was found.
         problem: String,
     },
-    /// An ONNX file of another kind of model, a neural network for example.
-    #[error("this ONNX file holds no tree ensemble: its operators are {operators}")]
-    NoTrees {
+    /// A sound ONNX file of another kind of model, a neural network for example. A runtime may know its operators.
+    #[error("this ONNX file holds no tree ensemble and no linear model: its operators are {operators}")]
+    OtherOnnx {
         /// The first operators of its graph.
         operators: String,
     },

@@ -38,12 +38,15 @@ impl Ensemble {
     /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
     ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
     ///   the one that was trained;
+    /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor` with a linear kernel, or `MatMul`,
+    ///   `Gemm` and arithmetic with constants, behind a link or not, with the affine steps before it (`Scaler`, `Imputer`, choices of columns)
+    ///   multiplied out. It becomes a tree of one linear leaf for each feature and output;
     /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
     ///
     /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
     /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
-    /// more than 100 times their size (and 256 MiB) are errors. An ONNX file without trees, a network for
-    /// example, is [`ModelError::NoTrees`].
+    /// more than 100 times their size (and 256 MiB) are errors. An ONNX file of neither trees nor a linear model, a network for example, is
+    /// [`ModelError::OtherOnnx`].
     ///
     /// # Errors
     ///

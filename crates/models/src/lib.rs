@@ -1,4 +1,5 @@
-//! Tree ensembles: model files read to the last bit, and what the models predict.
+//! Tree ensembles: model files read to the last bit, and what the models predict. A linear model is an ensemble, too: of trees of one leaf,
+//! which is linear.
 //!
 //! # What is here
 //!

@@ -82,6 +82,10 @@ impl Model for LinkedEnsemble<'_> {
         Some(self.ensemble.feature_count())
     }
 
+    fn is_affine(&self) -> bool {
+        self.link == Link::Identity && self.ensemble.is_affine()
+    }
+
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
         self.ensemble.predict(rows, out)?;
         self.apply(out);

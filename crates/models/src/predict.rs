@@ -14,12 +14,13 @@ const BLOCK: usize = 64;
 const LANE_DEPTH: usize = 16;
 
 impl Ensemble {
-    /// Refuses rows of another width than the ensemble has features, and values that are infinite, or are once rounded to the
-    /// [width](Self::width) of its numbers. `what` names a row in the message.
+    /// Refuses rows of another width than the ensemble has features, values that are infinite, or are once rounded to the
+    /// [width](Self::width) of its numbers, and missing ones where the model [takes none](Self::refuses_missing). `what` names a row in the
+    /// message.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] and [`GameError::InfiniteInput`].
+    /// [`GameError::Width`], [`GameError::InfiniteInput`] and [`GameError::MissingInput`].
     pub fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
         let features = self.feature_count();
         if rows.columns() != features {
@@ -29,13 +30,19 @@ impl Ensemble {
                 wanted: features,
             });
         }
-        match rows.values().iter().position(|&value| self.width().round(value).is_infinite()) {
+        let place = |index: usize| (format!("{what} {}", index / features), index % features);
+        if let Some(index) = rows.values().iter().position(|&value| self.width().round(value).is_infinite()) {
+            let (what, column) = place(index);
+            return Err(GameError::InfiniteInput { what, column, value: rows.values()[index] });
+        }
+        let is_wanted = |index: usize| self.refuses_missing(index % features);
+        let mut missing = rows.values().iter().enumerate().filter(|(_, value)| value.is_nan());
+        match missing.find(|&(index, _)| is_wanted(index)) {
             None => Ok(()),
-            Some(index) => Err(GameError::InfiniteInput {
-                what: format!("{what} {}", index / features),
-                column: index % features,
-                value: rows.values()[index],
-            }),
+            Some((index, _)) => {
+                let (what, column) = place(index);
+                Err(GameError::MissingInput { what, column })
+            }
         }
     }
 
@@ -47,7 +54,7 @@ impl Ensemble {
     /// # Errors
     ///
     /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// value is infinite.
+    /// value is infinite, [`GameError::MissingInput`] where one is missing that the model needs.
     pub fn margins(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         let mut margins = vec![0.0; rows.len() * self.output_count()];
         self.write_margins(rows, &mut margins)?;
@@ -147,6 +154,10 @@ impl Model for Ensemble {
 
     fn features(&self) -> Option<usize> {
         Some(self.feature_count())
+    }
+
+    fn is_affine(&self) -> bool {
+        self.has_affine_margins()
     }
 
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {

@@ -82,6 +82,7 @@ impl Ensemble {
             features: parts.features,
             feature_names: parts.feature_names,
             words: Vec::new(),
+            wanted: Vec::new(),
             base_margins: parts.base_margins,
             link: parts.link,
             origin: parts.origin,

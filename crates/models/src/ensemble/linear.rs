@@ -1,4 +1,7 @@
-//! Leaves whose value is a linear model of the row.
+//! Leaves whose value is a linear model of the row, and linear models as trees of one leaf.
+
+use super::{Ensemble, TreeParts};
+use crate::error::ModelError;
 
 /// `constant + Σ coefficient · x̂_feature`; the leaf's plain value where one of these features is missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,5 +22,39 @@ impl LinearLeaf {
             .fold(self.constant, |sum, &(feature, coefficient)| sum + coefficient * row[feature as usize]);
         let missing = self.terms.iter().any(|&(feature, _)| row[feature as usize].is_nan());
         (!missing).then_some(sum)
+    }
+}
+
+impl Ensemble {
+    /// Appends a tree of one leaf, which adds `coefficient · x̂_feature` to an output, and `missing` where that feature is.
+    ///
+    /// A linear model is a tree for each feature: what one adds does not depend on whether others are missing.
+    pub(crate) fn push_term(
+        &mut self,
+        output: usize,
+        (feature, coefficient): (u32, f64),
+        missing: f64,
+    ) -> Result<(), ModelError> {
+        self.push(TreeParts {
+            output,
+            left: vec![-1],
+            right: vec![-1],
+            feature: vec![0],
+            number: vec![missing],
+            default_left: vec![false],
+            linear: vec![Some(LinearLeaf { constant: 0.0, terms: Box::new([(feature, coefficient)]) })],
+            scale: 1.0,
+            ..TreeParts::default()
+        })
+    }
+
+    /// The model says nothing of rows in which one of these features is missing: a flag for each.
+    pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
+        self.wanted = if features.contains(&true) { features } else { Vec::new() };
+    }
+
+    /// Whether margins are affine functions of rows without missing values: all trees are leaves.
+    pub(crate) fn has_affine_margins(&self) -> bool {
+        self.joint.is_none() && self.trees.iter().all(|tree| tree.depth == 0)
     }
 }

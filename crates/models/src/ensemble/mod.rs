@@ -65,6 +65,8 @@ pub struct Ensemble {
     feature_names: Option<Vec<String>>,
     /// Of each feature, at least up to the last that has any.
     words: Vec<Option<Words>>,
+    /// Which features may not be missing; empty where all may.
+    wanted: Vec<bool>,
     base_margins: Vec<f64>,
     link: Option<Link>,
     origin: Origin,
@@ -117,6 +119,12 @@ impl Ensemble {
     /// The categories of a feature as its table held them, where the file has them. Rows hold their codes.
     pub fn words(&self, feature: usize) -> Option<&Words> {
         self.words.get(feature)?.as_ref()
+    }
+
+    /// Whether rows are refused in which this feature is missing, because the model says nothing of them: in linear models, unless they come
+    /// with an imputer or from XGBoost.
+    pub fn refuses_missing(&self, feature: usize) -> bool {
+        self.wanted.get(feature).copied().unwrap_or(false)
     }
 
     /// Number of outputs `k`: classes, targets, or 1.

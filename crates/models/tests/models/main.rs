@@ -8,6 +8,7 @@ mod common;
 mod covers;
 mod dumps;
 mod lightgbm;
+mod linear;
 mod mutations;
 mod portable;
 mod reading;

@@ -9,7 +9,7 @@ use apportion_models::Ensemble;
 
 use crate::common::{Random, content, json_fixture, ubj};
 
-const FILES: [&str; 17] = [
+const FILES: [&str; 21] = [
     "words_xgb.json.gz",
     "words_xgb.ubj.gz",
     "xgboost_vectors.json.gz",
@@ -27,6 +27,10 @@ const FILES: [&str; 17] = [
     "scikit_learn/forest_reg.json.gz",
     "onnx/tree_ensemble.onnx",
     "onnx/gb_reg_double.onnx",
+    "onnx/linear/imputed.onnx",
+    "onnx/linear/classes_double.onnx",
+    "onnx/linear/steps.onnx",
+    "onnx/linear/two_layers.onnx",
 ];
 
 /// Numbers that counts, places and values become.

@@ -1,6 +1,7 @@
 //! The attributes of an operator, each of the kind that is asked for.
 
-use super::messages::{AttributeProto, DOUBLE, FLOAT, FLOAT16, NodeProto, TensorProto, UINT8};
+use super::messages::{AttributeProto, DOUBLE, NodeProto};
+use super::tensor::Tensor;
 use crate::error::ModelError;
 
 /// The attributes of one node, whose complaints name operator and attribute.
@@ -32,6 +33,13 @@ impl<'a> Attributes<'a> {
     pub(super) fn integer(self, name: &str) -> Result<Option<i64>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         attribute.i.map(Some).ok_or_else(|| self.error(name, "a whole number is wanted"))
+    }
+
+    /// A number of the type float; `None` where it is not there.
+    pub(super) fn number(self, name: &str) -> Result<Option<f64>, ModelError> {
+        let Some(attribute) = self.find(name) else { return Ok(None) };
+        let number = attribute.f.map(f64::from);
+        number.map(Some).ok_or_else(|| self.error(name, "a number is wanted"))
     }
 
     /// Text; `None` where it is not there.
@@ -92,22 +100,7 @@ impl<'a> Attributes<'a> {
     pub(super) fn tensor(self, name: &str) -> Result<Vec<f64>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(Vec::new()) };
         let Some(tensor) = &attribute.t else { return Err(self.error(name, "a tensor is wanted")) };
-        if tensor.data_location != 0 {
-            return Err(ModelError::Unsupported {
-                what: format!("an ONNX file with the tensor {name} in another file"),
-                wanted: "save the model in one file",
-            });
-        }
-        let numbers = numbers(tensor).map_err(|problem| self.error(name, problem))?;
-        let announced = tensor
-            .dims
-            .iter()
-            .try_fold(1usize, |product, &dimension| product.checked_mul(usize::try_from(dimension).ok()?));
-        if announced != Some(numbers.len()) {
-            let problem = format!("the shape {:?} with {} numbers", tensor.dims, numbers.len());
-            return Err(self.error(name, problem));
-        }
-        Ok(numbers)
+        Ok(Tensor::read(tensor, name, |problem| self.error(name, problem))?.numbers)
     }
 
     /// Whether numbers that the row is compared with are doubles.
@@ -115,25 +108,4 @@ impl<'a> Attributes<'a> {
         let tensor = self.find(name).and_then(|attribute| attribute.t.as_ref());
         tensor.is_some_and(|tensor| tensor.data_type == DOUBLE)
     }
-}
-
-/// Numbers of a tensor, in the field of their type or as raw little-endian bytes.
-fn numbers(tensor: &TensorProto) -> Result<Vec<f64>, String> {
-    let raw = &tensor.raw_data[..];
-    let whole = |size| match raw.len() % size {
-        0 => Ok(raw.chunks_exact(size)),
-        _ => Err(format!("{} bytes of numbers of {size} bytes each", raw.len())),
-    };
-    Ok(match tensor.data_type {
-        FLOAT if raw.is_empty() => tensor.float_data.iter().map(|&number| f64::from(number)).collect(),
-        FLOAT => whole(4)?.map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect(),
-        DOUBLE if raw.is_empty() => tensor.double_data.clone(),
-        DOUBLE => {
-            whole(8)?.map(|b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]])).collect()
-        }
-        UINT8 if raw.is_empty() => tensor.int32_data.iter().map(|&number| f64::from(number)).collect(),
-        UINT8 => raw.iter().map(|&number| f64::from(number)).collect(),
-        FLOAT16 => return Err("numbers of half precision; float or double are wanted".to_owned()),
-        other => return Err(format!("numbers of the type {other}; float or double are wanted")),
-    })
 }

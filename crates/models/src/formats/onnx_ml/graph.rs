@@ -15,26 +15,17 @@ const ENSEMBLES: [&str; 3] = ["TreeEnsembleRegressor", "TreeEnsembleClassifier",
 /// Integers of 8 to 64 bits, signed or not, and truth values.
 const WHOLE: [i32; 9] = [2, 3, 4, 5, 6, 7, 9, 12, 13];
 
-/// The one tree ensemble of a graph.
-pub(super) fn tree_ensemble(graph: &GraphProto) -> Result<&NodeProto, ModelError> {
+/// The one tree ensemble of a graph; `None` where it has none.
+pub(super) fn tree_ensemble(graph: &GraphProto) -> Result<Option<&NodeProto>, ModelError> {
     let is_ensemble = |node: &&NodeProto| node.domain == DOMAIN && ENSEMBLES.contains(&&*node.op_type);
     let mut found = graph.node.iter().filter(is_ensemble);
     match (found.next(), found.count()) {
-        (Some(node), 0) => Ok(node),
-        (Some(_), more) => Err(ModelError::Unsupported {
+        (found, 0) => Ok(found),
+        (_, more) => Err(ModelError::Unsupported {
             what: format!("an ONNX graph with {} tree ensembles", more + 1),
             wanted: "give one with a single TreeEnsembleRegressor, TreeEnsembleClassifier or TreeEnsemble; for an isolation forest or a \
                      pipeline of several, use the JSON that docs/tree-json.md describes",
         }),
-        (None, _) => {
-            let mut operators: Vec<&str> = Vec::new();
-            for node in &graph.node {
-                if operators.len() < 5 && !operators.contains(&&*node.op_type) {
-                    operators.push(&node.op_type);
-                }
-            }
-            Err(ModelError::NoTrees { operators: operators.join(", ") })
-        }
     }
 }
 
@@ -127,7 +118,7 @@ fn beside_each_other(
 }
 
 /// Type and columns of an input.
-fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>), ModelError> {
+pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>), ModelError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let Some(tensor) = tensor else { return Ok((Element::Other, None)) };
     let element = match tensor.elem_type {

@@ -1,5 +1,5 @@
-//! The part of ONNX's messages that tree ensembles need, as protobuf numbers their fields. All other fields, the weights of networks
-//! among them, are skipped unread.
+//! The part of ONNX's messages that tree ensembles and linear models need, as protobuf numbers their fields. All other fields, the weights of
+//! networks among them, are skipped unread.
 
 use prost::Message;
 
@@ -31,6 +31,21 @@ pub(super) struct GraphProto {
     pub(super) node: Vec<NodeProto>,
     #[prost(message, repeated, tag = "11")]
     pub(super) input: Vec<ValueInfoProto>,
+    #[prost(message, repeated, tag = "12")]
+    pub(super) output: Vec<ValueInfoProto>,
+}
+
+/// The weights beside the nodes of a graph, which are decoded where all of its operators may be those of a linear model.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ModelWeights {
+    #[prost(message, optional, tag = "7")]
+    pub(super) graph: Option<GraphWeights>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct GraphWeights {
+    #[prost(message, repeated, tag = "5")]
+    pub(super) initializer: Vec<TensorProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -51,6 +66,8 @@ pub(super) struct NodeProto {
 pub(super) struct AttributeProto {
     #[prost(string, tag = "1")]
     pub(super) name: String,
+    #[prost(float, optional, tag = "2")]
+    pub(super) f: Option<f32>,
     #[prost(int64, optional, tag = "3")]
     pub(super) i: Option<i64>,
     #[prost(bytes = "vec", optional, tag = "4")]
@@ -75,6 +92,10 @@ pub(super) struct TensorProto {
     pub(super) float_data: Vec<f32>,
     #[prost(int32, repeated, tag = "5")]
     pub(super) int32_data: Vec<i32>,
+    #[prost(int64, repeated, tag = "7")]
+    pub(super) int64_data: Vec<i64>,
+    #[prost(string, tag = "8")]
+    pub(super) name: String,
     #[prost(bytes = "vec", tag = "9")]
     pub(super) raw_data: Vec<u8>,
     #[prost(double, repeated, tag = "10")]
@@ -120,5 +141,7 @@ pub(super) struct DimensionProto {
 /// `TensorProto.DataType`.
 pub(super) const FLOAT: i32 = 1;
 pub(super) const UINT8: i32 = 2;
+pub(super) const INT32: i32 = 6;
+pub(super) const INT64: i32 = 7;
 pub(super) const FLOAT16: i32 = 10;
 pub(super) const DOUBLE: i32 = 11;

@@ -1,5 +1,5 @@
 //! Tree ensembles saved as ONNX: the operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` and `TreeEnsemble` of the domain
-//! `ai.onnx.ml`, read from the file's messages without a runtime.
+//! `ai.onnx.ml`, read from the file's messages without a runtime. A graph without them may be a [linear] model.
 //!
 //! # What is read
 //!
@@ -24,10 +24,12 @@ mod decision;
 mod graph;
 mod hit_rates;
 mod indices;
+mod linear;
 mod lists;
 mod messages;
 mod outputs;
 mod post_transform;
+mod tensor;
 #[cfg(test)]
 mod tests;
 
@@ -62,10 +64,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let Some(graph) = &model.graph else {
         return Err(ModelError::Onnx { problem: "it has no graph".to_owned() });
     };
-    let node = graph::tree_ensemble(graph)?;
+    let Some(node) = graph::tree_ensemble(graph)? else { return linear::read(&model, bytes) };
     let version = operator_set(&model)?;
     let attributes = Attributes::new(node)?;
     let rows = graph::rows(graph, node)?;
+    let objective = if node.op_type == "TreeEnsembleClassifier" { "classification" } else { "regression" };
     let parts = |features, base_margins, link, is_double| {
         let width = match rows.element {
             Element::Single => Width::Single,
@@ -79,7 +82,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             feature_names: rows.names.clone(),
             base_margins,
             link: graph::link_after(graph, node, link)?,
-            origin: origin(&model, &node.op_type, version),
+            origin: origin(&model, &node.op_type, objective, format!("{DOMAIN} {version}")),
         };
         Ok::<_, ModelError>(parts)
     };
@@ -113,14 +116,14 @@ fn operator_set(model: &ModelProto) -> Result<i64, ModelError> {
     }
 }
 
-fn origin(model: &ModelProto, operator: &str, version: i64) -> Origin {
+/// Where a model comes from. `operators` are their set and its version, which stand for the release of a converter that does not say it.
+fn origin(model: &ModelProto, booster: &str, objective: &str, operators: String) -> Origin {
     let (name, release) = (&model.producer_name, &model.producer_version);
     Origin {
         format: if name.is_empty() { "ONNX".to_owned() } else { format!("ONNX by {name}") },
-        version: if release.is_empty() { format!("{DOMAIN} {version}") } else { release.clone() },
-        booster: operator.to_owned(),
-        objective: if operator == "TreeEnsembleClassifier" { "classification" } else { "regression" }
-            .to_owned(),
+        version: if release.is_empty() { operators } else { release.clone() },
+        booster: booster.to_owned(),
+        objective: objective.to_owned(),
     }
 }
 

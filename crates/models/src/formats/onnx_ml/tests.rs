@@ -72,7 +72,7 @@ fn model(nodes: Vec<NodeProto>, inputs: Vec<ValueInfoProto>, version: i64) -> Mo
         ir_version: 8,
         producer_name: "test".to_owned(),
         producer_version: "1.2".to_owned(),
-        graph: Some(GraphProto { node: nodes, input: inputs }),
+        graph: Some(GraphProto { node: nodes, input: inputs, output: Vec::new() }),
         opset_import: vec![OperatorSetIdProto { domain: super::DOMAIN.to_owned(), version }],
     }
 }
@@ -425,7 +425,7 @@ fn other_graphs_are_refused_by_name() {
     let inputs = || vec![input("X", FLOAT, Some(2))];
     let network = vec![node("", "Gemm", "X", &["Y"], vec![]), node("", "Relu", "Y", &["Z"], vec![])];
     match read(&model(network, inputs(), 1)) {
-        Err(ModelError::NoTrees { operators }) => assert_eq!(operators, "Gemm, Relu"),
+        Err(ModelError::OtherOnnx { operators }) => assert_eq!(operators, "Gemm, Relu"),
         other => panic!("{other:?}"),
     }
     let trees = |name| node(super::DOMAIN, "TreeEnsembleRegressor", name, &["Y"], regressor());

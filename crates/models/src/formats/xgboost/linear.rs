@@ -1,6 +1,6 @@
 //! The booster `gblinear`: a linear model.
 
-use crate::ensemble::{Ensemble, EnsembleParts, LinearLeaf, TreeParts};
+use crate::ensemble::{Ensemble, EnsembleParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -30,17 +30,7 @@ pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemb
             if term.1 == 0.0 {
                 continue;
             }
-            ensemble.push(TreeParts {
-                output,
-                left: vec![-1],
-                right: vec![-1],
-                feature: vec![0],
-                number: vec![0.0],
-                default_left: vec![false],
-                linear: vec![Some(LinearLeaf { constant: 0.0, terms: Box::new([term]) })],
-                scale: 1.0,
-                ..TreeParts::default()
-            })?;
+            ensemble.push_term(output, term, 0.0)?;
         }
     }
     ensemble.end_round();
