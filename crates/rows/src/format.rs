@@ -5,6 +5,8 @@ use crate::{npy, zstd};
 
 /// Bytes that tell what a file is.
 pub(crate) const ENOUGH: usize = 512;
+/// Bytes that tell that it is a stream of Arrow.
+pub(crate) const ARROW_ENOUGH: usize = 8;
 
 /// How content may be packed.
 #[derive(Debug, Clone, Copy, PartialEq)]

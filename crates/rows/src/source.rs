@@ -10,7 +10,7 @@ use crate::allowance::{Allowance, Packed, Unpacked};
 #[cfg(feature = "columnar")]
 use crate::columnar::Content;
 use crate::error::{Result, RowsError};
-use crate::format::{ENOUGH, Format, Packing, format, packing};
+use crate::format::{ARROW_ENOUGH, ENOUGH, Format, Packing, format, packing};
 use crate::guard::{guarded, unguarded};
 use crate::table::{self, Block, Ids, Receive, Table};
 use crate::wanted::Wanted;
@@ -75,6 +75,8 @@ impl<'a> Source<'a> {
     }
 
     /// Hands rows over in blocks, as they are read. Returns what the reader of results should know.
+    ///
+    /// A stream of Arrow is handed over batch by batch as it comes, without a wait for more.
     ///
     /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and for what is
     /// Parquet or an Arrow file and comes packed or as a stream: their table of contents is at their end.
@@ -142,10 +144,13 @@ fn read_unpacked(bytes: impl Read, wanted: &Wanted<'_>, receive: &mut Receive<'_
     read(Cursor::new(start.clone()).chain(bytes), None, &start, wanted, receive)
 }
 
-/// The first bytes.
+/// The first bytes; of a stream of Arrow, whose writer may wait for an answer to its first batch, no more than tell what it is.
 fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     let mut start = Vec::new();
-    bytes.take(ENOUGH as u64).read_to_end(&mut start)?;
+    bytes.take(ARROW_ENOUGH as u64).read_to_end(&mut start)?;
+    if !matches!(format(&start), Ok(Format::ArrowStream)) {
+        bytes.take((ENOUGH - start.len()) as u64).read_to_end(&mut start)?;
+    }
     Ok(start)
 }
 

@@ -105,3 +105,36 @@ fn packed_content_that_is_cut_off_is_refused() {
         }
     }
 }
+
+/// A reader that gives some bytes, and fails where more are asked for.
+#[cfg(feature = "columnar")]
+struct NoMore<'a>(&'a [u8]);
+
+#[cfg(feature = "columnar")]
+impl Read for NoMore<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(into) {
+            Ok(0) => Err(std::io::Error::other("more was asked for")),
+            read => read,
+        }
+    }
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
+    use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
+
+    let mut writer = ArrowWriter::stream(Vec::new(), [("y", ArrowKind::Float64)], &[]).unwrap();
+    writer.write(&[ArrowColumn::float64([1.5])]).unwrap();
+    let begun = std::mem::take(writer.sink());
+    // A message of one row is short.
+    assert!(begun.len() < 512, "{}", begun.len());
+    let mut values = Vec::new();
+    let read = Source::stream("a pipe", NoMore(&begun)).each_block(&Wanted::default(), |block| {
+        values.append(&mut block.values);
+        Ok::<_, RowsError>(())
+    });
+    assert_eq!(values, [1.5]);
+    assert!(told(&read.unwrap_err()).contains("more was asked for"));
+}

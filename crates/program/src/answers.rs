@@ -1,0 +1,274 @@
+//! What a program writes: an answer to each batch.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::ChildStdout;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::ProgramError;
+use crate::options::Format;
+use crate::process::shown;
+
+/// Bytes of a line beyond which no row goes.
+const LONGEST_LINE: u64 = 1 << 24;
+
+/// The outputs of the rows of a batch.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// Rows × outputs, row-major; NaN and infinite values as they came.
+    pub(crate) values: Vec<f64>,
+    /// Number of rows.
+    pub(crate) rows: usize,
+    /// What the program calls its outputs, where it said so.
+    pub(crate) names: Option<Vec<String>>,
+}
+
+/// Why no more answers come.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The output has ended.
+    Closed,
+    /// What came is no answer.
+    Fault(ProgramError),
+    /// More rows than any batch has came as one answer.
+    TooMany,
+}
+
+/// Reads answers of at most `most` rows each and hands them over, as long as they are wanted. `came` counts the rows of the answer that
+/// is being read.
+pub(crate) fn read(
+    format: Format,
+    output: ChildStdout,
+    most: usize,
+    came: &AtomicUsize,
+    receive: &mut dyn FnMut(Answer) -> bool,
+) -> End {
+    let end = match format {
+        Format::Csv => Lines::new(output).read(most, came, receive),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::read(output, receive),
+    };
+    end.unwrap_or_else(|end| end)
+}
+
+/// Lines of text on their way into answers.
+struct Lines<R> {
+    output: BufReader<R>,
+    line: Vec<u8>,
+    /// Lines that were read.
+    read: usize,
+    /// Outputs of a row, once there was one.
+    width: Option<usize>,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(output: R) -> Self {
+        Self { output: BufReader::with_capacity(1 << 16, output), line: Vec::new(), read: 0, width: None }
+    }
+
+    fn read(
+        mut self,
+        most: usize,
+        came: &AtomicUsize,
+        receive: &mut dyn FnMut(Answer) -> bool,
+    ) -> Result<End, End> {
+        let mut answer = Answer::default();
+        while self.next()? {
+            let line = self.line.trim_ascii();
+            if line.is_empty() {
+                came.store(0, Ordering::Relaxed);
+                if !receive(std::mem::take(&mut answer)) {
+                    break;
+                }
+            } else if let (1, Some(names)) = (self.read, line.strip_prefix(b"#")) {
+                let names = String::from_utf8_lossy(names);
+                answer.names = Some(names.split(',').map(|name| name.trim().to_owned()).collect());
+            } else if answer.rows == most {
+                return Err(End::TooMany);
+            } else {
+                let before = answer.values.len();
+                if !numbers(line, &mut answer.values) {
+                    return Err(End::Fault(self.no_numbers()));
+                }
+                let given = answer.values.len() - before;
+                let wanted = *self.width.get_or_insert(given);
+                if given != wanted {
+                    return Err(End::Fault(ProgramError::LineWidth { line: self.read, given, wanted }));
+                }
+                answer.rows += 1;
+                came.store(answer.rows, Ordering::Relaxed);
+            }
+        }
+        Ok(End::Closed)
+    }
+
+    /// Reads the next line; false where there is no whole one.
+    fn next(&mut self) -> Result<bool, End> {
+        self.line.clear();
+        // A process that was killed may leave a line that is not whole; an error of reading is its end as well.
+        let read = (&mut self.output).take(LONGEST_LINE).read_until(b'\n', &mut self.line);
+        let read = read.unwrap_or(0);
+        self.read += 1;
+        if read as u64 == LONGEST_LINE {
+            return Err(End::Fault(self.no_numbers()));
+        }
+        Ok(self.line.ends_with(b"\n"))
+    }
+
+    fn no_numbers(&self) -> ProgramError {
+        let text = String::from_utf8_lossy(self.line.trim_ascii());
+        ProgramError::NotNumbers { line: self.read, text: shown(&text) }
+    }
+}
+
+/// Appends the numbers of a line, between commas or blanks; false where something is none.
+fn numbers(line: &[u8], values: &mut Vec<f64>) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let mut put = |cell: &str| cell.trim().parse().map(|value| values.push(value)).is_ok();
+    if line.contains(',') {
+        line.split(',').all(&mut put)
+    } else {
+        line.split_ascii_whitespace().all(&mut put)
+    }
+}
+
+#[cfg(feature = "arrow")]
+mod arrow {
+    //! The same as a stream of Arrow.
+
+    use std::cell::Cell;
+    use std::error::Error;
+    use std::io;
+    use std::rc::Rc;
+
+    use apportion_rows::{RowsError, Source, Wanted};
+
+    use super::*;
+
+    /// Output that notes its end.
+    struct Noted<R> {
+        output: R,
+        ended: Rc<Cell<bool>>,
+    }
+
+    impl<R: Read> Read for Noted<R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.output.read(into).unwrap_or(0);
+            self.ended.set(count == 0);
+            Ok(count)
+        }
+    }
+
+    /// Why reading ended.
+    enum Stopped {
+        NotWanted,
+        Unreadable(RowsError),
+    }
+
+    impl From<RowsError> for Stopped {
+        fn from(error: RowsError) -> Self {
+            Self::Unreadable(error)
+        }
+    }
+
+    pub(super) fn read(mut output: impl Read, receive: &mut dyn FnMut(Answer) -> bool) -> Result<End, End> {
+        let mut start = Vec::new();
+        // An error of reading is the end.
+        let _ = (&mut output).take(4).read_to_end(&mut start);
+        if start.len() < 4 {
+            return Ok(End::Closed);
+        }
+        if start != [0xff; 4] {
+            let problem = format!("it begins with {:?}", shown(&String::from_utf8_lossy(&start)));
+            return Err(End::Fault(ProgramError::NotArrow { problem }));
+        }
+        let ended = Rc::new(Cell::new(false));
+        let output = Noted { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
+        // All columns are outputs, a column of the name that is a target elsewhere, too. An answer may be as large as it likes for its
+        // size in bytes: nothing is kept.
+        let wanted = Wanted { target: Some(""), unpacked_limit: Some(u64::MAX), ..Wanted::default() };
+        let source = Source::stream("the answers", output);
+        let read = source.each_block(&wanted, |block| {
+            let answer = Answer {
+                rows: block.values.len() / block.columns.max(1),
+                values: std::mem::take(&mut block.values),
+                names: block.names.clone(),
+            };
+            if receive(answer) { Ok(()) } else { Err(Stopped::NotWanted) }
+        });
+        match read {
+            Err(Stopped::Unreadable(error)) if !ended.get() => {
+                // The name of the source is said already.
+                let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))
+            }
+            _ => Ok(End::Closed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(text: &str, most: usize) -> (Vec<Answer>, End) {
+        let mut answers = Vec::new();
+        let came = AtomicUsize::new(0);
+        let mut receive = |answer| {
+            answers.push(answer);
+            true
+        };
+        let end = Lines::new(text.as_bytes()).read(most, &came, &mut receive).unwrap_or_else(|end| end);
+        (answers, end)
+    }
+
+    #[test]
+    fn an_empty_line_ends_an_answer() {
+        let (answers, end) = answers("# a, b b\r\n1,-2.5\r\n 3e2 , 0 \r\n\r\n5\t6\n\n7 8\n9", 9);
+        let names = Some(vec!["a".to_owned(), "b b".to_owned()]);
+        assert_eq!(
+            answers,
+            [
+                Answer { values: vec![1.0, -2.5, 300.0, 0.0], rows: 2, names },
+                Answer { values: vec![5.0, 6.0], rows: 1, names: None },
+            ]
+        );
+        assert!(matches!(end, End::Closed));
+    }
+
+    #[test]
+    fn what_is_no_number_is_told_with_its_line() {
+        for (text, line, shown) in [
+            ("1\n\nloading\n", 3, "loading"),
+            ("1\n# a\n", 2, "# a"),
+            ("[0.5]\n", 1, "[0.5]"),
+            ("1,,2\n", 1, "1,,2"),
+            ("1,2,\n", 1, "1,2,"),
+            ("\x1b[1m1\n", 1, "\\u{1b}[1m1"),
+        ] {
+            let (_, end) = answers(text, 9);
+            let End::Fault(ProgramError::NotNumbers { line: at, text }) = end else { panic!("{end:?}") };
+            assert_eq!((at, text.as_str()), (line, shown));
+        }
+    }
+
+    #[test]
+    fn rows_have_the_same_number_of_outputs() {
+        let (_, end) = answers("1,2\n\n3\n", 9);
+        let End::Fault(error) = end else { panic!("{end:?}") };
+        assert!(matches!(error, ProgramError::LineWidth { line: 3, given: 1, wanted: 2 }), "{error}");
+    }
+
+    #[test]
+    fn no_answer_is_longer_than_a_batch() {
+        let (answers, end) = answers("1\n2\n\n1\n2\n3\n", 2);
+        assert_eq!(answers.len(), 1);
+        assert!(matches!(end, End::TooMany));
+    }
+
+    #[test]
+    fn a_line_without_an_end_takes_no_more_memory() {
+        let endless = "1".repeat(LONGEST_LINE as usize + 5);
+        let (_, end) = answers(&endless, 2);
+        assert!(matches!(end, End::Fault(ProgramError::NotNumbers { line: 1, .. })));
+    }
+}

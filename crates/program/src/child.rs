@@ -1,0 +1,222 @@
+//! A process that answers batches.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::process::{ChildStdin, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use apportion_games::Rows;
+
+use crate::answers::{self, Answer, End};
+use crate::error::{Batch, ProgramError};
+use crate::options::ProgramOptions;
+use crate::process::{GRACE, Pipes, Process};
+use crate::requests::Requests;
+
+/// Batches that a process has been sent and has not answered: one that it works at, and the next one.
+const AHEAD: usize = 2;
+/// Events that wait to be looked at.
+const WAITING: usize = 8;
+
+/// A running process, one thread that writes to it and one that reads from it: so neither side waits for the other to make room.
+pub(crate) struct Child {
+    /// What is to be written; standard input ends with it. First, as the process waits for that end when it is dropped.
+    batches: Sender<Vec<u8>>,
+    events: Receiver<Event>,
+    process: Process,
+    answers: VecDeque<Answer>,
+    /// Rows of the answer that is coming.
+    came: Arc<AtomicUsize>,
+    /// Batches sent, read by the process as far as pipes can tell, and answered.
+    sent: usize,
+    written: usize,
+    answered: usize,
+    timeout: Duration,
+}
+
+enum Event {
+    /// A batch was written.
+    Written,
+    /// The process does not read any more.
+    NotRead,
+    Answer(Answer),
+    End(End),
+}
+
+impl Child {
+    /// Starts the command; what fails in it is found out with the first batch.
+    pub(crate) fn start(
+        command: &str,
+        requests: &Requests,
+        options: &ProgramOptions,
+    ) -> Result<Self, ProgramError> {
+        let failed = |source| ProgramError::Start { command: command.to_owned(), source };
+        let (process, Pipes { input, output }) = Process::start(command).map_err(failed)?;
+        let (batches, to_write) = mpsc::channel();
+        let (events, seen) = mpsc::sync_channel(WAITING);
+        let came = Arc::new(AtomicUsize::new(0));
+        let (head, writing) = (requests.head().to_vec(), events.clone());
+        let thread = |name: &str| thread::Builder::new().name(name.to_owned());
+        thread("program-input").spawn(move || write(input, &head, &to_write, &writing)).map_err(failed)?;
+        let (format, most, rows) = (options.format, options.batch_rows, Arc::clone(&came));
+        let reading = move || {
+            let mut receive = |answer| events.send(Event::Answer(answer)).is_ok();
+            let end = answers::read(format, output, most, &rows, &mut receive);
+            // Whoever is gone does not want to know.
+            let _ = events.send(Event::End(end));
+        };
+        thread("program-output").spawn(reading).map_err(failed)?;
+        Ok(Self {
+            batches,
+            events: seen,
+            process,
+            answers: VecDeque::new(),
+            came,
+            sent: 0,
+            written: 0,
+            answered: 0,
+            timeout: options.timeout,
+        })
+    }
+
+    /// Asks for the outputs of rows, in batches of `batch_rows`, the next one while one is being answered. Each answer goes to `receive`
+    /// with the index of its first row.
+    ///
+    /// After an error the process is of no more use.
+    pub(crate) fn ask(
+        &mut self,
+        requests: &Requests,
+        rows: Rows<'_>,
+        batch_rows: usize,
+        receive: &mut dyn FnMut(usize, Batch, Answer) -> Result<(), ProgramError>,
+    ) -> Result<(), ProgramError> {
+        self.check_silence()?;
+        let (mut asked, mut pending) = (0, VecDeque::new());
+        loop {
+            while asked < rows.len() && pending.len() < AHEAD {
+                let end = rows.len().min(asked + batch_rows);
+                // Where nobody writes any more an event says why.
+                let _ = self.batches.send(requests.batch(rows.slice(asked..end))?);
+                self.sent += 1;
+                pending.push_back(asked..end);
+                asked = end;
+            }
+            let Some(range) = pending.pop_front() else { return Ok(()) };
+            let answer = self.answer(range.len())?;
+            let batch = Batch(self.answered);
+            if answer.rows != range.len() {
+                let (given, wanted) = (answer.rows, range.len());
+                return Err(ProgramError::RowCount { batch, given, at_least: false, wanted });
+            }
+            receive(range.start, batch, answer)?;
+        }
+    }
+
+    /// Refuses answers that came after the last one that was asked for.
+    fn check_silence(&mut self) -> Result<(), ProgramError> {
+        match self.events.try_recv() {
+            Ok(Event::Answer(_)) => Err(ProgramError::Unasked { batch: Batch(self.answered + 1) }),
+            Ok(Event::End(End::Fault(error))) => Err(error),
+            Ok(Event::End(_)) => Err(self.ended("output", Batch(self.answered + 1))),
+            Ok(Event::Written | Event::NotRead) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The next answer, to a batch of `wanted` rows.
+    fn answer(&mut self, wanted: usize) -> Result<Answer, ProgramError> {
+        let batch = Batch(self.answered + 1);
+        let mut deadline = Instant::now() + self.timeout;
+        let mut is_read = true;
+        loop {
+            // An answer to what was not read is none.
+            if self.written > self.answered
+                && let Some(answer) = self.answers.pop_front()
+            {
+                self.answered += 1;
+                return Ok(answer);
+            }
+            if self.answers.len() > self.sent - self.answered {
+                return Err(ProgramError::Unasked { batch });
+            }
+            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Written) => self.written += 1,
+                Ok(Event::NotRead) => {
+                    // It may be ending, or have answered before.
+                    is_read = false;
+                    deadline = deadline.min(Instant::now() + GRACE);
+                }
+                Ok(Event::Answer(answer)) => self.answers.push_back(answer),
+                Ok(Event::End(End::Fault(error))) => return Err(error),
+                Ok(Event::End(End::TooMany)) => {
+                    let given = self.came.load(Ordering::Relaxed) + 1;
+                    return Err(ProgramError::RowCount { batch, given, at_least: true, wanted });
+                }
+                Ok(Event::End(End::Closed)) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.ended("output", batch));
+                }
+                Err(RecvTimeoutError::Timeout) if !is_read => return Err(self.ended("input", batch)),
+                Err(RecvTimeoutError::Timeout) if !self.answers.is_empty() => {
+                    return Err(ProgramError::Unasked { batch });
+                }
+                Err(RecvTimeoutError::Timeout) => return Err(self.hung(batch, wanted)),
+            }
+        }
+    }
+
+    /// What there is to say of a process that has closed a stream.
+    fn ended(&mut self, stream: &'static str, batch: Batch) -> ProgramError {
+        match self.process.status_within(GRACE) {
+            Some(status) => ProgramError::Ended {
+                status: status.to_string(),
+                batch,
+                hint: hint(status),
+                said: self.process.said(),
+            },
+            None => {
+                self.process.kill();
+                ProgramError::Closed { stream, batch, said: self.process.said() }
+            }
+        }
+    }
+
+    fn hung(&mut self, batch: Batch, wanted: usize) -> ProgramError {
+        self.process.kill();
+        let rows = self.came.load(Ordering::Relaxed);
+        let hint = match rows {
+            0 if self.answered == 0 => ", so it may not flush its output",
+            rows if rows == wanted => ", so the empty line that ends an answer may be missing",
+            _ => "",
+        };
+        ProgramError::Hung { batch, limit: self.timeout, rows, wanted, hint, said: self.process.said() }
+    }
+
+    /// Ends the process at once.
+    pub(crate) fn kill(mut self) {
+        self.process.kill();
+    }
+}
+
+fn hint(status: ExitStatus) -> &'static str {
+    match status.code() {
+        Some(0) => ": it must answer batch after batch until its standard input ends",
+        Some(126) => ": the shell may not run it",
+        Some(127) => ": the shell did not find it",
+        _ => "",
+    }
+}
+
+/// Writes what is to be written, until there is no more.
+fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events: &SyncSender<Event>) {
+    let mut is_read = input.write_all(head).is_ok();
+    for batch in batches {
+        is_read = is_read && input.write_all(&batch).and_then(|()| input.flush()).is_ok();
+        let event = if is_read { Event::Written } else { Event::NotRead };
+        if events.send(event).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Any program that reads rows on its standard input and writes outputs on its standard output, as a model of games.
+//!
+//! ```no_run
+//! use apportion_games::{Background, MarginalGame, Rows};
+//! use apportion_program::{Column, Program, ProgramError, ProgramOptions};
+//!
+//! let columns = [Column::new("age"), Column::new("bmi")];
+//! let row = [41.0, 27.5];
+//! let program = Program::start("python3 server.py", &columns, &row, &ProgramOptions::default())?;
+//! let outputs = program.predictions(Rows::new(&[41.0, 27.5, 63.0, 22.1], 2))?;
+//! # Ok::<(), ProgramError>(())
+//! ```
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`Program`] | a command, run by the shell once, that answers batch after batch; a [`Model`](apportion_games::Model) |
+//! | [`Column`] | the name of a feature, and its words where it has some |
+//! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
+//! | [`ProgramError`], [`Batch`] | what the program did, what is wanted, what to do |
+//!
+//! What the program reads and writes is described in [`Format`], with a server of ten lines. Feature `arrow`: [`Format::Arrow`].
+
+mod answers;
+mod child;
+mod column;
+mod error;
+mod options;
+mod pool;
+mod process;
+mod program;
+mod requests;
+
+pub use column::Column;
+pub use error::{Batch, ProgramError};
+pub use options::{Format, ProgramOptions};
+pub use program::Program;
+
+/// The example of the README is a test.
+#[cfg(all(doctest, unix))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,193 @@
+//! A command that the shell runs.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long a process may take to end by itself once its standard input has ended, or its output.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// Bytes of standard error that are kept.
+const KEPT: usize = 4096;
+/// Lines of standard error that are told.
+const TOLD: usize = 3;
+/// Characters of a line that are told.
+const TOLD_OF_A_LINE: usize = 300;
+
+/// A process with all that it started. Nothing of it outlives this.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    status: Option<ExitStatus>,
+    /// The end of what it wrote to its standard error.
+    errors: Arc<Mutex<Vec<u8>>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+/// What a process reads and writes.
+pub(crate) struct Pipes {
+    pub(crate) input: ChildStdin,
+    pub(crate) output: ChildStdout,
+}
+
+impl Process {
+    /// Runs a command by the shell.
+    pub(crate) fn start(command: &str) -> io::Result<(Self, Pipes)> {
+        let mut child =
+            shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+        let errors = Arc::default();
+        let mut process = Self { child, status: None, errors, listener: None };
+        let Some(((input, output), stderr)) = pipes else {
+            return Err(io::Error::other("the process has no pipes"));
+        };
+        let errors = Arc::clone(&process.errors);
+        process.listener = Some(
+            thread::Builder::new().name("program-errors".into()).spawn(move || listen(stderr, &errors))?,
+        );
+        Ok((process, Pipes { input, output }))
+    }
+
+    /// How the process ended, where it does so in time.
+    pub(crate) fn status_within(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        let mut pause = Duration::from_micros(200);
+        loop {
+            if self.status.is_none() {
+                self.status = self.child.try_wait().ok().flatten();
+            }
+            if self.status.is_some() || Instant::now() >= deadline {
+                return self.status;
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends the process, and what it started, at once.
+    pub(crate) fn kill(&mut self) {
+        if self.status_within(Duration::ZERO).is_none() {
+            kill_all(&mut self.child);
+            self.status = self.child.wait().ok();
+        }
+    }
+
+    /// The last lines of standard error, in words. Waits for them for a moment where the process has ended.
+    pub(crate) fn said(&mut self) -> String {
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while self.listener.as_ref().is_some_and(|listener| !listener.is_finished())
+            && Instant::now() < deadline
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+        told(&self.errors.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Process {
+    /// The process may end by itself, as its standard input has ended.
+    fn drop(&mut self) {
+        if self.status_within(GRACE).is_none() {
+            self.kill();
+        }
+    }
+}
+
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+
+    let mut shell = Command::new("sh");
+    // In a group of its own all that the shell starts can be ended; and an interrupt from the keyboard is not for it.
+    shell.arg("-c").arg(command).process_group(0);
+    shell
+}
+
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+
+    let mut shell = Command::new("cmd");
+    // The shell takes the command as it stands, quotes and all.
+    shell.raw_arg("/C").raw_arg(command);
+    shell
+}
+
+/// Ends a process and what it started. What has ended by itself meanwhile is no failure.
+#[cfg(unix)]
+fn kill_all(child: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+#[cfg(windows)]
+fn kill_all(child: &mut Child) {
+    let id = child.id().to_string();
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id]).output();
+    let _ = child.kill();
+}
+
+/// Passes standard error on to our own, and keeps its end.
+fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
+    let mut piece = [0; 4096];
+    loop {
+        match stderr.read(&mut piece) {
+            Ok(0) => return,
+            Ok(count) => {
+                // Where ours is closed nobody wants to hear.
+                let _ = io::stderr().write_all(&piece[..count]);
+                let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(&piece[..count]);
+                let beyond = kept.len().saturating_sub(KEPT);
+                kept.drain(..beyond);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The last lines that have something on them, with control characters escaped.
+fn told(errors: &[u8]) -> String {
+    let text = String::from_utf8_lossy(errors);
+    let mut lines: Vec<&str> =
+        text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(TOLD).collect();
+    lines.reverse();
+    if lines.is_empty() {
+        return "it wrote nothing to standard error".to_owned();
+    }
+    let lines: Vec<String> = lines.into_iter().map(shown).collect();
+    format!("its standard error ends with: {}", lines.join(" / "))
+}
+
+/// A line for a message: the beginning of it, with control characters escaped.
+pub(crate) fn shown(line: &str) -> String {
+    let mut shown = String::new();
+    for (index, character) in line.chars().enumerate() {
+        match character {
+            _ if index == TOLD_OF_A_LINE => {
+                shown.push('…');
+                break;
+            }
+            character if character.is_control() => shown.extend(character.escape_default()),
+            character => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_told_in_one() {
+        assert_eq!(told(b""), "it wrote nothing to standard error");
+        assert_eq!(told(b"\n \n"), "it wrote nothing to standard error");
+        let told = told(b"one\ntwo\n\n  three\x1b[1m\r\nfo\xffur\n");
+        assert_eq!(told, "its standard error ends with: two / three\\u{1b}[1m / fo\u{fffd}ur");
+        assert_eq!(shown(&"ü".repeat(400)), "ü".repeat(300) + "…");
+    }
+}

@@ -1,0 +1,248 @@
+//! What a program reads: the names of the columns once, then batches of rows.
+
+use std::io::Write;
+
+use apportion_games::{GameError, Rows};
+
+use crate::column::Column;
+use crate::error::ProgramError;
+use crate::options::Format;
+
+/// Writes rows as a program reads them.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    format: Format,
+    columns: Vec<Column>,
+    /// What is written before the first batch.
+    head: Vec<u8>,
+}
+
+impl Requests {
+    pub(crate) fn new(format: Format, columns: &[Column]) -> Result<Self, ProgramError> {
+        if columns.is_empty() {
+            return Err(ProgramError::options("a program reads rows of at least one column, not 0"));
+        }
+        let head = match format {
+            Format::Csv => header(columns)?,
+            #[cfg(feature = "arrow")]
+            Format::Arrow => arrow::head(columns)?,
+        };
+        Ok(Self { format, columns: columns.to_vec(), head })
+    }
+
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Refuses rows that no program could read.
+    pub(crate) fn check(&self, rows: Rows<'_>) -> Result<(), ProgramError> {
+        if rows.columns() != self.columns.len() {
+            let (given, wanted) = (rows.columns(), self.columns.len());
+            return Err(GameError::Width { what: "a row for the program".to_owned(), given, wanted }.into());
+        }
+        for (row, values) in rows.iter().enumerate() {
+            for (index, (column, &value)) in self.columns.iter().zip(values).enumerate() {
+                if value.is_infinite() {
+                    let what = format!("row {row}");
+                    return Err(GameError::InfiniteInput { what, column: index, value }.into());
+                }
+                if !column.words().is_empty() && !value.is_nan() && column.word(value).is_none() {
+                    let (words, column) = (column.words().len(), column.name().to_owned());
+                    return Err(ProgramError::NoWord { row, column, value, words });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A batch of rows that were checked.
+    pub(crate) fn batch(&self, rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
+        match self.format {
+            Format::Csv => Ok(lines(&self.columns, rows)),
+            #[cfg(feature = "arrow")]
+            Format::Arrow => arrow::batch(&self.columns, rows),
+        }
+    }
+}
+
+/// The line with the names of the columns.
+fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
+    let mut line = Vec::new();
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(text) = [column.name()]
+            .into_iter()
+            .chain(column.words().iter().map(String::as_str))
+            .find(|text| text.contains(['\n', '\r']))
+        {
+            return Err(ProgramError::options(format!(
+                "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
+                column.name()
+            )));
+        }
+        if index > 0 {
+            line.push(b',');
+        }
+        text(&mut line, column.name());
+    }
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The number of rows, and a line for each.
+fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(8 * rows.values().len() + 16);
+    lines.extend(format!("{}\n", rows.len()).as_bytes());
+    for row in rows.iter() {
+        for (index, (column, &value)) in columns.iter().zip(row).enumerate() {
+            if index > 0 {
+                lines.push(b',');
+            }
+            match column.word(value) {
+                Some(word) => text(&mut lines, word),
+                // A line with nothing on it would be no row.
+                None if value.is_nan() && columns.len() == 1 => lines.extend(b"\"\""),
+                None if value.is_nan() => {}
+                None => number(&mut lines, value),
+            }
+        }
+        lines.push(b'\n');
+    }
+    lines
+}
+
+/// A number with the fewest digits that read back to the same bits.
+fn number(line: &mut Vec<u8>, value: f64) {
+    let whole = value as i64;
+    // Below 2^53 all digits of a whole number are needed. Zero may be negative.
+    let written = if whole as f64 == value && whole.unsigned_abs() < 1 << 53 && whole != 0 {
+        write!(line, "{whole}")
+    } else if value == 0.0 {
+        write!(line, "{value}")
+    } else {
+        write!(line, "{value:?}")
+    };
+    debug_assert!(written.is_ok(), "there is always room");
+}
+
+/// A text, in quotes where it needs them.
+fn text(line: &mut Vec<u8>, text: &str) {
+    let blank_ends = text.trim().len() < text.len();
+    if text.is_empty() || blank_ends || text.contains(['"', ',', ';', '\t', '\'', '#']) {
+        line.push(b'"');
+        line.extend(text.replace('"', "\"\"").as_bytes());
+        line.push(b'"');
+    } else {
+        line.extend(text.as_bytes());
+    }
+}
+
+#[cfg(feature = "arrow")]
+mod arrow {
+    //! The same as a stream of Arrow.
+
+    use apportion_games::Rows;
+    use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
+
+    use crate::column::Column;
+    use crate::error::ProgramError;
+
+    fn writer(columns: &[Column]) -> std::io::Result<ArrowWriter<Vec<u8>>> {
+        let kind =
+            |column: &Column| if column.words().is_empty() { ArrowKind::Float64 } else { ArrowKind::Text };
+        ArrowWriter::stream(Vec::new(), columns.iter().map(|column| (column.name(), kind(column))), &[])
+    }
+
+    /// The schema.
+    pub(super) fn head(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
+        let mut writer = writer(columns).map_err(|error| ProgramError::options(error.to_string()))?;
+        Ok(std::mem::take(writer.sink()))
+    }
+
+    /// A record batch.
+    pub(super) fn batch(columns: &[Column], rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
+        let cells = |(index, column): (usize, &Column)| {
+            let numbers = rows.iter().map(|row| row[index]);
+            match column.words().is_empty() {
+                true => ArrowColumn::float64(numbers),
+                false => ArrowColumn::text(numbers.map(|number| column.word(number))),
+            }
+        };
+        let cells: Vec<ArrowColumn> = columns.iter().enumerate().map(cells).collect();
+        let write = || {
+            let mut writer = writer(columns)?;
+            writer.sink().clear();
+            writer.write(&cells)?;
+            Ok(std::mem::take(writer.sink()))
+        };
+        // Texts may be longer than a batch can hold.
+        write().map_err(|error: std::io::Error| ProgramError::options(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(columns: &[Column], rows: &[f64]) -> String {
+        let requests = Requests::new(Format::Csv, columns).unwrap();
+        let rows = Rows::new(rows, columns.len());
+        requests.check(rows).unwrap();
+        String::from_utf8([requests.head(), &requests.batch(rows).unwrap()].concat()).unwrap()
+    }
+
+    #[test]
+    fn rows_are_lines_after_their_number() {
+        let words = ["red, or so".to_owned(), "blue".to_owned()].to_vec();
+        let columns = [Column::new("age"), Column::of_words("the \"colour\"", words)];
+        let text = written(&columns, &[41.0, 1.0, -0.5, 0.0, f64::NAN, f64::NAN]);
+        assert_eq!(text, "age,\"the \"\"colour\"\"\"\n3\n41,blue\n-0.5,\"red, or so\"\n,\n");
+    }
+
+    #[test]
+    fn a_missing_value_alone_is_still_a_row() {
+        assert_eq!(written(&[Column::new("x")], &[f64::NAN, 1.0]), "x\n2\n\"\"\n1\n");
+    }
+
+    #[test]
+    fn what_would_break_a_line_is_refused() {
+        let bad = [Column::new("a\nb"), Column::of_words("a", vec!["fine".into(), "not\rfine".into()])];
+        for column in bad {
+            let error = Requests::new(Format::Csv, &[column]).unwrap_err();
+            assert!(error.to_string().contains("breaks a line"), "{error}");
+        }
+        assert!(Requests::new(Format::Csv, &[]).is_err());
+    }
+
+    #[test]
+    fn rows_that_no_program_could_read_are_refused() {
+        let columns = [Column::new("x"), Column::of_words("w", vec!["a".into(), "b".into()])];
+        let requests = Requests::new(Format::Csv, &columns).unwrap();
+        let check = |row: &[f64], columns| requests.check(Rows::new(row, columns)).unwrap_err();
+        assert!(matches!(check(&[1.0], 1), ProgramError::Game(GameError::Width { given: 1, wanted: 2, .. })));
+        let infinite = check(&[f64::INFINITY, 0.0], 2);
+        assert!(matches!(infinite, ProgramError::Game(GameError::InfiniteInput { column: 0, .. })));
+        for value in [2.0, -1.0, 0.5] {
+            assert!(matches!(check(&[0.0, value], 2), ProgramError::NoWord { row: 0, words: 2, .. }));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back_to_their_bits_in_few_digits(value in any::<f64>(), whole in any::<i64>()) {
+            for value in [value, whole as f64, (whole >> 40) as f64, 0.0, -0.0] {
+                if value.is_finite() {
+                    let mut line = Vec::new();
+                    number(&mut line, value);
+                    let text = String::from_utf8(line).unwrap();
+                    prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{}", text);
+                    prop_assert!(text.len() <= 24, "{}", text);
+                }
+            }
+        }
+    }
+}
