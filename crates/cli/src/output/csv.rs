@@ -32,19 +32,18 @@ impl<W: Write + Send> Writer for Table<'_, W> {
     fn rows(&mut self, block: &Block) -> Result<()> {
         let results = self.results;
         in_words(block.len(), &mut self.out, |rows, bytes| {
-            let mut table = ::csv::Writer::from_writer(bytes);
             let columns = results.cells(block, rows);
             let lines = columns.first().map_or(0, Cells::len);
-            let mut text = Vec::new();
             for line in 0..lines {
-                for cells in &columns {
-                    text.clear();
-                    cells.write(line, &mut text)?;
-                    table.write_field(&text).map_err(of_csv)?;
+                for (place, cells) in columns.iter().enumerate() {
+                    if place > 0 {
+                        bytes.push(b',');
+                    }
+                    cells.write(line, bytes)?;
                 }
-                table.write_record(None::<&[u8]>).map_err(of_csv)?;
+                bytes.push(b'\n');
             }
-            Ok(table.flush()?)
+            Ok(())
         })
     }
 
@@ -65,10 +64,15 @@ impl Cells {
     fn write(&self, line: usize, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Numbers(cells) if cells[line].is_nan() => {}
-            Self::Numbers(cells) => write!(out, "{:?}", cells[line])?,
+            Self::Numbers(cells) => out.extend(zmij::Buffer::new().format(cells[line]).bytes()),
             Self::Counts(cells) => write!(out, "{}", cells[line])?,
             Self::Texts(cells) => {
-                out.extend(cells[line].as_deref().map(shown::cell_of_text).unwrap_or_default().bytes())
+                let text = shown::cell_of_text(cells[line].as_deref().unwrap_or_default());
+                // No line breaks are left in it.
+                match text.contains(['"', ',']) {
+                    true => write!(out, "\"{}\"", text.replace('"', "\"\""))?,
+                    false => out.extend(text.bytes()),
+                }
             }
         }
         Ok(())

@@ -24,5 +24,6 @@ mod media_truth;
 mod predict;
 mod refusals;
 mod rows;
+mod streams;
 mod support;
 mod truth;

@@ -1,0 +1,286 @@
+//! Tables of any length go through in batches, and every format tells the same of them.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use apportion_rows::{Source, Table, Wanted};
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::support::{bytes, fixture, json, numbers, on, run, text};
+
+/// Rows beyond what is one batch of ten features and an output.
+const MANY: usize = 215_000;
+
+fn explain(rows: &Path, more: &[&str]) -> Vec<String> {
+    let mut arguments: Vec<String> = ["explain", "--model"].map(str::to_owned).to_vec();
+    arguments.extend([fixture("diabetes_xgb.json.gz"), "--rows".to_owned(), rows.display().to_string()]);
+    arguments.extend(["--background".to_owned(), fixture("diabetes.csv.gz")]);
+    arguments.extend(["--background-select".to_owned(), "1".to_owned()]);
+    arguments.extend(more.iter().map(|&argument| argument.to_owned()));
+    arguments
+}
+
+/// Rows of which each is another, as a matrix.
+fn many(path: &Path) {
+    let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({MANY}, 10), }}");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(118_u16.to_le_bytes());
+    file.extend(format!("{shape:<117}\n").bytes());
+    let number = |place: usize| (place.wrapping_mul(2_654_435_761) % 4001) as f64 / 20_000.0 - 0.1;
+    (0..MANY * 10).for_each(|place| file.extend(number(place).to_le_bytes()));
+    std::fs::write(path, file).unwrap();
+}
+
+#[test]
+fn batches_are_the_same_bytes_however_rows_come_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.npy");
+    many(&rows);
+    let whole = bytes(&explain(&rows, &["--format", "csv", "--threads", "1"]));
+    assert_eq!(bytes(&explain(&rows, &["--format", "csv", "--threads", "3"])), whole);
+    // A pipe gives as much as it has at a time.
+    let piped = Command::cargo_bin("apportion")
+        .unwrap()
+        .args(explain(Path::new("-"), &["--format", "csv"]))
+        .pipe_stdin(&rows)
+        .unwrap()
+        .output()
+        .unwrap();
+    assert!(piped.status.success(), "{}", String::from_utf8_lossy(&piped.stderr));
+    assert_eq!(piped.stdout, whole);
+
+    let lines: Vec<&[u8]> = whole.split(|&byte| byte == b'\n').collect();
+    assert_eq!(lines.len(), MANY + 2);
+    let row_of = |line: usize| -> Vec<f64> {
+        let line = std::str::from_utf8(lines[line + 1]).unwrap();
+        line.split(',').map(|cell| cell.parse().unwrap()).collect()
+    };
+    for row in [0, 209_714, 209_715, 209_716, MANY - 1] {
+        let alone = json(&explain(&rows, &["--select", &row.to_string()]));
+        let values = numbers(&alone["explanations"][0]["values"]);
+        assert_eq!(row_of(row)[0], row as f64);
+        for (value, wanted) in row_of(row)[3..13].iter().zip(values) {
+            assert!((value - wanted).abs() < 1e-9, "row {row}: {value} and {wanted}");
+        }
+    }
+    // Selections go through as well, and such as are no more than a look at some rows.
+    let some = text(&explain(&rows, &["--format", "csv", "--select", "3,209714-209716,214999"]));
+    let told: Vec<&str> = some.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(told, ["3", "209714", "209715", "209716", "214999"]);
+    let back = text(&explain(&rows, &["--format", "csv", "--select", "214999,3"]));
+    let told: Vec<&str> = back.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(told, ["214999", "3"]);
+    for wrong in ["215000", "7,215000", "215000,7"] {
+        let refused = run(&explain(&rows, &["--select", wrong]));
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains("names row 215000") && stderr.contains("0 to 214999"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_sample_of_more_rows_than_a_batch_is_that_of_all_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.npy");
+    many(&rows);
+    let model = fixture("diabetes_xgb.json.gz");
+    let of = |arguments: &[&str]| {
+        let path = rows.display().to_string();
+        let common = ["explain", "--model", &model, "--rows", &path, "--game", "marginal", "--seed", "3"];
+        json(&[&common[..], arguments].concat())
+    };
+    let sampled = of(&["--select", "5"]);
+    assert_eq!(sampled["background"], "100 of the 215000 rows of the rows file, drawn by seed 3");
+    assert_eq!(sampled["background_rows"], 100);
+    // The same rows by their numbers.
+    let chosen = apportion::Background::sampled_rows(MANY, 100, 3);
+    let chosen: Vec<String> = chosen.iter().map(usize::to_string).collect();
+    let named = of(&["--select", "5", "--background-select", &chosen.join(",")]);
+    assert_eq!(named["background_digest"], sampled["background_digest"]);
+    assert_eq!(named["explanations"], sampled["explanations"]);
+}
+
+fn read(bytes: &[u8], id: bool) -> Table {
+    let wanted = Wanted { target: Some("none"), id: id.then_some("id"), ..Wanted::default() };
+    Source::stream("results", bytes).read(&wanted).unwrap()
+}
+
+/// Numbers that can be compared.
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
+
+#[test]
+fn every_format_tells_the_same_of_the_same_rows() {
+    let more = |format: &str| {
+        on("explain", "iris_xgb_softprob.json.gz", "iris.csv", &["--select", "0,77,149", "--format", format])
+    };
+    let document = json(&more("json"));
+    let table = read(&bytes(&more("csv")), false);
+    assert_eq!(table.names.as_ref().unwrap()[..4], ["row", "output", "base", "prediction"]);
+    for format in ["parquet", "arrow", "feather"] {
+        let other = read(&bytes(&more(format)), false);
+        assert_eq!(other.names, table.names, "{format}");
+        assert_eq!(bits(&other.values), bits(&table.values), "{format}");
+    }
+    let explanations = document["explanations"].as_array().unwrap();
+    for (row, explanation) in explanations.iter().enumerate() {
+        for output in 0..3 {
+            let line = table.row(3 * row + output);
+            let of_output: Vec<f64> =
+                numbers(&explanation["values"]).into_iter().skip(output).step_by(3).collect();
+            assert_eq!(line[4..8], of_output);
+            assert_eq!(line[8..12], numbers(&explanation["input"])[..]);
+        }
+    }
+    let lines = text(&more("jsonl"));
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["features"], document["features"]);
+    assert_eq!(lines[1..], explanations[..]);
+
+    let archive = bytes(&more("npz"));
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
+    let mut array = |name: &str| {
+        let mut bytes = Vec::new();
+        archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    let values = array("values.npy");
+    assert_eq!(values, bytes(&more("npy")));
+    assert!(String::from_utf8_lossy(&array("base_values.npy")).contains("(3, 3)"));
+    assert!(String::from_utf8_lossy(&array("data.npy")).contains("(3, 4)"));
+    let names = array("feature_names.npy");
+    assert!(
+        String::from_utf8_lossy(&names).contains("'<U17'")
+            && names.ends_with(b"(\0\0\0c\0\0\0m\0\0\0)\0\0\0\0\0\0\0")
+    );
+}
+
+#[test]
+fn ids_and_words_are_in_every_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.csv");
+    let header = "who,age,sex,bmi,bp,s1,s2,s3,s4,s5,s6\n";
+    std::fs::write(
+        &rows,
+        format!("{header}=1+1,0.1,0,0,0,0,0,0,0,0,0\n\"b,\u{1b}[1m\",0,,0,0,0,0,0,0,0,0\n"),
+    )
+    .unwrap();
+    let csv = text(&explain(&rows, &["--id", "who", "--format", "csv"]));
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].starts_with("id,row,base") && lines[1].starts_with("'=1+1,0,"), "{csv}");
+    assert!(lines[2].starts_with("\"b,\\u{1b}[1m\",1,"), "{csv}");
+    for format in ["parquet", "arrow", "feather"] {
+        let table = read(&bytes(&explain(&rows, &["--id", "who", "--format", format])), true);
+        assert_eq!(table.ids.unwrap().values, ["=1+1", "b,\u{1b}[1m"], "{format}");
+        assert_eq!(table.values.iter().filter(|cell| cell.is_nan()).count(), 1);
+    }
+    let shown = text(&explain(&rows, &["--id", "who", "--format", "table"]));
+    assert!(shown.contains("row 1 (b,\\u{1b}[1m)") && shown.contains("missing"), "{shown}");
+    for format in ["npy", "npz"] {
+        let refused = run(&explain(&rows, &["--id", "who", "--format", format]));
+        assert_eq!(refused.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn one_class_is_told_alone() {
+    let of = |more: &[&str]| {
+        json(&on("explain", "iris_xgb_softprob.json.gz", "iris.csv", &[&["--select", "0,77"], more].concat()))
+    };
+    let (all, one) = (of(&[]), of(&["--class", "2"]));
+    assert_eq!(one["class"], 2);
+    for row in 0..2 {
+        let (all, one) = (&all["explanations"][row], &one["explanations"][row]);
+        let wanted: Vec<f64> = numbers(&all["values"]).into_iter().skip(2).step_by(3).collect();
+        assert_eq!(numbers(&one["values"]), wanted);
+        assert_eq!((&one["base"], &one["prediction"]), (&all["base"][2], &all["prediction"][2]));
+    }
+    let pairs = of(&["--class", "1", "--interactions"]);
+    assert_eq!(pairs["explanations"][0]["values"][0].as_array().unwrap().len(), 4);
+    assert!(pairs["explanations"][0]["values"][0][0].is_number());
+    let refused = on("explain", "iris_xgb_softprob.json.gz", "iris.csv", &["--class", "setosa"]);
+    let refused = run(&refused);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("0 to 2"));
+}
+
+#[test]
+fn the_features_that_matter_most_come_with_the_sum_of_the_rest() {
+    let whole = json(&explain(Path::new(&fixture("diabetes.csv.gz")), &["--select", "0-4"]));
+    let top = json(&explain(Path::new(&fixture("diabetes.csv.gz")), &["--select", "0-4", "--top", "3"]));
+    let csv = text(&explain(
+        Path::new(&fixture("diabetes.csv.gz")),
+        &["--select", "0-4", "--top", "3", "--format", "csv"],
+    ));
+    assert!(csv.starts_with(
+        "row,base,prediction,feature 1,value 1,feature 2,value 2,feature 3,value 3,rest,input of age"
+    ));
+    for (row, line) in (0..5).zip(csv.lines().skip(1)) {
+        let (whole, top) = (&whole["explanations"][row], &top["explanations"][row]);
+        let mut values = numbers(&whole["values"]);
+        let told = top["top"].as_array().unwrap();
+        assert_eq!(told.len(), 3);
+        values.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+        let of: Vec<f64> = told.iter().map(|told| told["value"].as_f64().unwrap()).collect();
+        assert_eq!(of, values[..3]);
+        assert!((top["rest"].as_f64().unwrap() - values[3..].iter().sum::<f64>()).abs() < 1e-12);
+        assert!(top.get("values").is_none() && told[0]["input"].is_number());
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(
+            (cells[3], cells[4].parse::<f64>().unwrap()),
+            (told[0]["feature"].as_str().unwrap(), values[0])
+        );
+    }
+}
+
+#[test]
+fn a_summary_is_of_all_rows() {
+    let rows = fixture("diabetes.csv.gz");
+    let whole = json(&explain(Path::new(&rows), &[]));
+    let summary = json(&explain(Path::new(&rows), &["--summary"]));
+    let all: Vec<Vec<f64>> =
+        whole["explanations"].as_array().unwrap().iter().map(|row| numbers(&row["values"])).collect();
+    assert_eq!(summary["rows"], all.len());
+    let names: Vec<&str> =
+        summary["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let told = summary["summary"].as_array().unwrap();
+    assert_eq!(told.len(), names.len());
+    let mut last = f64::INFINITY;
+    for told in told {
+        let player = names.iter().position(|name| told["feature"] == *name).unwrap();
+        let values: Vec<f64> = all.iter().map(|row| row[player]).collect();
+        let mean = |of: &dyn Fn(f64) -> f64| {
+            values.iter().map(|&value| of(value)).sum::<f64>() / values.len() as f64
+        };
+        let size = mean(&f64::abs);
+        let variance =
+            mean(&|value| (value.abs() - size).powi(2)) * values.len() as f64 / (values.len() - 1) as f64;
+        let near = |name: &str, wanted: f64| {
+            let given = told[name].as_f64().unwrap();
+            assert!((given - wanted).abs() < 1e-9 * (1.0 + wanted.abs()), "{name}: {given} and {wanted}");
+        };
+        near("mean_abs", size);
+        near("std_abs", variance.sqrt());
+        near("mean", mean(&|value| value));
+        near("min", values.iter().copied().fold(f64::INFINITY, f64::min));
+        near("max", values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        assert!(size <= last);
+        last = size;
+    }
+    let table = text(&explain(Path::new(&rows), &["--summary", "--top", "2", "--format", "table"]));
+    assert!(table.contains("summary of 442 rows") && table.contains("mean |value|"), "{table}");
+    let csv = text(&explain(Path::new(&rows), &["--summary", "--format", "csv"]));
+    assert!(csv.starts_with("feature,mean abs,std abs,mean,min,max\n"), "{csv}");
+}
+
+#[test]
+fn predictions_stream_in_every_format() {
+    let of = |format: &str| on("predict", "iris_xgb_softprob.json.gz", "iris.csv", &["--format", format]);
+    let table = read(&bytes(&of("csv")), false);
+    for format in ["parquet", "arrow", "feather"] {
+        assert_eq!(bits(&read(&bytes(&of(format)), false).values), bits(&table.values), "{format}");
+    }
+    let lines = text(&of("jsonl"));
+    assert_eq!(lines.lines().count(), 151);
+}
