@@ -620,10 +620,17 @@ def document(model):
         table.count, table.names = len(kept), None if table.names is None else [table.names[column] for column in kept]
     names = {"feature_names": table.names} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
+    outputs = {"output_names": labels} if (labels := classes_of(model)) is not None and len(labels) == len(whole.base) else {}
     trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets")} for tree in whole.trees]
     return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double", features=table.count,
-                base_margins=whole.base, link=whole.link, operator="<=", trees=trees, **names, **words,
+                base_margins=whole.base, link=whole.link, operator="<=", trees=trees, **names, **words, **outputs,
                 source=dict(library="scikit-learn", version=sklearn.__version__, model=described(model)))
+
+
+def classes_of(model):
+    """The classes of a classifier of one target as text, which are called as its outputs are."""
+    classes = getattr(model, "classes_", None)
+    return None if classes is None or isinstance(classes, list) else [str(label) for label in classes]
 
 
 def described(model):

@@ -45,7 +45,7 @@ impl AnyModel {
 
     /// What the outputs are called, where the model says it.
     pub(crate) fn classes(&self) -> Option<Vec<String>> {
-        None
+        Some(self.trees()?.output_names()?.to_vec())
     }
 
     /// The number of features, where the model says it.

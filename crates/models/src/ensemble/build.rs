@@ -80,6 +80,7 @@ impl Ensemble {
             largest_sum: 0.0,
             width: parts.width,
             features: parts.features,
+            output_names: Vec::new(),
             feature_names: parts.feature_names,
             words: Vec::new(),
             wanted: Vec::new(),
@@ -98,6 +99,13 @@ impl Ensemble {
     /// The file has the categories of features: one element for each, at least up to the last that has any.
     pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
         self.words = words;
+    }
+
+    /// The file calls the outputs so. Names of another number of outputs, as of the two classes of one margin, are left out.
+    pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
+        if names.len() == self.output_count() {
+            self.output_names = names;
+        }
     }
 
     /// The file has trees that split on several features at once.

@@ -68,6 +68,8 @@ pub struct Ensemble {
     /// Which features may not be missing; empty where all may.
     wanted: Vec<bool>,
     base_margins: Vec<f64>,
+    /// One for each output, or none.
+    output_names: Vec<String>,
     link: Option<Link>,
     origin: Origin,
     notes: Vec<String>,
@@ -125,6 +127,11 @@ impl Ensemble {
     /// with an imputer or from XGBoost.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
+    }
+
+    /// What the outputs are called, where the file says it: the classes, as text.
+    pub fn output_names(&self) -> Option<&[String]> {
+        Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
     /// Number of outputs `k`: classes, targets, or 1.

@@ -12,6 +12,8 @@ pub(super) struct Information {
     pub(super) version: String,
     /// The loss function without its parameters: `Logloss`.
     pub(super) loss: String,
+    /// The classes as text; empty where there are none or they are not said.
+    pub(super) classes: Vec<String>,
 }
 
 impl Information {
@@ -25,22 +27,35 @@ impl Information {
             Ok(text) => loss_of_text(text),
             Err(_) => loss_of(&field),
         });
+        let classes = member("class_params").and_then(|field| match field.text() {
+            Ok(text) => classes_of_text(text),
+            Err(_) => classes_of(&field),
+        });
         let version = member("catboost_version_info");
-        Self::new(version.as_ref().and_then(|field| field.text().ok()), loss)
+        Self::new(version.as_ref().and_then(|field| field.text().ok()), loss, classes)
     }
 
     /// From the texts of a binary file.
-    pub(super) fn of_texts(version: Option<&str>, parameters: Option<&str>) -> Result<Self, ModelError> {
-        Self::new(version, parameters.and_then(loss_of_text))
+    pub(super) fn of_texts(
+        version: Option<&str>,
+        parameters: Option<&str>,
+        classes: Option<&str>,
+    ) -> Result<Self, ModelError> {
+        Self::new(version, parameters.and_then(loss_of_text), classes.and_then(classes_of_text))
     }
 
-    fn new(version: Option<&str>, loss: Option<String>) -> Result<Self, ModelError> {
+    fn new(
+        version: Option<&str>,
+        loss: Option<String>,
+        classes: Option<Vec<String>>,
+    ) -> Result<Self, ModelError> {
         let version = version.and_then(release).unwrap_or_else(|| UNKNOWN.to_owned());
         if version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major > 1)
         {
             return Err(ModelError::Version { format: "CatBoost", given: version, known: "1.x and before" });
         }
-        Ok(Self { version, loss: loss.unwrap_or_else(|| UNKNOWN.to_owned()) })
+        let loss = loss.unwrap_or_else(|| UNKNOWN.to_owned());
+        Ok(Self { version, loss, classes: classes.unwrap_or_default() })
     }
 
     /// How CatBoost takes margins to predictions.
@@ -88,6 +103,20 @@ fn loss_of_text(text: &str) -> Option<String> {
 fn loss_of(parameters: &Field<'_>) -> Option<String> {
     let loss = parameters.find("loss_function").ok()??;
     loss.find("type").ok()??.text().ok().map(str::to_owned)
+}
+
+/// The same of what is said of the classes.
+fn classes_of_text(text: &str) -> Option<Vec<String>> {
+    classes_of(&Field::root(&json::read(text.as_bytes()).ok()?))
+}
+
+/// The member `class_names`: numbers or texts.
+fn classes_of(said: &Field<'_>) -> Option<Vec<String>> {
+    let names = said.find("class_names").ok()??;
+    if let Ok(numbers) = names.numbers() {
+        return Some(numbers.iter().map(f64::to_string).collect());
+    }
+    names.elements().ok()?.iter().map(|name| name.text().ok().map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

@@ -81,6 +81,8 @@ pub(super) struct Splits {
 /// A model but for its trees.
 pub(super) struct Frame {
     pub(super) bias: Vec<f64>,
+    /// What the outputs are called, where there is one for each class.
+    pub(super) classes: Vec<String>,
     pub(super) link: Option<Link>,
     pub(super) origin: Origin,
     /// Categories as texts, where the file has some.
@@ -172,7 +174,7 @@ impl Splits {
         frame: Frame,
         push: impl FnOnce(&Self, &mut Grove) -> Result<(), ModelError>,
     ) -> Result<Ensemble, ModelError> {
-        let Frame { bias, link, origin, texts, nodes } = frame;
+        let Frame { bias, classes, link, origin, texts, nodes } = frame;
         let (features, outputs) = (self.features.count, bias.len());
         let parts = |features, feature_names, base_margins| EnsembleParts {
             width: if self.double { Width::Double } else { Width::Single },
@@ -188,6 +190,7 @@ impl Splits {
         push(&self, &mut grove)?;
         let Grove { mut alone, joint, .. } = grove;
         alone.set_words(self.words(texts));
+        alone.set_output_names(classes);
         if !joint.trees().is_empty() {
             alone.set_joint(JointTrees::new(features, self.joint, joint));
         }

@@ -29,6 +29,16 @@ pub(super) fn tree_ensemble(graph: &GraphProto) -> Result<Option<&NodeProto>, Mo
     }
 }
 
+/// The names of the classes, which the first node that lists them has; none of a regressor.
+pub(super) fn classes(graph: &GraphProto) -> Vec<String> {
+    let lists = graph.node.iter().flat_map(|node| &node.attribute);
+    let mut named = lists.filter(|attribute| attribute.name.starts_with("classlabels_"));
+    named.find(|list| !list.strings.is_empty() || !list.ints.is_empty()).map_or_else(Vec::new, |list| {
+        let texts = list.strings.iter().map(|text| String::from_utf8_lossy(text).into_owned());
+        texts.chain(list.ints.iter().map(i64::to_string)).collect()
+    })
+}
+
 /// What rows are when they reach the trees.
 pub(super) struct Rows {
     /// Columns, where the graph says.

@@ -61,11 +61,19 @@ pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
 /// Reads an ONNX file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let model = ModelProto::decode(bytes).map_err(|error| ModelError::Onnx { problem: error.to_string() })?;
+    let mut ensemble = read_model(&model, bytes)?;
+    if let Some(graph) = &model.graph {
+        ensemble.set_output_names(graph::classes(graph));
+    }
+    Ok(ensemble)
+}
+
+fn read_model(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let Some(graph) = &model.graph else {
         return Err(ModelError::Onnx { problem: "it has no graph".to_owned() });
     };
-    let Some(node) = graph::tree_ensemble(graph)? else { return linear::read(&model, bytes) };
-    let version = operator_set(&model)?;
+    let Some(node) = graph::tree_ensemble(graph)? else { return linear::read(model, bytes) };
+    let version = operator_set(model)?;
     let attributes = Attributes::new(node)?;
     let rows = graph::rows(graph, node)?;
     let objective = if node.op_type == "TreeEnsembleClassifier" { "classification" } else { "regression" };
@@ -82,7 +90,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             feature_names: rows.names.clone(),
             base_margins,
             link: graph::link_after(graph, node, link)?,
-            origin: origin(&model, &node.op_type, objective, format!("{DOMAIN} {version}")),
+            origin: origin(model, &node.op_type, objective, format!("{DOMAIN} {version}")),
         };
         Ok::<_, ModelError>(parts)
     };

@@ -20,7 +20,7 @@ const VERSION: usize = 1;
 /// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
-const MEMBERS: [&str; 11] = [
+const MEMBERS: [&str; 12] = [
     "format",
     "version",
     "source",
@@ -29,6 +29,7 @@ const MEMBERS: [&str; 11] = [
     "feature_names",
     "categories",
     "base_margins",
+    "output_names",
     "link",
     "operator",
     "trees",
@@ -90,6 +91,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let counts = trees.iter().map(|tree| tree.get("left")?.number_count());
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
     ensemble.set_words(words);
+    ensemble.set_output_names(output_names(&root, ensemble.output_count())?);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
             // A tree of vectors is several here.
@@ -134,6 +136,16 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
     match names.len() == features {
         true => Ok(Some(names)),
         false => Err(field.error(format!("{} names of {features} features", names.len()))),
+    }
+}
+
+fn output_names(root: &Field<'_>, outputs: usize) -> Result<Vec<String>, ModelError> {
+    let Some(field) = root.find("output_names")? else { return Ok(Vec::new()) };
+    let names: Vec<String> =
+        field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
+    match names.len() == outputs {
+        true => Ok(names),
+        false => Err(field.error(format!("{} names of {outputs} outputs", names.len()))),
     }
 }
 

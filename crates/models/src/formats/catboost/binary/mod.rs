@@ -56,7 +56,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         texts.push((text.text(0)?.unwrap_or(""), text.text(1)?));
     }
     let said = |key: &str| texts.iter().find(|(name, _)| *name == key).and_then(|(_, text)| *text);
-    let information = Information::of_texts(said("catboost_version_info"), said("params"))?;
+    let information =
+        Information::of_texts(said("catboost_version_info"), said("params"), said("class_params"))?;
     let parts = core.texts(3)?;
     let Some(table) = core.table(1)? else { return Err(core.error("a model without trees and features")) };
     // Other parts are of texts and embeddings, of which no split is read.
@@ -99,6 +100,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let trees = Trees::read(table, conditions)?;
     let frame = Frame {
         bias,
+        classes: information.classes.clone(),
         link: information.link(),
         origin: Origin {
             format: "CatBoost binary".to_owned(),

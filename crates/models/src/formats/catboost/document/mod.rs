@@ -25,6 +25,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let (scale, bias) = scale_and_bias(&root.get("scale_and_bias")?, trees.outputs())?;
     let frame = Frame {
         bias,
+        classes: information.classes.clone(),
         link: information.link(),
         origin: Origin {
             format: "CatBoost JSON".to_owned(),
