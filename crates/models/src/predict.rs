@@ -104,23 +104,10 @@ impl Ensemble {
                     }
                 } else {
                     for (row, margins) in rows.chunks_exact(features).zip(margins.chunks_exact_mut(outputs)) {
-                        let leaf = nodes[self.leaf_of(nodes, row)];
-                        margins[tree.output] += self.leaf_value(leaf, row);
+                        margins[tree.output] += self.tree_value(nodes, row);
                     }
                 }
             }
-        }
-    }
-
-    /// The leaf that a rounded row reaches.
-    fn leaf_of(&self, nodes: &[Node], row: &[f64]) -> usize {
-        let mut at = 0;
-        loop {
-            let node = nodes[at];
-            if node.is_leaf() {
-                return at;
-            }
-            at = if self.goes_left(node, row[node.feature()]) { node.left() } else { node.right() };
         }
     }
 }

@@ -17,7 +17,7 @@
 //! |---|---|
 //! | [`Ensemble::trees`], [`Ensemble::nodes_of`], [`Ensemble::nodes`] | the trees, the nodes of one, the nodes of all |
 //! | [`Ensemble::width`], [`Ensemble::check_rows`] | how to round a row, and whether it is one of this model |
-//! | [`Ensemble::goes_left`], [`Ensemble::linear_leaf`] | what a split decides, what a leaf adds |
+//! | [`Ensemble::goes_left`], [`Ensemble::linear_leaf`], [`Ensemble::tree_value`] | what a split decides, what a leaf adds, what a tree does |
 //! | [`Ensemble::joint`] | the trees that split on several features at once |
 //! | [`Ensemble::cover_of`], [`Ensemble::check_covers`] | how many training rows came to each node |
 //! | [`Ensemble::fingerprint`] | a number that tells models apart |
@@ -103,6 +103,18 @@ impl Ensemble {
         leaf.linear().map(|index| &self.linear_leaves[index])
     }
 
+    /// What a tree of these nodes adds for a rounded row.
+    pub fn tree_value(&self, nodes: &[Node], row: &[f64]) -> f64 {
+        let mut at = 0;
+        loop {
+            let node = nodes[at];
+            if node.is_leaf() {
+                return self.leaf_value(node, row);
+            }
+            at = if self.goes_left(node, row[node.feature()]) { node.left() } else { node.right() };
+        }
+    }
+
     /// Terms of the longest model of a linear leaf; 0 where there is none.
     pub fn most_terms(&self) -> usize {
         self.linear_leaves.iter().map(|leaf| leaf.terms.len()).max().unwrap_or(0)
@@ -118,7 +130,7 @@ impl Ensemble {
 
     /// What a leaf adds for a rounded row.
     #[inline]
-    pub(crate) fn leaf_value(&self, leaf: Node, row: &[f64]) -> f64 {
+    fn leaf_value(&self, leaf: Node, row: &[f64]) -> f64 {
         match self.linear_leaf(leaf) {
             None => leaf.value(),
             Some(model) => model.value(row).unwrap_or(leaf.value()),

@@ -38,6 +38,8 @@ pub fn check(bytes: &[u8]) {
         .map(|_| 0.0)
         .chain((0..features).map(|_| f64::NAN))
         .chain((0..2 * features).map(|index| [1.5, -1.0, f64::NAN, 3e9, 0.0, -0.5, 7.0][index % 7]))
+        .enumerate()
+        .map(|(index, cell)| if cell.is_nan() && ensemble.refuses_missing(index % features) { -2.0 } else { cell })
         .collect();
     let rows = Rows::new(&rows, features);
     let margins = ensemble.margins(rows).expect("rows of the right width");

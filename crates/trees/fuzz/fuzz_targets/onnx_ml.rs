@@ -1,4 +1,4 @@
-//! Trees as ONNX.
+//! Trees and linear models as ONNX.
 
 #![no_main]
 

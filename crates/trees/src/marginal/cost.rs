@@ -17,6 +17,10 @@ pub(crate) enum Way {
     Walk,
     Cohorts,
     Masks,
+    /// Of a tree that looks at this player alone.
+    Lone {
+        player: u32,
+    },
     /// With this many numbers in the tables, before any are merged.
     Tables {
         size: usize,
@@ -27,7 +31,7 @@ impl Way {
     /// What it is called.
     pub(crate) fn kernel(self) -> Kernel {
         match self {
-            Self::Walk => Kernel::Walk,
+            Self::Walk | Self::Lone { .. } => Kernel::Walk,
             Self::Cohorts => Kernel::Cohorts,
             Self::Masks => Kernel::Masks,
             Self::Tables { .. } => Kernel::Tables,
@@ -40,6 +44,8 @@ pub(crate) struct Task<'a> {
     pub(crate) settings: Settings,
     /// Whether a leaf is linear: only walks know such leaves.
     pub(crate) linear: bool,
+    /// The player that it looks at, where that is one alone and a leaf is linear.
+    pub(crate) lone: Option<u32>,
     pub(crate) nodes: &'a [Node],
     pub(crate) leaves: usize,
     /// Numbers of explicands and of background rows.
@@ -62,7 +68,11 @@ pub(crate) struct Task<'a> {
 impl Task<'_> {
     /// What `choose` says where there is a choice.
     pub(crate) fn way(&self, choose: Choose) -> Way {
-        if self.linear { Way::Walk } else { choose(self) }
+        match self.lone {
+            Some(player) if self.settings.kernel.is_none() => Way::Lone { player },
+            _ if self.linear => Way::Walk,
+            _ => choose(self),
+        }
     }
 }
 
@@ -71,6 +81,9 @@ pub(crate) type Choose = fn(&Task<'_>) -> Way;
 
 /// Up to this many pairs of rows nothing pays but walking them.
 const FEW_PAIRS: usize = 10;
+
+/// Nanoseconds for a row and a tree that looks at one player.
+const LONE: f64 = 10.0;
 
 /// From this many background rows on they go through a tree together.
 const LEAST_COHORT: usize = 4;
@@ -173,6 +186,7 @@ pub(crate) fn predict(task: &Task<'_>, way: Way) -> f64 {
     let sorted = || (task.sorted)();
     match way {
         Way::Walk => walk(task),
+        Way::Lone { .. } => LONE * (task.explicands + task.background) as f64,
         Way::Cohorts => by_cohorts(task),
         Way::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
         Way::Tables { .. } => {

@@ -9,10 +9,11 @@ use apportion_models::tree::Tree;
 use super::cohorts::{self, Cohorts, Descent, Explicand};
 use super::cost::{self, Choose, Way};
 use super::linear::LinearWalk;
+use super::lone::lone_player;
 use super::masks::Masks;
 use super::oracle::InterventionalOracle;
 use super::request::Request;
-use super::shares::{Alone, InGroups, InPairs, Share};
+use super::shares::{Alone, InGroups, InPairs, Products, Share};
 use super::walk::{Pair, Walk};
 use crate::engine::attributions::Attributions;
 use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
@@ -169,6 +170,11 @@ impl InterventionalOracle<'_> {
             answer(&cost::Task {
                 settings: self.settings,
                 linear: tree.linear,
+                lone: if tree.linear && !self.compiled {
+                    lone_player(ensemble, nodes, &request.player_of)
+                } else {
+                    None
+                },
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
@@ -211,6 +217,7 @@ struct Memory<S: Share> {
     share: S,
     walk: Walk<S::Sums>,
     linear: LinearWalk,
+    lone: Products,
     descent: Descent,
     masks: Masks,
 }
@@ -224,6 +231,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
             share: S::new(self.weights),
             walk: Walk::new(players),
             linear: LinearWalk::new(players),
+            lone: Products::default(),
             descent: Descent::new(),
             masks: Masks::new(),
         }
@@ -257,7 +265,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
         let ensemble = &*oracle.ensemble;
         let tree = &ensemble.trees()[index];
         let nodes = ensemble.nodes_of(tree);
-        let Memory { share, walk, linear, descent, masks } = memory;
+        let Memory { share, walk, linear, lone, descent, masks } = memory;
         let (features, count) = (ensemble.feature_count(), rows.columns.rows());
         match self.ways[index] {
             Way::Cohorts => {
@@ -273,6 +281,17 @@ impl<S: Share> Kernels for Marginal<'_, S> {
                 if let Some(sorted) = &request.sorted()[index] {
                     return masks.add(ensemble, nodes, sorted, (share, weights), &rows.columns, phi);
                 }
+            }
+            Way::Lone { player } => {
+                let mean = oracle.means()[index];
+                for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
+                    let difference = ensemble.tree_value(nodes, row) - mean;
+                    let mut phi = |target: usize, share: f64| phi[target * count + place] += share;
+                    lone.clear();
+                    lone.extensions.push((player, difference));
+                    share.of_products(weights, lone, 0.0, &mut phi);
+                }
+                return;
             }
             Way::Walk => {}
         }

@@ -26,8 +26,9 @@
 //! | [tables](crate::engine::tables) | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
 //! All are exact and agree within rounding. Each is written once, over what a leaf gives: [`shares`] to players, to players in groups, or to
-//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`], and
-//! so are those with splits on several features at once, which stand apart from all others, by [`joint`].
+//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`], unless they
+//! look at one player alone, as those of linear models do: what [`lone`] trees give is the same against any number of background rows. Those with
+//! splits on several features at once, which stand apart from all others, are walked by [`joint`].
 //!
 //! A single background row needs no sums over patterns: that game is a path-dependent one, and [`one_baseline`] has it computed by quadrature
 //! where that is faster.
@@ -40,7 +41,7 @@
 //! | [`values`], [`interactions`] | what it can be asked for |
 //! | [`request`] | whose values are wanted, and how coalitions are weighed |
 //! | [`explain`] | from a request to the answer |
-//! | [`linear`], [`joint`] | trees with linear leaves, and with splits on several features at once |
+//! | [`linear`], [`lone`], [`joint`] | trees with linear leaves, those that look at one player, and with splits on several features at once |
 //!
 //! In a quotient game the players are groups of features: the same kernels, told whose player a feature is.
 
@@ -50,6 +51,7 @@ mod explain;
 mod interactions;
 mod joint;
 mod linear;
+mod lone;
 mod masks;
 mod one_baseline;
 pub(crate) mod oracle;

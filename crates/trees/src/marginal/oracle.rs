@@ -72,6 +72,8 @@ pub struct InterventionalOracle<'a> {
     pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
     /// Made when first wanted, where the background is one row.
     pub(super) baseline: OnceLock<AgainstBaseline>,
+    /// What the background makes of trees with linear leaves, on average.
+    pub(super) means: OnceLock<Vec<f64>>,
     /// Whether the background is a compiled one: `sorted` is there, and its rows are not.
     pub(super) compiled: bool,
 }
@@ -145,6 +147,7 @@ impl<'a> InterventionalOracle<'a> {
             settings: Settings::default(),
             kept: Kept::default(),
             baseline: OnceLock::new(),
+            means: OnceLock::new(),
             compiled: false,
         }
     }

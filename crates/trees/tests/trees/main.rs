@@ -11,6 +11,7 @@ mod game;
 mod kernels;
 mod linear;
 mod linked;
+mod lone;
 mod promises;
 mod rational;
 mod scale;

@@ -1,0 +1,55 @@
+//! Trees that look at one player alone: those of a linear model, each of one feature.
+//!
+//! What such a tree adds is a function g of what the player is taken from, so it adds to no coalition more than to another,
+//!
+//! ```text
+//! v(S ∪ i) − v(S) = g(x) − Σ_b w_b g(b),
+//! ```
+//!
+//! and every value gives the player that: for any number of background rows a number that is computed once.
+
+use apportion_models::Ensemble;
+use apportion_models::tree::Node;
+
+use super::oracle::InterventionalOracle;
+
+/// The one player that the splits and linear leaves of a tree look at; none where they are several, or none.
+pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]) -> Option<u32> {
+    let mut lone = None;
+    for &node in nodes {
+        let split = (!node.is_leaf()).then(|| node.feature());
+        let leaf = if node.is_leaf() { ensemble.linear_leaf(node) } else { None };
+        let terms = leaf.iter().flat_map(|leaf| leaf.terms.iter().map(|&(feature, _)| feature as usize));
+        for feature in split.into_iter().chain(terms) {
+            let player = player_of[feature];
+            if *lone.get_or_insert(player) != player {
+                return None;
+            }
+        }
+    }
+    lone
+}
+
+impl InterventionalOracle<'_> {
+    /// The mean over the background of what each tree with a linear leaf adds; 0 for all others.
+    pub(super) fn means(&self) -> &[f64] {
+        self.means.get_or_init(|| {
+            let ensemble = &*self.ensemble;
+            let mean = |nodes: &[Node]| {
+                let mut values = self
+                    .background
+                    .chunks_exact(ensemble.feature_count())
+                    .map(|row| ensemble.tree_value(nodes, row));
+                let Some(first) = values.next() else { return 0.0 };
+                // From the first: where all are alike, so is the mean.
+                let others = values.zip(&self.weights[1..]).map(|(value, weight)| weight * (value - first));
+                first + others.sum::<f64>()
+            };
+            let of_tree = |tree: &apportion_models::tree::Tree| match tree.linear {
+                true => mean(ensemble.nodes_of(tree)),
+                false => 0.0,
+            };
+            ensemble.trees().iter().map(of_tree).collect()
+        })
+    }
+}
