@@ -37,6 +37,15 @@ impl Source<'_> {
         }
     }
 
+    /// Whether that oracle is asked unless another method is named.
+    pub(crate) fn prefers_oracle(&self) -> bool {
+        match self {
+            #[cfg(feature = "trees")]
+            Self::Trees(trees) => trees.has_exact(),
+            _ => self.has_oracle(),
+        }
+    }
+
     /// Whether several threads may ask the model.
     pub(crate) fn parallel(&self) -> bool {
         match self {

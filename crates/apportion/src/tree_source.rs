@@ -55,6 +55,14 @@ impl<'a> Trees<'a> {
         Self::new(ensemble, Plays::PathDependent)
     }
 
+    /// Whether exact values are to be had, in acceptable time or not.
+    pub(crate) fn has_exact(&self) -> bool {
+        match self.plays {
+            Plays::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),
+            _ => true,
+        }
+    }
+
     pub(crate) fn features(&self) -> usize {
         self.ensemble.feature_count()
     }

@@ -285,7 +285,8 @@ impl<'a> Explainer<'a> {
         match self.asked.method {
             // No oracle knows of graphs.
             Method::Auto if self.asked.value.graph().is_some() => false,
-            Method::Auto | Method::Tree => self.source.has_oracle(),
+            Method::Auto => self.source.prefers_oracle(),
+            Method::Tree => self.source.has_oracle(),
             _ => false,
         }
     }

@@ -23,7 +23,7 @@ impl<'a> Explainer<'a> {
 
     /// An explainer of what a tree ensemble says behind its [link](Ensemble::link) (probabilities, rates, scores), by the marginal game
     /// of these outputs. [`Method::Auto`](crate::Method::Auto) means exact values, where they can be had in acceptable time; estimates of the same game are
-    /// those of any other method.
+    /// those of any other method. Behind a link there is no oracle for linear leaves, as linear models have: these are explained as any model is.
     ///
     /// # Errors
     ///

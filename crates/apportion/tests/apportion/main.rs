@@ -9,5 +9,6 @@ mod explainer;
 mod graph;
 mod groups;
 mod honesty;
+mod linear;
 mod same;
 mod until;

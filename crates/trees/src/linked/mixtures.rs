@@ -44,18 +44,7 @@ impl<'a> Mixtures<'a> {
         weights: Option<&[f64]>,
         most_steps: u64,
     ) -> Result<Self, TreeError> {
-        if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
-            return Err(TreeError::Unsupported {
-                what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
-                wanted: "estimate values from Ensemble::linked, or explain the margin",
-            });
-        }
-        if ensemble.joint().is_some() {
-            return Err(TreeError::Unsupported {
-                what: format!("an exact {} output of splits on several features at once", link.name()),
-                wanted: "estimate values from Ensemble::linked, or explain the margin",
-            });
-        }
+        check(&ensemble, link)?;
         let mut background = Background::rows(background.values(), background.columns())?;
         ensemble.check_rows(background.as_rows(), "background row")?;
         if let Some(weights) = weights {
@@ -90,6 +79,23 @@ impl<'a> Mixtures<'a> {
             most_steps,
         })
     }
+}
+
+/// Refuses an ensemble whose leaves are not reached one by one, feature by feature.
+pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
+    if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
+        return Err(TreeError::Unsupported {
+            what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
+            wanted: "estimate values from Ensemble::linked, or explain the margin",
+        });
+    }
+    if ensemble.joint().is_some() {
+        return Err(TreeError::Unsupported {
+            what: format!("an exact {} output of splits on several features at once", link.name()),
+            wanted: "estimate values from Ensemble::linked, or explain the margin",
+        });
+    }
+    Ok(())
 }
 
 /// Refuses numbers that are infinite or NaN; there are some for each of `outputs`, in turns.

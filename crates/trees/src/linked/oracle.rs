@@ -5,7 +5,7 @@ use apportion_models::{Ensemble, Link};
 use apportion_values::{Semivalue, Value};
 
 use super::game::LinkedGame;
-use super::mixtures::Mixtures;
+use super::mixtures::{self, Mixtures};
 use crate::engine::attributions::Attributions;
 use crate::engine::interactions::{Diagonal, Interactions};
 use crate::engine::settings::Plan;
@@ -107,6 +107,20 @@ impl<'a> LinkedOracle<'a> {
             }
         };
         Ok(Self { way })
+    }
+
+    /// Refuses an ensemble whose outputs this oracle does not compute, whatever the background: one with linear leaves, as linear models have, or
+    /// with splits on several features at once, unless outputs are margins. Estimates of their values are those of
+    /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) and [`TreeError::Unsupported`].
+    pub fn check(ensemble: &Ensemble) -> Result<(), TreeError> {
+        match ensemble.linked()?.link() {
+            Link::Identity => Ok(()),
+            link => mixtures::check(ensemble, link),
+        }
     }
 
     /// The same oracle with another limit of what one call may take. A step is one output of one mixture, or one leaf that mixtures reach:
