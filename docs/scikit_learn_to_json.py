@@ -1,4 +1,4 @@
-"""Writes tree models of scikit-learn (1.4 or later), pipelines included, as JSON (docs/tree-json.md).
+"""Writes tree models and linear models of scikit-learn (1.4 or later), pipelines included, as JSON (docs/tree-json.md).
 
     from scikit_learn_to_json import save
     save(model, "model.json")
@@ -7,7 +7,8 @@ or, of a model in a file that you trust, `python scikit_learn_to_json.py model.j
 
 A model becomes a sum of trees. Where transformers come before the trees, every split is written as a split on the column of the table:
 the transformers themselves are asked what they make of each category, of a missing value and of numbers, and the threshold on a number is
-found by bisection over all doubles. So the JSON decides as the pipeline does, whatever the row.
+found by bisection over all doubles. So the JSON decides as the pipeline does, whatever the row. A linear model becomes a tree for each
+column, of one leaf, which is linear, or with a leaf for each category or bin.
 """
 import json
 import sys
@@ -26,7 +27,13 @@ IDENTITY = {"name": "identity"}
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"}
 TREES = {"DecisionTreeRegressor", "DecisionTreeClassifier", "ExtraTreeRegressor", "ExtraTreeClassifier"}
 FORESTS = {"RandomForestRegressor", "RandomForestClassifier", "ExtraTreesRegressor", "ExtraTreesClassifier"}
-WRAPPERS = {"GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_", "HalvingGridSearchCV": "best_estimator_",
+LINEAR = {"LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC", "Lars", "LarsCV", "ElasticNet", "ElasticNetCV",
+          "MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet", "MultiTaskElasticNetCV", "OrthogonalMatchingPursuit",
+          "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression", "HuberRegressor", "TheilSenRegressor", "QuantileRegressor", "SGDRegressor",
+          "PassiveAggressiveRegressor", "LinearSVR", "SVR", "NuSVR", "PoissonRegressor", "GammaRegressor", "TweedieRegressor", "LogisticRegression",
+          "LogisticRegressionCV", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier", "Perceptron", "PassiveAggressiveClassifier", "LinearSVC",
+          "SVC", "NuSVC", "LinearDiscriminantAnalysis"}
+WRAPPERS = {"RANSACRegressor": "estimator_", "GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_", "HalvingGridSearchCV": "best_estimator_",
             "HalvingRandomSearchCV": "best_estimator_", "FrozenEstimator": "estimator", "TunedThresholdClassifierCV": "estimator_",
             "FixedThresholdClassifier": "estimator_", "IForest": "detector_"}
 REFUSED = {
@@ -57,6 +64,9 @@ class Feature:
     raw: bool = True  # whether it is the column itself, or but for missing values
     bins: int = 0  # how many features say together which bin a number is in
     bin: int = 0  # which of them this is
+    slope: float = 1.0  # of a number that is slope * x + shift; None where it is anything else
+    shift: float = 0.0
+    steps: tuple = ()  # of a number that is a step function: what it is at most in each step but the last
 
 
 class View:
@@ -142,10 +152,10 @@ def derived(transformer, inputs, table):
     if isinstance(transformer, SelectorMixin):
         return choose(transformer, inputs, transformer.get_support(indices=True))
     if kind in SCALERS:
-        return [number(transformer, feature) for feature in inputs]
+        return [scaled(transformer, number(transformer, feature), feature, place) for place, feature in enumerate(inputs)]
     if kind == "MissingIndicator":
         missing_is_nan(transformer)
-        return [inputs[index] for index in transformer.features_]
+        return [replace(inputs[index], slope=0.0, shift=0.0) for index in transformer.features_]
     if kind == "SimpleImputer":
         missing_is_nan(transformer)
         all_kept = transformer.strategy == "constant" or transformer.keep_empty_features
@@ -162,7 +172,7 @@ def derived(transformer, inputs, table):
     if kind == "KBinsDiscretizer":
         numbers = [number(transformer, feature) for feature in inputs]
         if transformer.encode == "ordinal":
-            return numbers
+            return [replace(feature, steps=tuple(range(int(bins) - 1))) for feature, bins in zip(numbers, transformer.n_bins_)]
         return [feature if feature.encoded else replace(feature, bins=int(bins), bin=bin)
                 for feature, bins in zip(numbers, transformer.n_bins_) for bin in range(bins)]
     refuse(transformer, "it is not known to keep columns apart, so its features belong to no one column; encoders (OneHotEncoder, OrdinalEncoder, "
@@ -180,7 +190,29 @@ def choose(transformer, features, indices):
 def number(transformer, feature):
     if feature.bins:
         refuse(transformer, "it comes after bins that are one-hot encoded; use encode='ordinal'")
-    return replace(feature, raw=False)
+    return replace(feature, raw=False, slope=None, shift=0.0, steps=())
+
+
+def scaled(transformer, feature, before, place):
+    """The feature with the slope that a scaler leaves it, where it is affine and was before."""
+    kind = type(transformer).__name__
+    if kind == "Binarizer" and before.slope:
+        return replace(feature, steps=(0.0,))
+    if before.slope is None or getattr(transformer, "clip", False) or kind == "Binarizer":
+        return feature
+    centre, scale = 0.0, 1.0
+    if kind == "StandardScaler":
+        centre = transformer.mean_[place] if transformer.with_mean else 0.0
+        scale = transformer.scale_[place] if transformer.with_std else 1.0
+    elif kind == "RobustScaler":
+        centre = transformer.center_[place] if transformer.with_centering else 0.0
+        scale = transformer.scale_[place] if transformer.with_scaling else 1.0
+    elif kind == "MaxAbsScaler":
+        scale = transformer.scale_[place]
+    elif kind == "MinMaxScaler":
+        factor = transformer.scale_[place]
+        return replace(feature, slope=before.slope * factor, shift=before.shift * factor + transformer.min_[place])
+    return replace(feature, slope=before.slope / scale, shift=(before.shift - centre) / scale)
 
 
 def encode(transformer, feature, known, table):
@@ -255,6 +287,30 @@ def histogram(predictor, output, view):
                 default_left=nodes["missing_go_to_left"], cover=nodes["count"], output=output, sets=sets, view=view, width="double")
 
 
+def linear(model, view):
+    """A linear model: for each output something like a tree, which has coefficients of the view's features."""
+    kind = type(model).__name__
+    if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear" or len(getattr(model, "classes_", ())) > 2):
+        refuse(model, "only a linear kernel, of two classes at most, makes a linear model; LinearSVC and LinearSVR do for any number")
+    coefficients = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_, dtype=float)
+    coefficients = coefficients.reshape(-1, len(view.features))
+    link, classes = IDENTITY, getattr(model, "multi_class", "")
+    if kind in ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis") or getattr(model, "loss", "") in ("log_loss", "log"):
+        if len(coefficients) == 1:
+            link = LINKS["HalfLogitLink" if classes == "multinomial" else "LogitLink"]
+        elif kind == "SGDClassifier" or classes == "ovr" or getattr(model, "solver", "") == "liblinear":
+            link = None  # each class by itself, divided by their sum
+        else:
+            link = LINKS["MultinomialLogit"]
+    elif hasattr(model, "_base_loss"):
+        link = LINKS[type(model._base_loss.link).__name__]
+    base = np.broadcast_to(np.ravel(model.intercept_), len(coefficients))
+    trees = [dict(left=np.array([-1]), right=np.array([-1]), feature=np.array([0]), threshold=np.zeros(1), value=np.zeros(1),
+                  default_left=np.array([False]), output=output, coefficients=row, view=view, width="double")
+             for output, row in enumerate(coefficients)]
+    return Sum(base, trees, link)
+
+
 def values_of(tree, model):
     """What leaves say of all outputs: targets of a regressor, or shares of the classes, those of the first target first."""
     if isinstance(model.n_classes_ if hasattr(model, "n_classes_") else 1, list):
@@ -287,6 +343,16 @@ def as_sum(model, view):
         values = [values_of(member.tree_, model) for member in members]
         base = np.zeros(values[0][0].size)
         return Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+    if kind in LINEAR:
+        return linear(model, view)
+    if kind == "OneVsRestClassifier":
+        members = [as_sum(member, view) for member in model.estimators_]
+        if any(len(member.base) != 1 for member in members):
+            refuse(model, "its members have several outputs; save its estimators_ one by one")
+        parts = [member.among([output], len(members)) for output, member in enumerate(members)]
+        # Probabilities of several classes are divided by their sum.
+        link = members[0].link if len(members) == 1 or all(member.link == IDENTITY for member in members) else None
+        return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
     if kind.startswith("XGB") and hasattr(model, "get_booster"):
         return of_xgboost(model, view)
     if kind.startswith("LGBM") and hasattr(model, "booster_"):
@@ -324,7 +390,7 @@ def as_sum(model, view):
     if kind in ("MultiOutputRegressor", "MultiOutputClassifier"):
         members = [as_sum(member, view) for member in model.estimators_]
         link, count = members[0].link, sum(len(member.base) for member in members)
-        if any(member.link != link for member in members) or link == LINKS["MultinomialLogit"]:
+        if any(member.link != link for member in members) or link in (None, LINKS["MultinomialLogit"]):
             refuse(model, "its targets have different links, or three classes each; save its estimators_ one by one")
         ends = np.cumsum([len(member.base) for member in members])
         parts = [member.among(range(end - len(member.base), end), count) for member, end in zip(members, ends)]
@@ -335,7 +401,7 @@ def as_sum(model, view):
             refuse(model, "only inverse_func=np.exp has a link here; save its regressor_, whose predictions are those of the transformed target")
         return Sum(part.base, part.trees, LINKS["LogLink"])
     why = next((why for name, why in REFUSED.items() if name in kind), None)
-    refuse(model, why or "it is no model of trees that is known here; trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and "
+    refuse(model, why or "it is no model of trees and no linear model that is known here; linear models, trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and "
            "bagging, voting, multi-output models and pipelines of these are")
 
 
@@ -570,6 +636,112 @@ def fold(view, width, trees, table):
     return {column for column in table.words if column in learnt and learnt[column].unknown is None}
 
 
+# Linear models on columns of the table.
+
+
+def on_columns(tree, table, learnt, refusing, wanted):
+    """The trees, one for each column, that a linear model of features is the sum of. Columns whose unknown words are refused are added to
+    `refusing`, those that may not be missing to `wanted`."""
+    view, coefficients = tree["view"], tree["coefficients"] * tree.get("scale", 1.0)
+    parts = {}
+    for index, feature in enumerate(view.features):
+        kind = "encoded" if feature.encoded else "affine" if feature.slope is not None else "steps" if feature.steps or feature.bins else None
+        if kind is None:
+            refuse("a linear model", f"what the steps before it make of {table.name(feature.column)} is neither linear nor in steps; leave out "
+                   "what clips it, or scales its steps")
+        parts.setdefault((feature.column, kind), []).append(index)
+    for (column, kind), indices in parts.items():
+        if (id(view), column) not in learnt:
+            learnt[id(view), column] = Learnt(view, table, column)
+        known, weights = learnt[id(view), column], coefficients[indices]
+        missing = None if known.missing is None else float(weights @ known.missing[indices])
+        if missing is None or np.isnan(missing):
+            wanted.add(column)
+            missing = 0.0
+        node = Nodes()
+        if kind == "affine":
+            slopes = weights @ [view.features[index].slope for index in indices]
+            shifts = weights @ [view.features[index].shift for index in indices]
+            leaf, more = node.leaf(missing), dict(linear=[dict(node=0, constant=shifts, features=[column], coefficients=[slopes])])
+        elif kind == "encoded":
+            if known.unknown is None and column in table.words:
+                refusing.add(column)
+            unknown = 0.0 if known.unknown is None else float(weights @ known.unknown[indices])
+            leaf, more = node.categories(known.known[:, indices] @ weights, unknown, missing, table, column), {}
+        else:
+            leaf, more = node.steps(view, table, column, indices, weights, missing), {}
+        yield node.tree(column, tree["output"]) | more
+
+
+class Nodes:
+    """The nodes of a tree on one column."""
+
+    def __init__(self):
+        self.left, self.right, self.threshold, self.value, self.default_left, self.rules = [], [], [], [], [], []
+
+    def leaf(self, value):
+        for numbers, number in ((self.left, -1), (self.right, -1), (self.threshold, 0.0), (self.value, value), (self.default_left, False)):
+            numbers.append(number)
+        return len(self.left) - 1
+
+    def split(self, below, above, threshold=0.0, default_left=False, rule=None):
+        """A split, after which `below` and `above` make their own nodes."""
+        node = self.leaf(0.0)
+        self.threshold[node], self.default_left[node] = threshold, default_left
+        if rule is not None:
+            self.rules.append(dict(node=node, side="left") | rule)
+        self.left[node] = below()
+        self.right[node] = above()
+        return node
+
+    def apart(self, missing, others):
+        """A leaf for missing values beside all others."""
+        return self.split(lambda: self.leaf(missing), others, threshold=-np.inf, default_left=True)
+
+    def categories(self, values, unknown, missing, table, column):
+        """A leaf for each category, one for unknown ones, and one for missing ones."""
+        def among(codes):
+            if column in table.words:
+                return dict(categories=[int(code) for code in codes])
+            return dict(numbers=[float(table.categories[column][code]) for code in codes])
+
+        def known(codes):
+            if np.all(values[codes] == values[codes[0]]):
+                return self.leaf(values[codes[0]])
+            half = len(codes) // 2
+            return self.split(lambda: known(codes[:half]), lambda: known(codes[half:]), rule=among(codes[:half]))
+
+        codes = np.argsort(values, kind="stable")
+
+        def all_but_missing():
+            if not len(codes):
+                return self.leaf(unknown)
+            return self.split(lambda: known(codes), lambda: self.leaf(unknown), rule=among(codes))
+        return self.apart(missing, all_but_missing)
+
+    def steps(self, view, table, column, indices, weights, missing):
+        """A leaf for each interval in which step functions of a number do not change."""
+        pairs = set()
+        for index in indices:
+            feature = view.features[index]
+            pairs |= {(index, float(step)) for step in (range(feature.bins - 1) if feature.bins else feature.steps)}
+        bounds = np.unique(list(boundaries(view, "double", table, pairs).values())) if pairs else np.array([])
+        # The last double of each interval, and one beyond them all.
+        ends = np.append(bounds, np.nextafter(bounds[-1], np.inf) if len(bounds) else 0.0)
+        values = view.values(table.rows({column: ends}))[:, indices] @ weights
+
+        def between(first, last):
+            if first == last:
+                return self.leaf(values[first])
+            middle = (first + last) // 2
+            return self.split(lambda: between(first, middle), lambda: between(middle + 1, last), threshold=bounds[middle])
+        return self.apart(missing, lambda: between(0, len(bounds)))
+
+    def tree(self, column, output):
+        return dict(left=self.left, right=self.right, feature=np.full(len(self.left), column), threshold=self.threshold, value=self.value,
+                    default_left=self.default_left, output=output, width="double") | (dict(rules=self.rules) if self.rules else {})
+
+
 class Learnt:
     """What features are of each category of a column, of a missing value and of an unknown category; None where these are refused."""
 
@@ -597,13 +769,17 @@ def document(model):
     whole = as_sum(model, View(table, [Feature(column) for column in range(table.count)]))
     views = {id(tree["view"]): tree["view"] for tree in whole.trees}
     table.settle(views.values())
-    categories = []
-    if all(view.is_table() for view in views.values()) and len({tree["width"] for tree in whole.trees}) == 1:
+    categories, refusing, wanted, learnt = [], set(), set(), {}
+    models = [tree for tree in whole.trees if "coefficients" in tree]
+    whole.trees = [tree for tree in whole.trees if "coefficients" not in tree]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        terms = [term for tree in models for term in on_columns(tree, table, learnt, refusing, wanted)]
+    if all(view.is_table() for view in views.values()) and len({tree["width"] for tree in whole.trees + terms}) == 1:
         for tree in whole.trees:
             columns = np.array([feature.column for feature in tree["view"].features])
             tree["feature"] = np.take(columns, tree["feature"], mode="clip")
     else:
-        refusing = set()
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             groups = {}
@@ -613,17 +789,23 @@ def document(model):
                 refusing |= fold(trees[0]["view"], width, trees, table)
         # Columns that no feature comes from need not be in the rows, if names say which these are.
         kept = np.array(sorted(table.used) if table.names is not None else range(table.count))
-        for tree in whole.trees:
+        for tree in whole.trees + terms:
             tree["feature"] = np.searchsorted(kept, tree["feature"])
+            for leaf in tree.get("linear", ()):
+                leaf["features"] = np.searchsorted(kept, leaf["features"])
+        wanted = {int(np.searchsorted(kept, column)) for column in wanted}
         categories = [dict(feature=int(np.searchsorted(kept, column)), values=known, unknown="refused" if column in refusing else "no category")
                       for column, known in sorted(table.words.items()) if column in table.used]
         table.count, table.names = len(kept), None if table.names is None else [table.names[column] for column in kept]
+    whole.trees += terms
     names = {"feature_names": table.names} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
     outputs = {"output_names": labels} if (labels := classes_of(model)) is not None and len(labels) == len(whole.base) else {}
+    refused = {"refuses_missing": sorted(wanted)} if wanted else {}
+    link = {"link": whole.link} if whole.link is not None else {}
     trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets")} for tree in whole.trees]
     return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double", features=table.count,
-                base_margins=whole.base, link=whole.link, operator="<=", trees=trees, **names, **words, **outputs,
+                base_margins=whole.base, **link, operator="<=", trees=trees, **names, **words, **refused, **outputs,
                 source=dict(library="scikit-learn", version=sklearn.__version__, model=described(model)))
 
 

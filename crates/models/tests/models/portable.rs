@@ -69,6 +69,20 @@ fn all_that_an_ensemble_holds_is_read() {
 }
 
 #[test]
+fn features_that_may_not_be_missing_are_listed() {
+    let mut document = sample();
+    document["refuses_missing"] = json!([1]);
+    let ensemble = read(&document).unwrap();
+    assert!(!ensemble.refuses_missing(0) && ensemble.refuses_missing(1));
+    assert!(ensemble.margins(Rows::new(&[NAN, 0.0], 2)).is_ok());
+    let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, NAN], 2)).unwrap_err().to_string();
+    assert!(error.contains("row 1 has no value in column 1"), "{error}");
+    for wrong in [json!([2]), json!([-1])] {
+        assert_refused(&sample(), "/refuses_missing", &wrong, "of 2");
+    }
+}
+
+#[test]
 fn zeros_may_be_missing_and_leaves_linear() {
     let tree = |rules: Value, linear: Value| {
         let mut document = sample();

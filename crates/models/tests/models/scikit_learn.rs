@@ -66,6 +66,36 @@ fn models_of_tables_with_words_predict_as_the_library_does() {
 }
 
 #[test]
+fn linear_models_of_tables_predict_as_the_library_does() {
+    let said = json_fixture("scikit_learn/linear.json.gz");
+    assert_eq!(said.as_object().unwrap().len(), 27);
+    for (name, said) in said.as_object().unwrap() {
+        let model = model(&format!("scikit_learn/{name}.json.gz"));
+        let rows: Vec<Vec<f64>> = said["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| coded(&model, row.as_array().unwrap()))
+            .collect();
+        let (got, mut wanted) = (outputs(&model, &rows.concat()), numbers(&said["outputs"]));
+        if wanted.len() == 2 * got.len() {
+            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+        }
+        assert_close(&got, &wanted, 1e-12, name);
+        for feature in 0..model.feature_count() {
+            let mut row = rows[0].clone();
+            row[feature] = f64::NAN;
+            let margins = model.margins(Rows::new(&row, row.len()));
+            assert_eq!(margins.is_err(), model.refuses_missing(feature), "{name}");
+        }
+        // Imputers and encoders take what is missing; a regression by itself does not.
+        let takes_all = ["linear_one_hot_missing", "linear_ordinal"].contains(&&**name);
+        let refuses = (0..model.feature_count()).any(|feature| model.refuses_missing(feature));
+        assert_eq!(refuses, !takes_all, "{name}");
+    }
+}
+
+#[test]
 fn models_written_as_onnx_score_as_their_library_or_a_runtime_does() {
     for (name, said) in json_fixture("onnx/scores.json.gz").as_object().unwrap() {
         let file = format!("onnx/{name}.onnx");

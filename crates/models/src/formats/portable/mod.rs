@@ -20,7 +20,7 @@ const VERSION: usize = 1;
 /// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
-const MEMBERS: [&str; 12] = [
+const MEMBERS: [&str; 13] = [
     "format",
     "version",
     "source",
@@ -28,6 +28,7 @@ const MEMBERS: [&str; 12] = [
     "features",
     "feature_names",
     "categories",
+    "refuses_missing",
     "base_margins",
     "output_names",
     "link",
@@ -92,6 +93,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
     ensemble.set_words(words);
     ensemble.set_output_names(output_names(&root, ensemble.output_count())?);
+    ensemble.refuse_missing(refuses_missing(&root, features)?);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
             // A tree of vectors is several here.
@@ -147,6 +149,17 @@ fn output_names(root: &Field<'_>, outputs: usize) -> Result<Vec<String>, ModelEr
         true => Ok(names),
         false => Err(field.error(format!("{} names of {outputs} outputs", names.len()))),
     }
+}
+
+/// A flag for each feature; none where no feature is listed.
+fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, ModelError> {
+    let Some(field) = root.find("refuses_missing")? else { return Ok(Vec::new()) };
+    let mut flags = vec![false; features];
+    for &feature in &*field.integers()? {
+        let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
+        *flag.ok_or_else(|| field.error(format!("feature {feature} of {features}")))? = true;
+    }
+    Ok(flags)
 }
 
 fn base_margins(root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
