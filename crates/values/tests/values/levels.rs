@@ -151,6 +151,29 @@ fn values_are_those_of_the_definition_by_orders_and_by_coalitions() {
     assert!(depths[2..6].iter().all(|&count| count > 4), "{depths:?}");
 }
 
+/// What shap's `PartitionExplainer` and `CoalitionExplainer` say of a model: `benches/rivals/levels_fixture.py`.
+#[test]
+fn values_are_those_of_other_explainers() {
+    fn member(groups: &serde_json::Value) -> Member {
+        match groups.as_array() {
+            Some(members) => Member::Group(members.iter().map(member).collect()),
+            None => Member::Player(groups.as_u64().unwrap() as usize),
+        }
+    }
+    let numbers = |list: &serde_json::Value| -> Vec<f64> { serde_json::from_value(list.clone()).unwrap() };
+    let fixture: serde_json::Value =
+        serde_json::from_str(include_str!("../fixtures/shap_levels.json")).unwrap();
+    let game = TabulatedGame::new(numbers(&fixture["values"]), 1).unwrap();
+    let cases = fixture["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let Member::Group(members) = member(&case["groups"]) else { panic!("{case}") };
+        let hierarchy = Hierarchy::new(game.players(), members).unwrap();
+        let owen = Value::owen_over(hierarchy).enumerate(&game).unwrap();
+        assert_close(&owen.values, &numbers(&case["values"]), 1e-13, &case["groups"].to_string());
+    }
+}
+
 #[test]
 fn two_levels_are_a_partition_and_one_is_a_semivalue() {
     let game = random_game(7, 2);
