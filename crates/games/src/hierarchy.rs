@@ -351,6 +351,18 @@ impl Hierarchy {
         members.swap_remove(0)
     }
 
+    /// The partition that this is, where no group within the whole has groups in it: players at the top are groups of one.
+    ///
+    /// None where there is a third level, and where the whole was given in a group of its own.
+    pub fn partition(&self) -> Option<Partition> {
+        let flat = self.groups.iter().skip(1).flat_map(|group| &group.children);
+        if self.groups[0].level > 0 || flat.into_iter().any(|&member| member >= self.players) {
+            return None;
+        }
+        let members = self.groups[0].children.iter().map(|&node| self.players_at(node)).collect();
+        Partition::new(self.players, members).ok()
+    }
+
     /// The hierarchy among the players `keep` alone, who get the numbers of their places in it. Groups without players are left out.
     ///
     /// # Panics
@@ -484,6 +496,19 @@ mod tests {
         assert_eq!((one.children(1), one.nodes()), (&[0][..], 2));
         assert_eq!(Hierarchy::new(0, vec![]).unwrap(), Hierarchy::from(&Partition::whole(0)));
         assert_eq!(Hierarchy::from_parents(0, &[]).unwrap(), Hierarchy::from(&Partition::whole(0)));
+    }
+
+    #[test]
+    fn a_partition_is_told_from_what_has_more_levels() {
+        let partition = Partition::new(4, vec![vec![3, 0], vec![1], vec![2]]).unwrap();
+        assert_eq!(Hierarchy::from(&partition).partition(), Some(partition));
+        assert_eq!(Hierarchy::from(&Partition::singletons(3)).partition(), Some(Partition::singletons(3)));
+        // The members of one group of all are of the second level.
+        assert_eq!(Hierarchy::from(&Partition::whole(3)).partition(), None);
+        let three = Hierarchy::new(3, vec![P(2), G(vec![P(0), G(vec![P(1)])])]).unwrap();
+        assert_eq!(three.partition(), Partition::new(3, vec![vec![2], vec![0, 1]]).ok());
+        let deep = Hierarchy::new(4, vec![P(2), G(vec![P(0), G(vec![P(1), P(3)])])]).unwrap();
+        assert_eq!(deep.partition(), None);
     }
 
     #[test]

@@ -175,15 +175,17 @@ impl Value {
         }
     }
 
-    /// The same value under its plainest name, as [`SolutionConcept::simplified`] has it.
+    /// The same value under its plainest name, as [`SolutionConcept::simplified`] has it; over a hierarchy that is a partition, of players in
+    /// its groups.
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
             Self::Quotient(semivalue, groups) => Self::Quotient(semivalue.simplified(), groups.clone()),
             Self::Coalitional(value, groups) => Self::Coalitional(value.simplified(), groups.clone()),
-            Self::OverHierarchy(value, hierarchy) => {
-                Self::OverHierarchy(value.simplified(), hierarchy.clone())
-            }
+            Self::OverHierarchy(value, hierarchy) => match hierarchy.partition() {
+                Some(groups) => Self::Coalitional(value.simplified(), groups),
+                None => Self::OverHierarchy(value.simplified(), hierarchy.clone()),
+            },
             Self::OnGraph(value, graph) => Self::OnGraph(value.simplified(), graph.clone()),
             Self::Linear(_) | Self::TwoStepShapley(_) => self.clone(),
         }

@@ -9,8 +9,8 @@
 //! | [`pieces`] | how long those are |
 //! | [`tables`] | values written down for every pattern, then looked up |
 //! | [`paths`], [`bits`], [`histograms`] | path features, patterns of decisions, and a background as the leaves see it |
-//! | [`weights`] | how coalitions are weighed, and so what a leaf gives: to players, to players in groups, to pairs |
-//! | [`moments`], [`groups`], [`pairs`] | what these three are made of |
+//! | [`weights`] | how coalitions are weighed, and so what a leaf gives: to players, to players in groups and over hierarchies of groups, to pairs |
+//! | [`moments`], [`groups`], [`levels`], [`pairs`] | what these are made of |
 //! | [`settings`] | the kernels, and which is to be taken |
 //! | [`attributions`], [`interactions`] | the answers |
 //! | [`shared`] | the model, borrowed or shared |
@@ -24,6 +24,7 @@ pub(crate) mod groups;
 pub(crate) mod histograms;
 pub(crate) mod interactions;
 pub(crate) mod kept;
+pub(crate) mod levels;
 pub(crate) mod moments;
 pub(crate) mod pairs;
 pub(crate) mod paths;

@@ -5,11 +5,22 @@ use apportion_values::{Semivalue, Value};
 use crate::error::TreeError;
 
 /// The semivalue of the features that a coalitional value is, where each group is one feature or one group is all: that between the groups,
-/// or that within.
+/// or that within. Hierarchies of two levels are partitions by then.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),
         Value::Coalitional(value, groups) if groups.len() == 1 => Some(&value.within),
+        Value::OverHierarchy(value, hierarchy) => value.reduces_over(hierarchy),
+        _ => None,
+    }
+}
+
+/// The value of features in groups that one over a hierarchy is, where that has two levels.
+pub(crate) fn flat(value: &Value) -> Option<Value> {
+    match value {
+        Value::OverHierarchy(of, hierarchy) => {
+            hierarchy.partition().map(|groups| Value::Coalitional(of.clone(), groups))
+        }
         _ => None,
     }
 }
@@ -22,6 +33,10 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     match value {
         Value::Semivalue(value) => value.check_players(features)?,
         Value::Coalitional(value, groups) => value.check(groups)?,
+        Value::OverHierarchy(value, hierarchy) => {
+            hierarchy.check_players(features)?;
+            value.check_over(hierarchy)?;
+        }
         Value::Quotient(value, groups) => value.check_players(groups.len())?,
         Value::TwoStepShapley(_) => {}
         _ => return Err(unsupported(value)),
@@ -31,6 +46,15 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
 
 /// The refusal of a value that no oracle computes.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
+    if value.hierarchy().is_some() {
+        return TreeError::Unsupported {
+            what: format!(
+                "an exact {} over groups within groups of an output behind a link",
+                value.concept()
+            ),
+            wanted: "estimate it, explain the margin, or give groups of one level",
+        };
+    }
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
         wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of groups",

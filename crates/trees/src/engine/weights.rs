@@ -1,6 +1,7 @@
 //! How coalitions are weighed: what is asked for decides what a leaf gives, and to whom.
 
 use super::groups::Coalitional;
+use super::levels::Levels;
 use super::moments::Moments;
 use super::pairs::PairWeights;
 
@@ -10,6 +11,8 @@ pub(crate) enum Weights {
     Alike(Moments),
     /// By the number of groups and of fellow members in them: a coalitional value of players.
     Grouped(Coalitional),
+    /// By the number of members of every group in them, level by level: a coalitional value of players over a hierarchy.
+    OverHierarchy(Levels),
     /// By their size: the interaction index of pairs of players.
     Pairs(PairWeights),
 }

@@ -145,6 +145,12 @@ impl<'a> LinkedOracle<'a> {
 /// alone, and at last of the groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
+    if let Some(flat) = value::flat(value) {
+        return games(&flat, features);
+    }
+    if let (Value::OverHierarchy(..), Some(reduced)) = (value, value::reduced(value)) {
+        return games(&reduced.clone().into(), features);
+    }
     Ok(match value {
         Value::Semivalue(value) => {
             (vec![LinkedGame::alike(value.clone(), (0..features as u32).collect(), features)], features)

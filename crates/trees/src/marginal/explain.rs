@@ -13,7 +13,7 @@ use super::lone::lone_player;
 use super::masks::Masks;
 use super::oracle::InterventionalOracle;
 use super::request::Request;
-use super::shares::{Alone, InGroups, InPairs, Products, Share};
+use super::shares::{Alone, InGroups, InPairs, OverHierarchy, Products, Share};
 use super::walk::{Pair, Walk};
 use crate::engine::attributions::Attributions;
 use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
@@ -84,6 +84,13 @@ impl InterventionalOracle<'_> {
             }
             Weights::Grouped(weights) => {
                 job.explain(&Marginal::<InGroups> { oracle: self, request, weights, ways }, rows, values);
+            }
+            Weights::OverHierarchy(weights) => {
+                job.explain(
+                    &Marginal::<OverHierarchy> { oracle: self, request, weights, ways },
+                    rows,
+                    values,
+                );
             }
             Weights::Pairs(weights) => {
                 job.explain(&Marginal::<InPairs> { oracle: self, request, weights, ways }, rows, values);
@@ -183,7 +190,7 @@ impl InterventionalOracle<'_> {
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
                 layout: request.layout(),
-                grouped: matches!(request.weights, Weights::Grouped(_)),
+                grouped: matches!(request.weights, Weights::Grouped(_) | Weights::OverHierarchy(_)),
                 reached: &reached,
                 sorted: &|| request.sorted()[index].as_ref(),
             })

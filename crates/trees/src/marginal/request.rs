@@ -10,6 +10,7 @@ use super::oracle::{InterventionalOracle, Seen};
 use crate::background::{of_groups, sort};
 use crate::engine::groups::{Coalitional, group_of};
 use crate::engine::histograms::Sorted;
+use crate::engine::levels::Levels;
 use crate::engine::moments::Moments;
 use crate::engine::pairs::{PairWeights, Pairs};
 use crate::engine::tables::shape::Layout;
@@ -39,6 +40,9 @@ impl InterventionalOracle<'_> {
             Value::Semivalue(value) => (Weights::Alike(Moments::new(value.clone(), widest)), of_features),
             Value::Coalitional(value, groups) => {
                 (Weights::Grouped(Coalitional::new(value, groups, widest)), of_features)
+            }
+            Value::OverHierarchy(value, hierarchy) => {
+                (Weights::OverHierarchy(Levels::new(value, hierarchy, widest)), of_features)
             }
             Value::Quotient(value, groups) => {
                 let moments = Moments::new(value.clone(), widest.min(groups.len()));

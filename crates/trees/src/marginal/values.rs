@@ -20,6 +20,9 @@ impl Exact for InterventionalOracle<'_> {
 
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         value::check(value, self.features.len())?;
+        if let Some(flat) = value::flat(value) {
+            return self.values(flat, rows);
+        }
         if let Some(reduced) = value::reduced(value) {
             return self.values(reduced.clone(), rows);
         }
@@ -48,6 +51,9 @@ impl Exact for InterventionalOracle<'_> {
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         value::check(value, self.features.len())?;
         self.ensemble.check_rows(sample, "row")?;
+        if let Some(flat) = value::flat(value) {
+            return self.plan_of(&flat, count, sample);
+        }
         if let Some(reduced) = value::reduced(value) {
             return self.plan_of(&reduced.clone().into(), count, sample);
         }

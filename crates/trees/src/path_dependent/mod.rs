@@ -64,6 +64,7 @@
 //! | [`cost`], [`plan`] | which kernel, and how long it takes |
 //! | [`baseline`] | the marginal game against one baseline, which is one of these |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
+//! | [`over_hierarchy`] | features over a hierarchy of groups, leaf by leaf |
 //! | [`tables`] | tables of many rows |
 
 mod aligned;
@@ -79,6 +80,7 @@ mod lanes;
 mod one_row;
 pub(crate) mod oracle;
 mod others;
+mod over_hierarchy;
 mod plan;
 mod program;
 mod tables;

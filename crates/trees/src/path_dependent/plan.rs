@@ -66,6 +66,9 @@ impl PathDependentOracle<'_> {
             }
         };
         let length = |rule: &Option<Rule>| rule.as_ref().map_or(0, Rule::len);
+        if let Some(flat) = value::flat(value) {
+            return self.plan_for(&flat, rows);
+        }
         if let Some(reduced) = value::reduced(value) {
             return self.plan_for(&reduced.clone().into(), rows);
         }
@@ -88,6 +91,10 @@ impl PathDependentOracle<'_> {
                 Ok(of_rules(
                     kernel.map(|kernel| program.trees.iter().map(|tree| of_tree(&kernel, tree)).sum()),
                 ))
+            }
+            Value::OverHierarchy(..) => {
+                self.by_quadrature(None::<()>)?;
+                Ok(of_rules(None))
             }
             Value::Semivalue(semivalue) | Value::Quotient(semivalue, _) => {
                 let players = self.players(value.groups());
@@ -122,7 +129,7 @@ impl PathDependentOracle<'_> {
             (Some(Kernel::Walk), _) => Ok(None),
             (Some(Kernel::Quadrature), Some(quadrature)) => Ok(Some(quadrature)),
             (Some(Kernel::Quadrature), None) => refused(
-                "the kernel quadrature for a value that has no rule for it (weights by size, and interactions of a mixture with an atom at 1)"
+                "the kernel quadrature for a value that has no rule for it (weights by size, groups within groups, and interactions of a mixture with an atom at 1)"
                     .to_owned(),
                 "leave the kernel to the oracle, or ask for walk",
             ),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use apportion_games::{Partition, Rows};
+use apportion_games::{Hierarchy, Partition, Rows};
 use apportion_models::tree::Tree;
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
@@ -11,12 +11,14 @@ use super::by_size::BySize;
 use super::kernel::OfPlayers;
 use super::lanes::rules;
 use super::oracle::PathDependentOracle;
+use super::over_hierarchy::OverHierarchy;
 use super::program::Program;
 use super::{block, coalitional, tables};
 use crate::engine::attributions::Attributions;
 use crate::engine::driver::in_tasks;
 use crate::engine::groups::{Coalitional, group_of};
 use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::levels::{GroupTree, Levels};
 use crate::engine::moments::Moments;
 use crate::engine::settings::Plan;
 use crate::engine::two_step::{members_alone, two_step};
@@ -98,6 +100,31 @@ impl PathDependentOracle<'_> {
         Attributions::new(values, self.program.base.clone(), predictions)
     }
 
+    /// A coalitional value of features over a hierarchy of groups.
+    fn over_hierarchy(
+        &self,
+        value: &CoalitionalValue,
+        hierarchy: &Hierarchy,
+        rows: Rows<'_>,
+    ) -> Result<Attributions, TreeError> {
+        let (ensemble, features) = (&*self.ensemble, &self.features);
+        if self.takes_tables() {
+            let weights = Weights::OverHierarchy(Levels::new(value, hierarchy, features.len()));
+            return self.by_tables(features, features.len(), &weights, rows);
+        }
+        self.by_quadrature(None::<()>)?;
+        let predictions = ensemble.margins(rows)?;
+        let mut values = vec![0.0; predictions.len() * features.len()];
+        let tree = GroupTree::new(hierarchy);
+        self.row_by_row(
+            rows,
+            &mut values,
+            || OverHierarchy::new(value, &tree, features),
+            |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
+        );
+        Attributions::new(values, self.program.base.clone(), predictions)
+    }
+
     /// The program of features in these groups.
     pub(super) fn in_these(&self, groups: &Partition) -> Arc<coalitional::Program> {
         self.coalitional.get(groups, || Arc::new(coalitional::Program::new(&self.ensemble, groups)))
@@ -175,6 +202,11 @@ impl Exact for PathDependentOracle<'_> {
             Value::Coalitional(of, groups) => match value::reduced(value) {
                 Some(reduced) => self.values(reduced.clone(), rows),
                 None => self.in_groups(of, groups, rows),
+            },
+            Value::OverHierarchy(of, hierarchy) => match (value::flat(value), value::reduced(value)) {
+                (Some(flat), _) => self.values(flat, rows),
+                (None, Some(reduced)) => self.values(reduced.clone(), rows),
+                (None, None) => self.over_hierarchy(of, hierarchy, rows),
             },
             Value::TwoStepShapley(groups) => {
                 let alone = self.values(Value::Coalitional(members_alone()?, groups.clone()), rows)?;

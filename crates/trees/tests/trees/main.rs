@@ -9,6 +9,7 @@ mod definitions;
 mod formats;
 mod game;
 mod kernels;
+mod levels;
 mod linear;
 mod linked;
 mod lone;

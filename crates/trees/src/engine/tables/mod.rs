@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`shape`] | which leaves share a table, and how its numbers lie |
 //! | [`channels`], [`fill`] | the semivalues on one leaf for all patterns |
-//! | [`fill_groups`], [`fill_pairs`] | the same of coalitional values and of interaction indices |
+//! | [`fill_groups`], [`fill_levels`], [`fill_pairs`] | the same of coalitional values, in groups and over hierarchies, and of interaction indices |
 //! | [`table`] | the tables of a tree, put together from its leaves |
 //! | [`lookup`], [`sums`] | rows through the tables |
 //! | [`number`] | `f64`, `f32` or fixed point |
@@ -16,6 +16,7 @@
 pub(crate) mod channels;
 pub(crate) mod fill;
 pub(crate) mod fill_groups;
+pub(crate) mod fill_levels;
 pub(crate) mod fill_pairs;
 pub(crate) mod lookup;
 pub(crate) mod number;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::fill::{Fill, Leaf, Split};
 use super::fill_groups::FillGroups;
+use super::fill_levels::FillLevels;
 use super::fill_pairs::FillPairs;
 use super::number::{Number, Steps};
 use super::shape::{Layout, Region, Shape, for_each_target};
@@ -66,6 +67,7 @@ impl<N: Number> Tables<N> {
             law,
             fill: Fill::default(),
             fill_groups: FillGroups::default(),
+            fill_levels: FillLevels::default(),
             fill_pairs: Default::default(),
             lanes: Vec::new(),
             spare: Vec::new(),
@@ -126,6 +128,7 @@ struct Builder<'a> {
     law: &'a mut dyn Law,
     fill: Fill,
     fill_groups: FillGroups,
+    fill_levels: FillLevels,
     /// Of either child of a split.
     fill_pairs: [FillPairs; 2],
     lanes: Vec<usize>,
@@ -256,6 +259,7 @@ impl Builder<'_> {
         match self.weights {
             Weights::Alike(moments) => self.fill.write(&leaf, moments, &mut entries),
             Weights::Grouped(grouped) => self.fill_groups.write(&leaf, features, grouped, &mut entries),
+            Weights::OverHierarchy(levels) => self.fill_levels.write(&leaf, features, levels, &mut entries),
             Weights::Pairs(PairWeights { moments, .. }) => {
                 let fill = &mut self.fill_pairs[0];
                 fill.leaf(features.len(), value, leaf.law, moments);

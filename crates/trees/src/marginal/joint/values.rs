@@ -10,7 +10,7 @@ use crate::engine::weights::Weights;
 use crate::error::TreeError;
 use crate::marginal::oracle::InterventionalOracle;
 use crate::marginal::request::Request;
-use crate::marginal::shares::{Alone, InGroups, InPairs, Share};
+use crate::marginal::shares::{Alone, InGroups, InPairs, OverHierarchy, Share};
 use crate::marginal::walk::Pair;
 
 /// Nanoseconds per leaf that is reached.
@@ -35,6 +35,9 @@ impl InterventionalOracle<'_> {
             }
             Weights::Grouped(weights) => {
                 self.add_shares::<InGroups>(joint, weights, request, places, rows, values);
+            }
+            Weights::OverHierarchy(weights) => {
+                self.add_shares::<OverHierarchy>(joint, weights, request, places, rows, values);
             }
             Weights::Pairs(weights) => {
                 self.add_shares::<InPairs>(joint, weights, request, places, rows, values);

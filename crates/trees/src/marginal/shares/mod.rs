@@ -1,4 +1,4 @@
-//! What a leaf gives, and to whom: players, players in groups, or pairs.
+//! What a leaf gives, and to whom: players, players in groups or over a hierarchy of groups, or pairs.
 //!
 //! Kernels know how leaves are reached, and say who is taken from where; a [`Share`] knows what that gives. With E the players that are
 //! taken from the explicand, R those from the background row and v the leaf's value times the weight of the row,
@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`Alone`] | a semivalue | v M(\|E\| − 1, \|R\|) to each of E, −v M(\|E\|, \|R\| − 1) to each of R |
 //! | [`InGroups`] | a coalitional value | the same twice, between groups and within: see [`in_groups`] |
+//! | [`OverHierarchy`] | the same over a hierarchy | the same at every level: see [`over_hierarchy`] |
 //! | [`InPairs`] | an interaction index | v M(\|E\| − 2, \|R\|) to two of E, and so on: see [`in_pairs`] |
 //!
 //! Numbers go to *targets*: a player, or the number of a pair.
@@ -14,11 +15,13 @@
 mod alone;
 mod in_groups;
 mod in_pairs;
+mod over_hierarchy;
 mod products;
 
 pub(crate) use self::alone::Alone;
 pub(crate) use self::in_groups::InGroups;
 pub(crate) use self::in_pairs::InPairs;
+pub(crate) use self::over_hierarchy::OverHierarchy;
 pub(crate) use self::products::Products;
 use super::cohorts::{Arrived, Weigh};
 use super::walk::Walked;

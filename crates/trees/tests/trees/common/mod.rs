@@ -10,7 +10,7 @@ pub mod lightgbm;
 
 use std::path::PathBuf;
 
-use apportion_games::Partition;
+use apportion_games::{Hierarchy, Member, Partition};
 use apportion_models::Link;
 use serde_json::{Value, json};
 
@@ -32,6 +32,26 @@ impl Random {
         }
         members.retain(|members| !members.is_empty());
         Partition::new(features, members).unwrap()
+    }
+
+    /// Features over a hierarchy of groups of at most so many levels, made of one to three nodes at a time, often of the group made last.
+    pub fn hierarchy(&mut self, features: usize, depth: usize) -> Hierarchy {
+        let mut nodes: Vec<(Member, usize)> =
+            (0..features).map(|feature| (Member::Player(feature), 1)).collect();
+        for _ in 0..features {
+            let mut group = Vec::new();
+            for _ in 0..[1, 2, 2, 2, 3][self.below(5)].min(nodes.len()) {
+                let at = if self.chance(50) { nodes.len() - 1 } else { self.below(nodes.len()) };
+                group.push(nodes.remove(at));
+            }
+            let levels = group.iter().map(|(_, levels)| levels + 1).max().unwrap_or(1);
+            if levels <= depth {
+                nodes.push((Member::Group(group.into_iter().map(|(member, _)| member).collect()), levels));
+            } else {
+                nodes.splice(0..0, group);
+            }
+        }
+        Hierarchy::new(features, nodes.into_iter().map(|(member, _)| member).collect()).unwrap()
     }
 }
 

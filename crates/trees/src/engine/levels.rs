@@ -1,0 +1,334 @@
+//! Features over a hierarchy of groups: how coalitions of them are weighed, and the groups on a path.
+//!
+//! The members of a group, features and groups in it, are weighed against each other by one semivalue, with moments M1 at the top and M2
+//! below.
+
+use apportion_games::Hierarchy;
+use apportion_values::{CoalitionalValue, Semivalue};
+
+use super::moments::Moments;
+
+/// In place of a group: there is none.
+const NONE: u32 = u32::MAX;
+
+/// The groups of a hierarchy, and the moments of both semivalues.
+pub(crate) struct Levels {
+    between: Moments,
+    within: Moments,
+    tree: GroupTree,
+}
+
+/// Who is in which group: the features are nodes 0 to n − 1, groups those from n on, the whole being node n.
+pub(crate) struct GroupTree {
+    features: usize,
+    /// The group of every node; none of the whole.
+    parents: Vec<u32>,
+    /// Of every group: whether it is the top one of the hierarchy, as it was given.
+    is_top: Vec<bool>,
+}
+
+impl GroupTree {
+    pub(crate) fn new(hierarchy: &Hierarchy) -> Self {
+        Self {
+            features: hierarchy.players(),
+            parents: (0..hierarchy.nodes())
+                .map(|node| hierarchy.parent(node).map_or(NONE, |parent| parent as u32))
+                .collect(),
+            is_top: hierarchy.groups().map(|group| hierarchy.level(group) == 0).collect(),
+        }
+    }
+
+    /// How many groups there are.
+    pub(crate) fn groups(&self) -> usize {
+        self.is_top.len()
+    }
+
+    /// The group that a node is in, counted from the whole on.
+    #[inline(always)]
+    pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
+        let parent = self.parents[node];
+        (parent != NONE).then(|| parent as usize - self.features)
+    }
+
+    /// The group that a group is in.
+    #[inline(always)]
+    pub(crate) fn above(&self, group: usize) -> Option<usize> {
+        self.group_of(self.features + group)
+    }
+}
+
+impl Levels {
+    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check_over) for the hierarchy.
+    pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, widest: usize) -> Self {
+        // Weights by size are asked for no more members than there are.
+        let moments = |value: &Semivalue, is_top: bool| {
+            let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
+            let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);
+            Moments::new(value.clone(), widest.min(most))
+        };
+        Self {
+            between: moments(&value.between, true),
+            within: moments(&value.within, false),
+            tree: GroupTree::new(hierarchy),
+        }
+    }
+
+    pub(crate) fn tree(&self) -> &GroupTree {
+        &self.tree
+    }
+
+    /// The moments among the members of a group.
+    #[inline(always)]
+    pub(crate) fn moments(&self, is_top: bool) -> &Moments {
+        if is_top { &self.between } else { &self.within }
+    }
+
+    /// The same of a group by its number.
+    #[inline(always)]
+    pub(crate) fn moments_of(&self, group: usize) -> &Moments {
+        self.moments(self.tree.is_top[group])
+    }
+}
+
+/// What a group of a leaf has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Child {
+    /// The path feature at this place.
+    Feature(u32),
+    /// Another of the leaf's groups.
+    Group(u32),
+}
+
+/// A group of several members that have path features.
+#[derive(Debug, Clone, Copy)]
+struct LeafGroup {
+    is_top: bool,
+    /// Its children.
+    first: u32,
+    end: u32,
+}
+
+/// The hierarchy of the path features of a leaf: groups and features without them are left out, and so are groups of one member. The first
+/// group is that of all, and a group comes before those in it. Of one path feature there is one group of it alone.
+#[derive(Default)]
+pub(crate) struct LeafLevels {
+    groups: Vec<LeafGroup>,
+    children: Vec<Child>,
+    /// Of groups: their path features as bits, those beyond 64 left out.
+    masks: Vec<u64>,
+    /// While it is made: the hierarchy's groups on the path, from the whole on, with their members one after the other.
+    met: Vec<(u32, Vec<Child>)>,
+    /// The place of each group in `met`.
+    place_of: Vec<u32>,
+    spare: Vec<Vec<Child>>,
+}
+
+impl LeafLevels {
+    /// For a leaf with these path features.
+    pub(crate) fn set(&mut self, features: impl Iterator<Item = usize>, tree: &GroupTree) {
+        let Self { groups, children, masks, met, place_of, spare } = self;
+        groups.clear();
+        children.clear();
+        masks.clear();
+        // The members of each group, in the order in which the path meets them.
+        place_of.resize(tree.groups(), NONE);
+        for (place, feature) in features.enumerate() {
+            let (mut child, mut above) = (Child::Feature(place as u32), tree.group_of(feature));
+            while let Some(group) = above {
+                let known = place_of[group] != NONE;
+                if !known {
+                    place_of[group] = met.len() as u32;
+                    met.push((group as u32, spare.pop().unwrap_or_default()));
+                }
+                met[place_of[group] as usize].1.push(child);
+                if known {
+                    break;
+                }
+                (child, above) = (Child::Group(group as u32), tree.above(group));
+            }
+        }
+        let inner = |mut child: Child| {
+            while let Child::Group(group) = child
+                && let &[only] = &met[place_of[group as usize] as usize].1[..]
+            {
+                child = only;
+            }
+            child
+        };
+        if met.is_empty() {
+            return;
+        }
+        // Level by level; a group of the hierarchy gets its number here when its members are listed.
+        let mut at = 0;
+        match inner(Child::Group(0)) {
+            top @ Child::Group(_) => children.push(top),
+            alone => {
+                children.push(alone);
+                groups.push(LeafGroup { is_top: true, first: 0, end: 1 });
+            }
+        }
+        while at < children.len() {
+            if let Child::Group(group) = children[at] {
+                children[at] = Child::Group(groups.len() as u32);
+                let first = children.len() as u32;
+                children.extend(met[place_of[group as usize] as usize].1.iter().map(|&child| inner(child)));
+                let is_top = tree.is_top[group as usize];
+                groups.push(LeafGroup { is_top, first, end: children.len() as u32 });
+            }
+            at += 1;
+        }
+        for (group, mut members) in met.drain(..) {
+            place_of[group as usize] = NONE;
+            members.clear();
+            spare.push(members);
+        }
+        masks.resize(groups.len(), 0);
+        for group in (0..groups.len()).rev() {
+            let LeafGroup { first, end, .. } = groups[group];
+            masks[group] = children[first as usize..end as usize].iter().fold(0, |mask, &child| {
+                mask | match child {
+                    Child::Feature(place) => 1u64.checked_shl(place).unwrap_or(0),
+                    Child::Group(group) => masks[group as usize],
+                }
+            });
+        }
+    }
+
+    /// How many groups there are.
+    pub(crate) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether a group is the top one of the hierarchy.
+    #[inline(always)]
+    pub(crate) fn is_top(&self, group: usize) -> bool {
+        self.groups[group].is_top
+    }
+
+    /// The members of a group.
+    #[inline(always)]
+    pub(crate) fn children(&self, group: usize) -> &[Child] {
+        let LeafGroup { first, end, .. } = self.groups[group];
+        &self.children[first as usize..end as usize]
+    }
+
+    /// The path features of a member, as bits, where there are at most 64.
+    #[inline(always)]
+    pub(crate) fn mask(&self, child: Child) -> u64 {
+        match child {
+            Child::Feature(place) => 1 << place,
+            Child::Group(group) => self.masks[group as usize],
+        }
+    }
+
+    /// The smallest group with features of both `own` and `rest`, or else that of all; with how many of its members have features of
+    /// the former, and of the latter, and the factor that all levels above leave. None where a group has two members with features of both:
+    /// then no coalition reaches the leaf.
+    #[inline]
+    pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
+        let (mut group, mut factor) = (0, 1.0);
+        loop {
+            let (mut counts, mut mixed) = ([0, 0], None);
+            for &child in self.children(group) {
+                let mask = self.mask(child);
+                match (own & mask != 0, rest & mask != 0) {
+                    (true, false) => counts[0] += 1,
+                    (false, true) => counts[1] += 1,
+                    (false, false) => {}
+                    (true, true) if mixed.is_some() => return None,
+                    (true, true) => mixed = Some(child),
+                }
+            }
+            let Some(Child::Group(inner)) = mixed else {
+                return Some(Meeting { group, counts, factor });
+            };
+            factor *= levels.moments(self.is_top(group)).get(counts[0], counts[1]);
+            group = inner as usize;
+        }
+    }
+
+    /// Hands out what those of `features` get that are in a group, who are all on the same side: of the explicand, or of the
+    /// background (`is_own` or not). Each member of the group that has such features gets `value`.
+    pub(crate) fn divide(
+        &self,
+        levels: &Levels,
+        group: usize,
+        (features, is_own): (u64, bool),
+        value: f64,
+        phi: &mut impl FnMut(usize, f64),
+    ) {
+        for &child in self.children(group) {
+            let own = self.mask(child) & features;
+            if own == 0 {
+                continue;
+            }
+            match child {
+                Child::Feature(place) => phi(place as usize, value),
+                // One feature gets all.
+                Child::Group(_) if own & (own - 1) == 0 => phi(own.trailing_zeros() as usize, value),
+                Child::Group(inner) => {
+                    let inner = inner as usize;
+                    let others = self.touched(inner, own) - 1;
+                    let moments = levels.moments(self.is_top(inner));
+                    let share = if is_own { moments.get(others, 0) } else { moments.get(0, others) };
+                    self.divide(levels, inner, (own, is_own), value * share, phi);
+                }
+            }
+        }
+    }
+
+    /// How many members of a group have one of `features`.
+    fn touched(&self, group: usize, features: u64) -> usize {
+        self.children(group).iter().filter(|&&child| self.mask(child) & features != 0).count()
+    }
+}
+
+/// Where the features of the explicand and of the background meet.
+pub(crate) struct Meeting {
+    pub(crate) group: usize,
+    /// Members of the group that have features of the explicand, and of the background.
+    pub(crate) counts: [usize; 2],
+    pub(crate) factor: f64,
+}
+
+impl Meeting {
+    /// What a leaf of value 1 gives to each of these members, and takes from each.
+    #[inline(always)]
+    pub(crate) fn shares(&self, levels: &Levels, leaf: &LeafLevels) -> (f64, f64) {
+        let [own, rest] = self.counts;
+        let (gain, loss) = levels.moments(leaf.is_top(self.group)).shares(own, rest);
+        (self.factor * gain, self.factor * loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::Member::{Group as G, Player as P};
+
+    #[test]
+    fn a_leaf_has_the_groups_of_several_members_on_its_path() {
+        // (((0, 1), 2), (3, 4)), (5, 6), 7
+        let inner = G(vec![G(vec![G(vec![P(0), P(1)]), P(2)]), G(vec![P(3), P(4)])]);
+        let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
+        let tree = GroupTree::new(&hierarchy);
+        let mut leaf = LeafLevels::default();
+        // Twice, with other leaves between, as memory is used again.
+        for _ in 0..2 {
+            leaf.set([3, 0, 4, 1].into_iter(), &tree);
+            assert_eq!(leaf.len(), 3);
+            assert_eq!(leaf.children(0), [Child::Group(1), Child::Group(2)]);
+            assert_eq!(leaf.children(1), [Child::Feature(0), Child::Feature(2)]);
+            assert_eq!(leaf.children(2), [Child::Feature(1), Child::Feature(3)]);
+            assert_eq!((leaf.masks[0], leaf.masks[1], leaf.masks[2]), (15, 5, 10));
+            assert!((0..3).all(|group| !leaf.is_top(group)));
+            leaf.set([7, 2, 5].into_iter(), &tree);
+            assert_eq!(leaf.children(0), [Child::Feature(0), Child::Feature(1), Child::Feature(2)]);
+            assert!(leaf.is_top(0));
+            leaf.set([6].into_iter(), &tree);
+            assert_eq!((leaf.len(), leaf.children(0)), (1, &[Child::Feature(0)][..]));
+            leaf.set([].into_iter(), &tree);
+            assert_eq!(leaf.len(), 0);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Values over a hierarchy of groups, leaf by leaf.
+//!
+//! # The derivation
+//!
+//! On one leaf of value v a feature j of its path multiplies by h_j where it is present and by c_j where not (see
+//! [`others`](super::others)), and so a group that is present or absent as a whole by the products H and C of its features. For a feature i
+//! of groups G, the other members of every G are present or absent as wholes, by the semivalue of the level of G, independently of those of
+//! other levels:
+//!
+//! ```text
+//! φ_i = v (h_i − c_i) Π_G O_G,     O_G = mean of Π (H_g where member g is present, C_g where not) over the coalitions that i's side joins
+//! ```
+//!
+//! O_G is what the [others](super::others) of a path leave, with members in the place of players; it is computed once for each member of
+//! each group that the path meets. By quadrature or by sizes of coalitions: any semivalue.
+//!
+//! # Cost
+//!
+//! On a leaf with d path features the members of all groups of several are at most 2d − 2, and a group of m of them takes O(m²): O(d²) for each
+//! leaf and row.
+
+use apportion_values::CoalitionalValue;
+
+use super::by_size::Paths;
+use super::others::{Factor, Others};
+use crate::engine::levels::{Child, GroupTree, LeafLevels};
+use apportion_models::Ensemble;
+use apportion_models::tree::Tree;
+
+/// The values of trees, with the memory that they take: made once per thread.
+pub(super) struct OverHierarchy<'a> {
+    tree: &'a GroupTree,
+    features: &'a [u32],
+    paths: Paths,
+    between: Others<'a>,
+    within: Others<'a>,
+    leaf: LeafLevels,
+    /// By group of the leaf: what its features come to, and v times what all levels above leave.
+    of_groups: Vec<(Factor, f64)>,
+    members: Vec<Factor>,
+    others: Vec<f64>,
+}
+
+impl<'a> OverHierarchy<'a> {
+    /// `value` must be [defined](CoalitionalValue::check_over) for the hierarchy, of which `tree` is made; each feature is its own player.
+    pub(super) fn new(value: &'a CoalitionalValue, tree: &'a GroupTree, features: &'a [u32]) -> Self {
+        Self {
+            tree,
+            features,
+            paths: Paths::default(),
+            between: Others::new(&value.between),
+            within: Others::new(&value.within),
+            leaf: LeafLevels::default(),
+            of_groups: Vec::new(),
+            members: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
+    /// [sound](Ensemble::check_covers).
+    pub(super) fn add(
+        &mut self,
+        ensemble: &Ensemble,
+        tree: &Tree,
+        row: &[f64],
+        mut phi: impl FnMut(usize, f64),
+    ) {
+        let Self { tree: groups, features, paths, between, within, leaf, of_groups, members, others } = self;
+        paths.each(ensemble, tree, features, row, |value, path| {
+            leaf.set(path.iter().map(|(feature, _)| *feature), groups);
+            of_groups.clear();
+            of_groups.resize(leaf.len(), (Factor::NONE, 0.0));
+            let factor = |of_groups: &[(Factor, f64)], child| match child {
+                Child::Feature(place) => path[place as usize].1,
+                Child::Group(group) => of_groups[group as usize].0,
+            };
+            for group in (0..leaf.len()).rev() {
+                let all = leaf.children(group).iter();
+                of_groups[group].0 = all.fold(Factor::NONE, |all, &child| all.and(factor(of_groups, child)));
+            }
+            if let Some((_, left)) = of_groups.first_mut() {
+                *left = value;
+            }
+            for group in 0..leaf.len() {
+                let left = of_groups[group].1;
+                members.clear();
+                members.extend(leaf.children(group).iter().map(|&child| factor(of_groups, child)));
+                if leaf.is_top(group) { &mut *between } else { &mut *within }.write(members, others);
+                for (&child, &others) in leaf.children(group).iter().zip(&*others) {
+                    match child {
+                        Child::Group(inner) => of_groups[inner as usize].1 = left * others,
+                        Child::Feature(place) => {
+                            let (feature, factor) = path[place as usize];
+                            phi(feature, left * (factor.gain() * others));
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
