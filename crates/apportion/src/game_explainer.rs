@@ -1,7 +1,7 @@
 //! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
 
 use apportion_estimators::{
-    Anytime, Checkpoint, Estimator, EstimatorError, Explanation, OnGraph, Progress, Until, exact_in_groups,
+    Anytime, Checkpoint, Estimator, EstimatorError, Explanation, OnGraph, Progress, Until, exact_of,
 };
 use apportion_games::Game;
 use apportion_values::{Semivalue, Value};
@@ -230,7 +230,7 @@ impl GameExplainer {
                 method.estimator(value)
             };
         let Some(estimator) = estimator else {
-            return Ok(self.certified(exact_in_groups(game, &value.concept(), value.groups())?));
+            return Ok(self.certified(exact_of(game, value)?));
         };
         let seed = self.seed;
         let mut explanation = match (extent, followed) {

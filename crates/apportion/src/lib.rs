@@ -67,7 +67,9 @@ pub use apportion_values as values;
 pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
-pub use apportion_games::{Background, Game, MarginalGame, Model, Partition, Rows, Shared, batch_model};
+pub use apportion_games::{
+    Background, Game, Hierarchy, MarginalGame, Model, Partition, Rows, Shared, batch_model,
+};
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};
 pub use apportion_values::{Semivalue, SolutionConcept, Value};

@@ -119,7 +119,8 @@ impl Method {
 
     /// The most accurate sampled method for `value`: Leverage SHAP for Shapley values, Kernel Banzhaf without replacement for (weighted)
     /// Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
-    /// regressions by leverage scores where there are such, and Monte Carlo on the product space for what is left. For values on graphs,
+    /// regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and Monte Carlo on the product
+    /// space for what is left. For values on graphs,
     /// which take few coalitions as they are, [`Exact`](Self::Exact).
     pub fn sampled(value: &Value) -> Self {
         if value.graph().is_some() {
@@ -130,6 +131,7 @@ impl Method {
             &methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT,
             &methods::MSR_ADJUSTED,
             &methods::LEVERAGE,
+            &methods::NESTED_PERMUTATION,
         ];
         Self::By(best.into_iter().find(|method| method.computes(value)).unwrap_or(&methods::PRODUCT_SPACE))
     }
@@ -182,6 +184,13 @@ mod tests {
             assert_eq!(Method::sampled(&value).name(), sampled, "{name}");
             assert!(Method::sampled(&value).computes(&value), "{name}");
         }
+        let parents = [Some(3), Some(3), Some(4), Some(4), None];
+        let hierarchy = apportion_games::Hierarchy::from_parents(3, &parents).unwrap();
+        assert_eq!(Method::sampled(&Value::owen_over(hierarchy)).name(), "leverage");
+        let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
+        let hierarchy = apportion_games::Hierarchy::from_parents(4, &parents).unwrap();
+        assert_eq!(Method::sampled(&Value::owen_over(hierarchy.clone())).name(), "nested-permutation");
+        assert_eq!(Method::sampled(&Value::banzhaf_owen_over(hierarchy)).name(), "product-space");
         for (method, name, is_computed) in [
             ("kernel-banzhaf", "weighted-banzhaf=0.5", true),
             ("permutation", "banzhaf", false),

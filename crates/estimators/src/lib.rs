@@ -21,7 +21,7 @@
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
-//! [`exact_in_groups`] every solution concept. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
+//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
 //! All of them implement [`Estimator`], take a [`Game`], a budget of evaluations and a seed, and answer with an
@@ -96,7 +96,7 @@ pub use registry::MethodSpec;
 pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
 pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, RunError, Scale, Settings, Until, Watcher};
 pub use support::product_draws::PlayerEstimates;
-pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups};
+pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups, exact_of};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

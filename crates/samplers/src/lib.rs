@@ -14,6 +14,7 @@
 //! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
 //! | [`NestedOrder`] | a random order of groups with a random order inside each |
+//! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | the same two over a hierarchy of groups |
 //! | [`Discrete`], [`Stratified`] | any law on finitely many outcomes, in constant time or spread evenly |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
 //!
@@ -52,7 +53,7 @@ mod testing;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_games::{Coalition, CoalitionView, Coalitions, Partition};
+pub use apportion_games::{Coalition, CoalitionView, Coalitions, Hierarchy, Partition};
 
 pub use designs::bernoulli::Bernoulli;
 pub use designs::fixed_counts::FixedCounts;
@@ -60,7 +61,9 @@ pub use designs::sample::{Order, Sample, Sampler, SizeStratum, most_rows};
 pub use designs::two_blocks::{FirstUnits, TwoBlockSample, TwoBlocks};
 pub use designs::with_replacement::WithReplacement;
 pub use draw::discrete::Discrete;
+pub use draw::hierarchical_order::HierarchicalOrder;
 pub use draw::joined_coalitions::JoinedCoalitions;
+pub use draw::joined_over_hierarchy::JoinedOverHierarchy;
 pub use draw::nested_order::NestedOrder;
 pub use draw::permutations::{Permutations, permutation};
 pub use draw::stratified::Stratified;

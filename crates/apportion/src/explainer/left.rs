@@ -28,6 +28,14 @@ impl Left {
                 let value = Value::Coalitional(CoalitionalValue { between, within: within.clone() }, groups);
                 Some(Self { value, places: keep.to_vec() })
             }
+            Value::OverHierarchy(of, hierarchy) => {
+                let by_size = |value: &Semivalue| matches!(value, Semivalue::SizeWeights(_));
+                if by_size(&of.between) || by_size(&of.within) {
+                    return None;
+                }
+                let value = Value::OverHierarchy(of.clone(), hierarchy.among(keep)).simplified();
+                Some(Self { value, places: keep.to_vec() })
+            }
             Value::Quotient(semivalue, groups) => {
                 let (groups, places) = among(groups);
                 let value = Value::quotient(semivalue.without_null_players(places.len()), groups);

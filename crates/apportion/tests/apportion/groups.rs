@@ -4,7 +4,8 @@ use apportion::estimators::methods;
 use apportion::games::{EmpiricalLaw, GaussianLaw};
 use apportion::values::{LinearValue, axioms};
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Method, NullPlayers, Partition, Rows, Semivalue, Value,
+    Background, Budget, ExplainError, Explainer, Hierarchy, Method, NullPlayers, Partition, Rows, Semivalue,
+    Value,
 };
 
 use crate::common::{background, flowers, iris, largest_difference, value_in};
@@ -29,10 +30,17 @@ fn values_in(groups: &Partition) -> Vec<Value> {
     .to_vec()
 }
 
+/// Groups of these, of two levels more: ((0, 1), 2), 3.
+fn within_each_other() -> [Value; 2] {
+    let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
+    let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
+    [Value::owen_over(hierarchy.clone()), Value::banzhaf_owen_over(hierarchy)]
+}
+
 #[test]
 fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_games() {
     let ensemble = iris();
-    for value in values_in(&sepal_and_petal()) {
+    for value in values_in(&sepal_and_petal()).into_iter().chain(within_each_other()) {
         let explainers = |game: &str| {
             let explainer = match game {
                 "marginal" => Explainer::of_trees(&ensemble, background()),
@@ -71,7 +79,16 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
     let model = |row: &[f64]| row[0] * row[2] + (row[1] + row[2]) * row[4] + row[5] * row[0] + row[3];
     let explicand = [1.0, 1.0, 2.0, 1.0, 0.5, 3.0];
     let partition = Partition::new(6, vec![vec![0, 1], vec![3], vec![2, 4, 5]]).unwrap();
-    for value in values_in(&partition) {
+    // ((0, 1), 3), (2, 4), 5: what is left of it are 0, 2, 5 without any groups; and (((2, 4), 5), 1), (0, 3) has a group left.
+    let mut over = Vec::new();
+    for parents in [
+        [6, 6, 8, 7, 8, 9, 7, 9, 9].map(Some).into_iter().chain([None]).collect::<Vec<_>>(),
+        [9, 8, 6, 9, 6, 7, 7, 8, 10, 10].map(Some).into_iter().chain([None]).collect(),
+    ] {
+        let hierarchy = Hierarchy::from_parents(6, &parents).unwrap();
+        over.extend([Value::owen_over(hierarchy.clone()), Value::banzhaf_owen_over(hierarchy)]);
+    }
+    for value in values_in(&partition).into_iter().chain(over) {
         if value.check(6).is_err() {
             continue;
         }

@@ -72,7 +72,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use crate::methods;
-    use apportion_games::{Graph, Partition};
+    use apportion_games::{Graph, Hierarchy, Partition};
     use apportion_values::{SolutionConcept, Value};
 
     /// A value of every kind, on five players.
@@ -102,7 +102,10 @@ mod tests {
             let graph = concept.needs_graph().then(|| Graph::line(5));
             Value::of(concept, groups, graph).unwrap()
         };
-        names.map(of).to_vec()
+        let parents = [Some(5), Some(5), Some(6), Some(7), Some(7), Some(6), Some(7), None];
+        let hierarchy = Hierarchy::from_parents(5, &parents).unwrap();
+        let over = |name: &str| Value::over(name.parse().unwrap(), hierarchy.clone()).unwrap();
+        names.map(of).into_iter().chain(["owen", "banzhaf-owen"].map(over)).collect()
     }
 
     #[test]

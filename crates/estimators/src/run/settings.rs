@@ -1,6 +1,6 @@
 //! The options of an estimator as data.
 
-use apportion_games::{Graph, Partition};
+use apportion_games::{Graph, Hierarchy, Partition};
 use apportion_samplers::Pairing;
 use apportion_values::{GraphValue, SolutionConcept};
 use serde::{Serialize, Serializer};
@@ -38,6 +38,19 @@ pub(crate) fn any_groups<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     partition.as_ref().map(Partition::groups).serialize(serializer)
+}
+
+/// The group that each node is in, and the level of each group, where there is a hierarchy.
+pub(crate) fn any_levels<S: Serializer>(
+    hierarchy: &Option<Hierarchy>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let levels = hierarchy.as_ref().map(|hierarchy| {
+        let parents: Vec<Option<usize>> = (0..hierarchy.nodes()).map(|node| hierarchy.parent(node)).collect();
+        let levels: Vec<usize> = hierarchy.groups().map(|group| hierarchy.level(group)).collect();
+        (parents, levels)
+    });
+    levels.serialize(serializer)
 }
 
 /// The neighbours of each node.

@@ -1,7 +1,9 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
 use apportion_games::{Cached, Counted, Game, Partition};
-use apportion_values::{Enumeration, MOST_PLAYERS, Semivalue, SolutionConcept, enumerate_many};
+use apportion_values::{
+    Enumeration, GroupedValues, MOST_PLAYERS, Semivalue, SolutionConcept, Value, ValueError, enumerate_many,
+};
 
 use crate::error::{EstimatorError, Result};
 use crate::report::{Explanation, in_own_units};
@@ -63,29 +65,45 @@ pub fn exact_in_groups(
     if let Some(semivalue) = value.semivalue() {
         return exact(game, semivalue.clone());
     }
-    in_own_units(game, |game| enumerated(game, value, partition))
+    in_own_units(game, |game| {
+        let coalitions = value.coalitions(game.players(), partition);
+        enumerated(game, value.clone(), coalitions, |game| value.enumerate(game, partition))
+    })
 }
 
-/// As [`exact_in_groups`], of values that are no semivalues.
+/// The exact values of anything that is asked for by enumeration: as [`exact_in_groups`], and over hierarchies of groups.
+///
+/// # Errors
+///
+/// As [`Value::enumerate`]; values on graphs are [`OnGraph`](crate::OnGraph)'s.
+pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, EstimatorError> {
+    match value {
+        Value::OverHierarchy(..) => in_own_units(game, |game| {
+            let coalitions = value.coalitions(game.players());
+            enumerated(game, value.concept(), coalitions, |game| value.enumerate(game))
+        }),
+        _ => exact_in_groups(game, &value.concept(), value.groups()),
+    }
+}
+
+/// Values that are no semivalues, as `enumerate` has them, which looks at so many coalitions.
 fn enumerated(
     game: &dyn Game,
-    value: &SolutionConcept,
-    partition: Option<&Partition>,
+    value: SolutionConcept,
+    coalitions: Option<usize>,
+    enumerate: impl Fn(&dyn Game) -> Result<GroupedValues, ValueError>,
 ) -> Result<Explanation> {
     let counted = Counted::new(game);
-    let coalitions = value.coalitions(game.players(), partition);
     let exact = match coalitions {
-        Some(all) if value.needs_partition() && all <= MOST_REMEMBERED => {
-            value.enumerate(&Cached::new(&counted), partition)?
-        }
-        _ => value.enumerate(&counted, partition)?,
+        Some(all) if value.needs_partition() && all <= MOST_REMEMBERED => enumerate(&Cached::new(&counted))?,
+        _ => enumerate(&counted)?,
     };
     // No more than memory holds, as they were all made.
     let evaluations = counted.evaluations() as usize;
     // Linear values ask for each coalition once.
     let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
     let (ends, asked) = ((exact.base, exact.full), (evaluations, game.rows_per_coalition()));
-    let explanation = Explanation::exact("exact", value.clone(), exact.values, ends, asked);
+    let explanation = Explanation::exact("exact", value, exact.values, ends, asked);
     Ok(Explanation { distinct_coalitions: distinct, ..explanation })
 }
 
@@ -123,6 +141,24 @@ mod tests {
             assert_eq!(got.distinct_coalitions, cached.distinct(), "{concept}");
             assert_eq!(got.distinct_coalitions, got.evaluations, "{concept}");
         }
+        let parents = [
+            Some(7),
+            Some(7),
+            Some(8),
+            Some(8),
+            Some(9),
+            Some(9),
+            Some(10),
+            Some(9),
+            Some(10),
+            Some(10),
+            None,
+        ];
+        let levels = Value::owen_over(apportion_games::Hierarchy::from_parents(7, &parents).unwrap());
+        let cached = Cached::new(&game);
+        let got = exact_of(&cached, &levels).unwrap();
+        assert_eq!((got.distinct_coalitions, got.evaluations), (cached.distinct(), cached.distinct()));
+        assert_eq!((got.value, got.diagnostics.exact), (SolutionConcept::owen(), true));
         let got = exact_in_groups(&game, &linear.into(), Some(&partition)).unwrap();
         assert_eq!((got.evaluations, got.distinct_coalitions), (128, 128));
     }

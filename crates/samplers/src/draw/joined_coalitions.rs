@@ -109,7 +109,7 @@ impl<'p> JoinedCoalitions<'p> {
 
 /// Subsets of all but one of `count` elements: a size by its law, then any of that size.
 #[derive(Debug, Clone)]
-struct SubsetLaw {
+pub(super) struct SubsetLaw {
     sizes: Discrete,
     /// Subsets of `count − 1` elements, by size.
     subsets: Vec<UniformSubset>,
@@ -119,7 +119,7 @@ struct SubsetLaw {
 const STACK_WORDS: usize = 16;
 
 impl SubsetLaw {
-    fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
+    pub(super) fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
         if sizes.len() != count {
             return Err(SamplerError::Sizes { given: sizes.len(), wanted: count });
         }
@@ -129,7 +129,7 @@ impl SubsetLaw {
 
     /// Calls `visit` with each element of a random subset of the elements other than `without`.
     #[inline]
-    fn draw(&self, without: usize, rng: &mut ChaCha8Rng, mut visit: impl FnMut(usize)) {
+    pub(super) fn draw(&self, without: usize, rng: &mut ChaCha8Rng, mut visit: impl FnMut(usize)) {
         let size = self.sizes.draw(rng);
         let width = words_for(self.subsets.len() - 1);
         let (mut stack, mut heap);

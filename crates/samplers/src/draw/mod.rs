@@ -2,7 +2,9 @@
 
 pub(crate) mod binomial_count;
 pub(crate) mod discrete;
+pub(crate) mod hierarchical_order;
 pub(crate) mod joined_coalitions;
+pub(crate) mod joined_over_hierarchy;
 pub(crate) mod nested_order;
 pub(crate) mod permutations;
 pub(crate) mod random;

@@ -15,11 +15,11 @@ mod chain;
 mod growing;
 mod walk;
 
-use apportion_games::{Game, Partition, QuotientGame};
-use apportion_values::{Semivalue, SolutionConcept, Value};
+use apportion_games::{Game, Hierarchy, Partition, QuotientGame};
+use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 
 use self::growing::Grown;
-use self::walk::{MOST_DRAWS, Path, Walk, rows_between};
+use self::walk::{MOST_DRAWS, Path, Structure, Walk};
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::Explanation;
@@ -27,7 +27,7 @@ use crate::run::{Estimator, Evaluations, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages,
-    exact_within, explanation,
+    exact_over_within, exact_within, explanation,
 };
 
 /// The mean of all players' marginal contributions along random nested orders, each walked from ∅ to N in one scenario that is drawn with it.
@@ -43,6 +43,7 @@ use crate::support::product_draws::{
 /// |---|---|---|
 /// | Owen | n + 1 | 2n |
 /// | Shapley, everyone in one group | n + 1 | 2n |
+/// | Owen over a hierarchy of groups | n + 1 | 2n |
 /// | quotient Shapley, groups being the players | m + 1 | 2m |
 /// | two-step Shapley: the groups, and each group of several alone from ∅ | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
 ///
@@ -102,6 +103,8 @@ pub struct NestedPermutation {
     value: SolutionConcept,
     #[serde(serialize_with = "crate::run::settings::any_groups")]
     partition: Option<Partition>,
+    #[serde(serialize_with = "crate::run::settings::any_levels", skip_serializing_if = "Option::is_none")]
+    hierarchy: Option<Hierarchy>,
     antithetic: bool,
     full_budget: FullBudget,
     grows: bool,
@@ -128,6 +131,33 @@ impl NestedPermutation {
         Self::build(value.into(), Some(partition))
     }
 
+    /// The estimator of the Owen value over a hierarchy of groups, antithetic: the players of every group stand together in its orders (Winter,
+    /// *A value for cooperative games with levels structure of cooperation*, 1989).
+    ///
+    /// ```
+    /// use apportion_estimators::{Estimator, NestedPermutation};
+    /// use apportion_games::{Hierarchy, SumOfUnanimity};
+    ///
+    /// // ((0, 1), 2), 3
+    /// let hierarchy = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
+    /// let game = SumOfUnanimity::unanimity(4, [0, 2, 3])?;
+    /// let explanation = NestedPermutation::over(hierarchy).estimate(&game, 40, 3)?;
+    /// for (got, wanted) in explanation.values.iter().zip([0.25, 0.0, 0.25, 0.5]) {
+    ///     assert!((got - wanted).abs() < 1e-12);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn over(hierarchy: Hierarchy) -> Self {
+        Self {
+            value: SolutionConcept::owen(),
+            partition: None,
+            hierarchy: Some(hierarchy),
+            antithetic: true,
+            full_budget: FullBudget::Enumerate,
+            grows: false,
+        }
+    }
+
     fn build(value: SolutionConcept, partition: Option<Partition>) -> Result<Self> {
         let is_shapley = |value: &Semivalue| value.simplified() == Semivalue::Shapley;
         let has_orders = match &value {
@@ -137,7 +167,8 @@ impl NestedPermutation {
             _ => false,
         };
         let full_budget = FullBudget::Enumerate;
-        let estimator = Self { value, partition, antithetic: true, full_budget, grows: false };
+        let estimator =
+            Self { value, partition, hierarchy: None, antithetic: true, full_budget, grows: false };
         if !has_orders {
             return Err(EstimatorError::OtherValue {
                 method: estimator.name(),
@@ -200,7 +231,7 @@ impl NestedPermutation {
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
     ) -> Result<(Estimates, f64)> {
-        let (partition, path) = self.structure(game.players());
+        let structure = self.structure(game.players());
         let scenarios = game.scenarios();
         // In one scenario draws are added one by one anyway.
         let grows = self.grows && scenarios > 1;
@@ -210,7 +241,7 @@ impl NestedPermutation {
             Strata::of_scenarios(scenarios, draws)
         };
         let average = |game: &dyn Game| {
-            let walk = Walk::new(game, &partition, path, self.antithetic, strata, seed, ends)?;
+            let walk = Walk::new(game, &structure, self.antithetic, strata, seed, ends)?;
             let (rows, width) = (walk.rows_per_draw(0), game.players() * game.outputs());
             let scenario_evaluations = rows * draws;
             if grows {
@@ -232,19 +263,27 @@ impl NestedPermutation {
         }
     }
 
-    /// The groups whose orders are drawn, and how these are walked: of the Shapley value all players are in one group.
-    fn structure(&self, players: usize) -> (Partition, Path) {
-        match (&self.value, &self.partition) {
-            (SolutionConcept::Coalitional(_), Some(partition)) => (partition.clone(), Path::Players),
+    /// What orders are drawn of, and how these are walked: of the Shapley value all players are in one group.
+    fn structure(&self, players: usize) -> Structure {
+        match (&self.value, &self.partition, &self.hierarchy) {
+            (SolutionConcept::Coalitional(_), _, Some(hierarchy)) => Structure::Levels(hierarchy.clone()),
+            (SolutionConcept::Coalitional(_), Some(partition), _) => {
+                Structure::Groups(partition.clone(), Path::Players)
+            }
             // One group alone has nothing beyond its worth.
-            (SolutionConcept::TwoStepShapley, Some(partition)) if partition.len() > 1 => {
-                (partition.clone(), Path::TwoStep)
+            (SolutionConcept::TwoStepShapley, Some(partition), _) if partition.len() > 1 => {
+                Structure::Groups(partition.clone(), Path::TwoStep)
             }
-            (SolutionConcept::Quotient(_), Some(partition)) => {
-                (Partition::whole(partition.len()), Path::Players)
+            (SolutionConcept::Quotient(_), Some(partition), _) => {
+                Structure::Groups(Partition::whole(partition.len()), Path::Players)
             }
-            _ => (Partition::whole(players), Path::Players),
+            _ => Structure::Groups(Partition::whole(players), Path::Players),
         }
+    }
+
+    /// The value over a hierarchy, where it is of one.
+    fn over_hierarchy(&self) -> Option<Value> {
+        self.hierarchy.clone().map(Value::owen_over)
     }
 
     /// Refuses games without players and those that the partition does not fit.
@@ -252,14 +291,16 @@ impl NestedPermutation {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        self.value.check(game.players(), self.partition())?;
+        match self.over_hierarchy() {
+            Some(value) => value.check(game.players())?,
+            None => self.value.check(game.players(), self.partition())?,
+        };
         Ok(())
     }
 
     /// Scenario evaluations of one draw in a game of `players` and `scenarios`.
     fn rows_per_draw(&self, players: usize, scenarios: usize) -> usize {
-        let (partition, path) = self.structure(players);
-        rows_between(&partition, path, self.antithetic) + if scenarios > 1 { 2 } else { 0 }
+        self.structure(players).rows_between(self.antithetic) + if scenarios > 1 { 2 } else { 0 }
     }
 }
 
@@ -279,6 +320,11 @@ impl Estimator for NestedPermutation {
     /// less in a game of more scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players, 1).saturating_add(2);
+        if let Some(value) = self.over_hierarchy() {
+            let exact = value.check(players).ok().and_then(|_| value.coalitions(players));
+            let may_enumerate = self.full_budget == FullBudget::Enumerate;
+            return exact.filter(|_| may_enumerate).map_or(least, |exact| exact.min(least));
+        }
         if self.full_budget == FullBudget::Sample || self.value.check(players, self.partition()).is_err() {
             return least;
         }
@@ -289,10 +335,14 @@ impl Estimator for NestedPermutation {
         self.check(game)?;
         let rows = self.rows_per_draw(game.players(), game.scenarios());
         // Where v(∅) and v(N) are all there is, nothing is left to draw.
-        if (self.full_budget == FullBudget::Enumerate || rows == 0)
-            && let Some(exact) = exact_within(self, self.partition(), game, budget)?
-        {
-            return Ok(exact);
+        if self.full_budget == FullBudget::Enumerate || rows == 0 {
+            let exact = match self.over_hierarchy() {
+                Some(value) => exact_over_within(self, &value, game, budget)?,
+                None => exact_within(self, self.partition(), game, budget)?,
+            };
+            if let Some(exact) = exact {
+                return Ok(exact);
+            }
         }
         let draws = affordable_draws(self, game, budget, rows, 1)?;
         check_draws(draws, 1, MOST_DRAWS)?;
@@ -322,6 +372,9 @@ impl Estimator for NestedPermutation {
 }
 
 fn of_value(value: &Value) -> Option<NestedPermutation> {
+    if let Value::OverHierarchy(value, hierarchy) = value {
+        return (*value == CoalitionalValue::owen()).then(|| NestedPermutation::over(hierarchy.clone()));
+    }
     let made = match value.groups() {
         Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),
         None => NestedPermutation::new(value.concept()),

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use apportion_games::{Coalition, Coalitions, Game, Partition, Purpose, stream};
-use apportion_samplers::NestedOrder;
+use apportion_games::{Coalition, Coalitions, Game, Hierarchy, Partition, Purpose, stream};
+use apportion_samplers::{HierarchicalOrder, NestedOrder};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
@@ -22,22 +22,47 @@ pub(crate) enum Path {
     TwoStep,
 }
 
-/// Coalitions that a draw for the groups of `partition` asks for besides ∅ and N.
-pub(crate) fn rows_between(partition: &Partition, path: Path, antithetic: bool) -> usize {
-    let rows = |length| Chain { length, antithetic }.rows();
-    match path {
-        Path::Players => rows(partition.players()),
-        Path::TwoStep => {
-            let walked = partition.groups().iter().filter(|members| members.len() > 1);
-            rows(partition.len()) + walked.map(|members| 1 + rows(members.len())).sum::<usize>()
+/// What orders are drawn of.
+#[derive(Debug, Clone)]
+pub(crate) enum Structure {
+    /// Groups, and the members of each.
+    Groups(Partition, Path),
+    /// Groups within groups, walked from ∅ to N through all players.
+    Levels(Hierarchy),
+}
+
+impl Structure {
+    fn players(&self) -> usize {
+        match self {
+            Self::Groups(partition, _) => partition.players(),
+            Self::Levels(hierarchy) => hierarchy.players(),
+        }
+    }
+
+    /// Groups that stand before the players in a drawn order.
+    fn groups(&self) -> usize {
+        match self {
+            Self::Groups(partition, _) => partition.len(),
+            Self::Levels(_) => 0,
+        }
+    }
+
+    /// Coalitions that a draw asks for besides ∅ and N.
+    pub(crate) fn rows_between(&self, antithetic: bool) -> usize {
+        let rows = |length| Chain { length, antithetic }.rows();
+        match self {
+            Self::Groups(partition, Path::TwoStep) => {
+                let walked = partition.groups().iter().filter(|members| members.len() > 1);
+                rows(partition.len()) + walked.map(|members| 1 + rows(members.len())).sum::<usize>()
+            }
+            _ => rows(self.players()),
         }
     }
 }
 
 /// Draws of one nested order and one scenario for all players.
 pub(crate) struct Walk<'a> {
-    partition: &'a Partition,
-    path: Path,
+    structure: &'a Structure,
     antithetic: bool,
     scenarios: Scenarios,
     seed: u64,
@@ -45,30 +70,31 @@ pub(crate) struct Walk<'a> {
     /// v(∅) and v(N), where the game has one scenario only and they need not be asked again.
     ends: Option<(Vec<f64>, Vec<f64>)>,
     full: Coalition,
+    /// The players of each group.
     groups: Coalitions,
 }
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(
         game: &dyn Game,
-        partition: &'a Partition,
-        path: Path,
+        structure: &'a Structure,
         antithetic: bool,
         strata: Strata,
         seed: u64,
         ends: Option<(Vec<f64>, Vec<f64>)>,
     ) -> Result<Self> {
-        let mut groups = Coalitions::with_capacity(partition.players(), partition.len());
-        partition.groups().iter().for_each(|members| groups.push_members(members.iter().copied()));
+        let mut groups = Coalitions::with_capacity(structure.players(), structure.groups());
+        if let Structure::Groups(partition, _) = structure {
+            partition.groups().iter().for_each(|members| groups.push_members(members.iter().copied()));
+        }
         Ok(Self {
-            partition,
-            path,
+            structure,
             antithetic,
             scenarios: Scenarios::stratified(game, strata)?,
             seed,
             outputs: game.outputs(),
             ends,
-            full: Coalition::full(partition.players()),
+            full: Coalition::full(structure.players()),
             groups,
         })
     }
@@ -85,7 +111,7 @@ impl<'a> Walk<'a> {
 
     /// The groups in the order in which they stand in `order`, and the players, group after group.
     fn split<'o>(&self, order: &'o [usize]) -> (&'o [usize], &'o [usize]) {
-        order.split_at(self.partition.len())
+        order.split_at(self.structure.groups())
     }
 
     /// The contributions of one draw, n × k.
@@ -96,13 +122,13 @@ impl<'a> Walk<'a> {
             Some((empty, full)) => (&empty[..], &full[..], values),
             None => (&values[..k], &values[k..2 * k], &values[2 * k..]),
         };
-        if self.path == Path::Players {
+        let Structure::Groups(partition, Path::TwoStep) = self.structure else {
             let chain = self.chain(players.len());
             chain.contributions(empty, full, between, |at, output, value| {
                 sample[players[at] * k + output] = value;
             });
             return;
-        }
+        };
         let chain = self.chain(groups.len());
         let (of_groups, mut rest) = between.split_at(chain.rows() * k);
         // What each group gets, in the order of `groups`.
@@ -110,7 +136,7 @@ impl<'a> Walk<'a> {
         chain.contributions(empty, full, of_groups, |at, output, value| gets[at * k + output] = value);
         let mut first = 0;
         for (&group, gets) in groups.iter().zip(gets.chunks_exact(k)) {
-            let members = &players[first..first + self.partition.group(group).len()];
+            let members = &players[first..first + partition.group(group).len()];
             first += members.len();
             if let &[alone] = members {
                 sample[alone * k..(alone + 1) * k].copy_from_slice(gets);
@@ -128,13 +154,43 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// An order, drawn again and again.
+enum Order {
+    Nested(NestedOrder, Path),
+    Hierarchical(HierarchicalOrder),
+}
+
+impl Order {
+    fn new(structure: &Structure) -> Self {
+        match structure {
+            Structure::Groups(partition, path) => Self::Nested(NestedOrder::new(partition), *path),
+            Structure::Levels(hierarchy) => Self::Hierarchical(HierarchicalOrder::new(hierarchy)),
+        }
+    }
+
+    /// Draws it, and appends its groups and its players.
+    fn draw(&mut self, rng: &mut ChaCha8Rng, orders: &mut Vec<usize>) {
+        match self {
+            Self::Nested(order, _) => {
+                order.shuffle(rng);
+                orders.extend(order.groups());
+                order.groups().iter().for_each(|&group| orders.extend(order.members(group)));
+            }
+            Self::Hierarchical(order) => {
+                order.shuffle(rng);
+                orders.extend(order.players());
+            }
+        }
+    }
+}
+
 impl ProductDraws for Walk<'_> {
     /// The orders: for each draw the groups, then the players, group after group.
     type Drawn = Vec<usize>;
 
     fn rows_per_draw(&self, _: usize) -> usize {
         let ends = if self.ends.is_some() { 0 } else { 2 };
-        ends + rows_between(self.partition, self.path, self.antithetic)
+        ends + self.structure.rows_between(self.antithetic)
     }
 
     fn stream(&self, _: usize, block: usize) -> ChaCha8Rng {
@@ -142,22 +198,20 @@ impl ProductDraws for Walk<'_> {
     }
 
     fn draw(&self, _: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Vec<usize> {
-        let mut orders = Vec::with_capacity(draws.len() * (self.partition.len() + self.partition.players()));
-        let mut order = NestedOrder::new(self.partition);
-        let (full, empty) = (self.full.view(), Coalition::empty(self.partition.players()));
+        let all = self.structure.players();
+        let mut orders = Vec::with_capacity(draws.len() * (self.structure.groups() + all));
+        let mut order = Order::new(self.structure);
+        let (full, empty) = (self.full.view(), Coalition::empty(all));
         for draw in draws {
-            order.shuffle(rng);
             let start = orders.len();
-            orders.extend(order.groups());
-            order.groups().iter().for_each(|&group| orders.extend(order.members(group)));
+            order.draw(rng, &mut orders);
             let (groups, players) = self.split(&orders[start..]);
             if self.ends.is_none() {
                 asked.push(empty.view().words());
                 asked.push(full.words());
             }
-            match self.path {
-                Path::Players => self.push_players(players, full.words(), asked),
-                Path::TwoStep => {
+            match &order {
+                Order::Nested(order, Path::TwoStep) => {
                     let flip = |at: usize, words: &mut [u64]| {
                         let group = self.groups.row(groups[at]);
                         words.iter_mut().zip(group.words()).for_each(|(word, bits)| *word ^= bits);
@@ -169,6 +223,7 @@ impl ProductDraws for Walk<'_> {
                         self.push_players(order.members(group), whole, asked);
                     }
                 }
+                _ => self.push_players(players, full.words(), asked),
             }
             asked.all_in(self.scenarios.of(draw, rng));
         }
@@ -177,7 +232,7 @@ impl ProductDraws for Walk<'_> {
 
     fn samples(&self, unit: usize, orders: Vec<usize>, values: &[f64]) -> Vec<f64> {
         let (stride, width) =
-            (self.partition.len() + self.partition.players(), self.partition.players() * self.outputs);
+            (self.structure.groups() + self.structure.players(), self.structure.players() * self.outputs);
         let mut samples = vec![0.0; orders.len() / stride * width];
         let rows = self.rows_per_draw(unit) * self.outputs;
         for (at, (order, sample)) in

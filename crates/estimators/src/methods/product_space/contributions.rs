@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use apportion_games::{Coalition, Partition, Purpose, stream, words_for};
-use apportion_samplers::{Discrete, JoinedCoalitions};
+use apportion_games::{Coalition, Hierarchy, Partition, Purpose, stream, words_for};
+use apportion_samplers::{Discrete, JoinedCoalitions, JoinedOverHierarchy};
 use apportion_values::{CoalitionalValue, LinearValue, Semivalue};
 use rand_chacha::ChaCha8Rng;
 
@@ -14,6 +14,8 @@ use crate::support::product_draws::{Asked, ProductDraws, Scenarios};
 pub(crate) enum Laws<'a> {
     /// `Q_A ∪ T`, by a law between groups and one within: Algorithm 3. Algorithm 1 for a semivalue, with all players in one group.
     Coalitional(JoinedCoalitions<'a>),
+    /// Siblings at every level of a hierarchy: Algorithm 3 at more than two levels.
+    OverHierarchy(JoinedOverHierarchy<'a>),
     /// Algorithm 4: T among the fellow members alone, and Q_A with the whole group.
     TwoStep(JoinedCoalitions<'a>, &'a Partition),
     /// Any law for each player, of those that are asked for: Algorithm 1 for linear values.
@@ -29,6 +31,12 @@ impl<'a> Laws<'a> {
     /// Those of a coalitional value.
     pub(crate) fn coalitional(value: &CoalitionalValue, partition: &'a Partition) -> Result<Self> {
         Ok(Self::Coalitional(joined(value, partition)?))
+    }
+
+    /// Those of a coalitional value over a hierarchy.
+    pub(crate) fn over(value: &CoalitionalValue, hierarchy: &'a Hierarchy) -> Result<Self> {
+        let sizes = |level, members| value.at_level(level).size_law(members);
+        Ok(Self::OverHierarchy(JoinedOverHierarchy::new(hierarchy, sizes)?))
     }
 
     /// Those of the two-step Shapley value.
@@ -78,7 +86,7 @@ impl ProductDraws for Contributions<'_> {
     fn rows_per_draw(&self, unit: usize) -> usize {
         match &self.laws {
             Laws::TwoStep(_, partition) => two_step_rows(partition, self.players[unit]),
-            Laws::Coalitional(_) | Laws::Linear(..) => 2,
+            Laws::Coalitional(_) | Laws::OverHierarchy(_) | Laws::Linear(..) => 2,
         }
     }
 
@@ -96,6 +104,14 @@ impl ProductDraws for Contributions<'_> {
                     words.fill(0);
                     law.draw_union(player, rng, &mut words);
                     law.draw_members(player, rng, &mut words);
+                    push_joined(asked, &mut words, player);
+                    asked.all_in(self.scenarios.of(draw, rng));
+                }
+            }
+            Laws::OverHierarchy(law) => {
+                for draw in draws {
+                    words.fill(0);
+                    law.draw(player, rng, &mut words);
                     push_joined(asked, &mut words, player);
                     asked.all_in(self.scenarios.of(draw, rng));
                 }
@@ -138,7 +154,7 @@ impl ProductDraws for Contributions<'_> {
             Laws::TwoStep(_, partition) => {
                 1.0 / partition.group(partition.group_of(self.players[unit])).len() as f64
             }
-            Laws::Coalitional(_) | Laws::Linear(..) => 1.0,
+            Laws::Coalitional(_) | Laws::OverHierarchy(_) | Laws::Linear(..) => 1.0,
         };
         // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of what the group gets beyond its worth.
         let signs = [-1.0, 1.0, -share, share, -share, share];

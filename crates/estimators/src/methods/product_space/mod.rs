@@ -12,9 +12,9 @@
 
 mod contributions;
 
-use apportion_games::{Game, Partition, QuotientGame};
+use apportion_games::{Game, Hierarchy, Partition, QuotientGame};
 use apportion_samplers::SamplerError;
-use apportion_values::{SolutionConcept, Value, ValueError};
+use apportion_values::{CoalitionalValue, SolutionConcept, Value, ValueError};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
 use crate::error::{EstimatorError, Result};
@@ -24,7 +24,7 @@ use crate::run::{Estimator, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Scenarios, Strata, affordable_draws, averages,
-    exact_within, explanation,
+    exact_over_within, exact_within, explanation,
 };
 
 /// The mean of each player's marginal contributions to coalitions that are drawn for that player alone, each in one scenario of the game
@@ -98,6 +98,8 @@ pub struct ProductSpace {
     value: SolutionConcept,
     #[serde(serialize_with = "crate::run::settings::any_groups")]
     partition: Option<Partition>,
+    #[serde(serialize_with = "crate::run::settings::any_levels", skip_serializing_if = "Option::is_none")]
+    hierarchy: Option<Hierarchy>,
     mode: Mode,
     full_budget: FullBudget,
 }
@@ -117,6 +119,7 @@ impl ProductSpace {
         Self {
             value: value.into(),
             partition: None,
+            hierarchy: None,
             mode: Mode::EmpiricalMarginal,
             full_budget: FullBudget::Enumerate,
         }
@@ -127,6 +130,11 @@ impl ProductSpace {
     /// Values without groups do not look at the partition.
     pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Self {
         Self { partition: Some(partition), ..Self::new(value) }
+    }
+
+    /// The estimator of a coalitional value over a hierarchy of groups: at every level some siblings join, by the semivalue of the level.
+    pub fn over(value: CoalitionalValue, hierarchy: Hierarchy) -> Self {
+        Self { hierarchy: Some(hierarchy), ..Self::new(value) }
     }
 
     /// The same in the true marginal mode: the scenarios are walked once, each with a fresh coalition, and v is taken to be the mean of the
@@ -197,6 +205,9 @@ impl ProductSpace {
             Mode::TrueMarginal => (game.scenarios(), game.scenarios()),
         };
         check_draws(draws, least, most)?;
+        if let Some(Value::OverHierarchy(value, hierarchy)) = &self.over_hierarchy() {
+            return self.sample(game, Laws::over(value, hierarchy)?, players, draws, seed);
+        }
         match (&self.value, &self.partition) {
             (SolutionConcept::Quotient(semivalue), Some(partition)) => {
                 let quotient = QuotientGame::new(game, partition)?;
@@ -218,6 +229,11 @@ impl ProductSpace {
             }
             _ => Err(ValueError::NoPartition { value: self.value.to_string() }.into()),
         }
+    }
+
+    /// The value over a hierarchy, where it is of one.
+    fn over_hierarchy(&self) -> Option<Value> {
+        Value::over(self.value.clone(), self.hierarchy.clone()?).ok()
     }
 
     /// Draws for `players` of a game whose players they are.
@@ -245,7 +261,10 @@ impl ProductSpace {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        let values = self.value.check(game.players(), self.partition.as_ref())?;
+        let values = match self.over_hierarchy() {
+            Some(value) => value.check(game.players())?,
+            None => self.value.check(game.players(), self.partition.as_ref())?,
+        };
         // The number of a stream has room for a million players.
         if values > MOST_PLAYERS {
             return Err(SamplerError::Players { given: values, most: MOST_PLAYERS }.into());
@@ -325,6 +344,10 @@ impl Estimator for ProductSpace {
     /// as a draw costs less in a game of more scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players).saturating_add(2);
+        if let Some(value) = self.over_hierarchy() {
+            let exact = value.check(players).ok().and_then(|_| value.coalitions(players));
+            return exact.filter(|_| self.may_enumerate()).map_or(least, |exact| exact.min(least));
+        }
         if !self.may_enumerate() || self.value.check(players, self.partition()).is_err() {
             return least;
         }
@@ -333,10 +356,14 @@ impl Estimator for ProductSpace {
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let count = self.check(game)?;
-        if self.may_enumerate()
-            && let Some(exact) = exact_within(self, self.partition(), game, budget)?
-        {
-            return Ok(exact);
+        if self.may_enumerate() {
+            let exact = match self.over_hierarchy() {
+                Some(value) => exact_over_within(self, &value, game, budget)?,
+                None => exact_within(self, self.partition(), game, budget)?,
+            };
+            if let Some(exact) = exact {
+                return Ok(exact);
+            }
         }
         if self.mode == Mode::TrueMarginal && game.scenarios() == 1 {
             return Err(EstimatorError::OneScenario { method: self.name(), instead: "product-space" });
@@ -369,8 +396,11 @@ impl Estimator for ProductSpace {
 }
 
 fn of_value(value: &Value) -> Option<ProductSpace> {
+    if let Value::OverHierarchy(value, hierarchy) = value {
+        return Some(ProductSpace::over(value.clone(), hierarchy.clone()));
+    }
     match value.groups() {
-        _ if value.graph().is_some() || value.hierarchy().is_some() => None,
+        _ if value.graph().is_some() => None,
         Some(groups) => Some(ProductSpace::grouped(value.concept(), groups.clone())),
         None => Some(ProductSpace::new(value.concept())),
     }

@@ -1,11 +1,12 @@
 //! Exact values where they cost no more than the budget.
 
 use apportion_games::{Game, Partition};
+use apportion_values::Value;
 
 use crate::error::Result;
 use crate::report::Explanation;
 use crate::run::Estimator;
-use crate::support::{MOST_REMEMBERED, exact_in_groups};
+use crate::support::{MOST_REMEMBERED, exact_in_groups, exact_of};
 
 /// The exact values, where they look at no more coalitions than `budget`; each is asked for once.
 ///
@@ -25,4 +26,23 @@ pub(crate) fn exact_within(
     }
     let method = estimator.name().to_owned();
     Ok(Some(Explanation { method, ..exact_in_groups(game, &value, partition)? }))
+}
+
+/// The same of a value over a hierarchy of groups.
+///
+/// # Errors
+///
+/// As [`exact_of`].
+pub(crate) fn exact_over_within(
+    estimator: &dyn Estimator,
+    value: &Value,
+    game: &dyn Game,
+    budget: usize,
+) -> Result<Option<Explanation>> {
+    let most = budget.min(MOST_REMEMBERED);
+    if value.coalitions(game.players()).is_none_or(|coalitions| coalitions > most) {
+        return Ok(None);
+    }
+    let method = estimator.name().to_owned();
+    Ok(Some(Explanation { method, ..exact_of(game, value)? }))
 }
