@@ -70,7 +70,7 @@ mod path_dependent;
 pub use apportion_models::{
     Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,
 };
-pub use background::{BackgroundCompiler, CompiledBackground};
+pub use background::{BackgroundCompiler, CompiledBackground, CompiledHead};
 pub use engine::attributions::Attributions;
 pub use engine::interactions::{Diagonal, Interactions};
 pub use engine::settings::{Kernel, Plan, Precision, Settings};

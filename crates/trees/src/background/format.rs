@@ -40,6 +40,20 @@ const CHECKSUM: usize = 32;
 /// How far the weights of a leaf may be from the total, relative to it: they are added in another order.
 const TOLERANCE: f64 = 1e-9;
 
+/// What the [file](CompiledBackground::write) of a compiled background says of itself.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CompiledHead {
+    /// Number of rows of positive weight.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub total_weight: f64,
+    /// Whether every weight is a number of rows.
+    pub are_counts: bool,
+    /// SHA-256 of the model that it belongs to: see [`Ensemble::fingerprint`].
+    pub fingerprint: [u8; 32],
+}
+
 impl CompiledBackground {
     /// Writes it as a file of its own format, versioned, with a checksum: 2 to 4 bytes for most patterns of equal rows.
     ///
@@ -81,6 +95,15 @@ impl CompiledBackground {
         bytes.starts_with(MAGIC)
     }
 
+    /// What a file says of itself, without the model that it was compiled for.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::CompiledBackground`] as for [`read`](Self::read).
+    pub fn head(bytes: &[u8]) -> Result<CompiledHead, TreeError> {
+        Ok(head_and_rest(bytes)?.0)
+    }
+
     /// Reads the bytes of a file that was compiled for `ensemble`.
     ///
     /// # Errors
@@ -89,39 +112,8 @@ impl CompiledBackground {
     /// [`TreeError::OtherModel`] where it was compiled for another model; [`TreeError::Unsupported`] for a model that no background can be
     /// [compiled](super::BackgroundCompiler::new) for.
     pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
-        let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
-        if !bytes.starts_with(MAGIC) {
-            let problem =
-                "it does not begin with APPBGRND: give a file that was written by this program".to_owned();
-            return refuse(0, problem);
-        }
-        let Some((rest, checksum)) =
-            bytes.split_last_chunk::<CHECKSUM>().filter(|(rest, _)| rest.len() >= HEADER)
-        else {
-            return refuse(bytes.len(), format!("it ends within the first {} bytes", HEADER + CHECKSUM));
-        };
-        let mut reader = Reader { bytes: rest, at: MAGIC.len() };
-        let version = u32::from_le_bytes(reader.array()?);
-        if version != VERSION {
-            return refuse(8, format!("it has version {version}, and {VERSION} is known: compile it again"));
-        }
-        if Sha256::digest(rest)[..] != checksum[..] {
-            return refuse(
-                rest.len(),
-                "the checksum does not fit: it is damaged, or only a part of the file".to_owned(),
-            );
-        }
-        let counted = match u32::from_le_bytes(reader.array()?) {
-            0 => true,
-            1 => false,
-            kind => return refuse(12, format!("weights of kind {kind}, where 0 or 1 is wanted")),
-        };
-        let fingerprint = reader.array()?;
-        let rows = u64::from_le_bytes(reader.array()?);
-        let total = f64::from_le_bytes(reader.array()?);
-        if rows == 0 || !(total.is_normal() && total > 0.0) || (counted && total != rows as f64) {
-            return refuse(48, format!("{rows} rows with a total weight of {total}"));
-        }
+        let (head, mut reader) = head_and_rest(bytes)?;
+        let CompiledHead { rows, total_weight: total, are_counts: counted, fingerprint } = head;
         let mut background = Self {
             fingerprint,
             features: ensemble.feature_count(),
@@ -142,12 +134,53 @@ impl CompiledBackground {
             }
             background.trees.push(histograms);
         }
-        if reader.at != rest.len() {
-            return refuse(reader.at, format!("{} bytes follow the last leaf", rest.len() - reader.at));
+        if reader.at != reader.bytes.len() {
+            return reader.refuse(format!("{} bytes follow the last leaf", reader.bytes.len() - reader.at));
         }
         background.base = base(ensemble, &paths, &background.trees, total);
         Ok(background)
     }
+}
+
+/// The head of a file whose checksum fits, and what follows it.
+fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> {
+    let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
+    if !bytes.starts_with(MAGIC) {
+        let problem =
+            "it does not begin with APPBGRND: give a file that was written by this program".to_owned();
+        return refuse(0, problem);
+    }
+    let Some((rest, checksum)) =
+        bytes.split_last_chunk::<CHECKSUM>().filter(|(rest, _)| rest.len() >= HEADER)
+    else {
+        return refuse(bytes.len(), format!("it ends within the first {} bytes", HEADER + CHECKSUM));
+    };
+    let mut reader = Reader { bytes: rest, at: MAGIC.len() };
+    let version = u32::from_le_bytes(reader.array()?);
+    if version != VERSION {
+        return refuse(8, format!("it has version {version}, and {VERSION} is known: compile it again"));
+    }
+    if Sha256::digest(rest)[..] != checksum[..] {
+        return refuse(
+            rest.len(),
+            "the checksum does not fit: it is damaged, or only a part of the file".to_owned(),
+        );
+    }
+    let are_counts = match u32::from_le_bytes(reader.array()?) {
+        0 => true,
+        1 => false,
+        kind => return refuse(12, format!("weights of kind {kind}, where 0 or 1 is wanted")),
+    };
+    let fingerprint = reader.array()?;
+    let rows = u64::from_le_bytes(reader.array()?);
+    let total_weight = f64::from_le_bytes(reader.array()?);
+    if rows == 0
+        || !(total_weight.is_normal() && total_weight > 0.0)
+        || (are_counts && total_weight != rows as f64)
+    {
+        return refuse(48, format!("{rows} rows with a total weight of {total_weight}"));
+    }
+    Ok((CompiledHead { rows, total_weight, are_counts, fingerprint }, reader))
 }
 
 fn write_varint(mut number: u64, bytes: &mut Vec<u8>) {

@@ -28,6 +28,7 @@ mod sort;
 mod tests;
 
 pub use self::compiler::BackgroundCompiler;
+pub use self::format::CompiledHead;
 pub(crate) use self::grouped::of_groups;
 pub(crate) use self::sort::sort;
 use crate::engine::bits::all_of;

@@ -76,6 +76,9 @@ fn all_values_are_those_against_the_rows() {
                 weights.as_ref().map_or(rows, |weights| weights.iter().filter(|&&w| w > 0.0).count());
             assert_eq!(compiled.row_count(), counted as u64);
             let read = CompiledBackground::read(&compiled.to_bytes(), &ensemble).unwrap();
+            let head = CompiledBackground::head(&compiled.to_bytes()).unwrap();
+            assert_eq!((head.rows, head.total_weight), (read.row_count(), read.total_weight()));
+            assert_eq!(&head.fingerprint, read.fingerprint());
             assert_eq!(read.to_bytes(), compiled.to_bytes());
             for background in [compiled, read] {
                 let oracle = InterventionalOracle::from_compiled(&ensemble, background).unwrap();
