@@ -48,7 +48,7 @@ pub(crate) struct Explain {
     /// FILE.json, {"GROUP": ["FEATURE", …], …} or [["FEATURE", …], …]. auto finds groups that depend on each other
     /// (significantly, and at least by 0.1) in the data of --background, else in the rows file; auto=K finds K of them (see also
     /// `apportion groups`)
-    #[arg(long, value_name = "GROUPS|FILE.json|auto|auto=K")]
+    #[arg(long, value_name = "GROUPS")]
     pub(crate) groups: Option<Groups>,
 
     /// Which features are next to each other, for l-shapley, c-shapley and myerson: line (as they come), grid=RxC (row by row; grid=RxC,8
@@ -355,12 +355,21 @@ pub(crate) struct Predict {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("path", |model| model.required(false)))]
 pub(crate) struct Inspect {
+    /// What to look at: a model, rows, a compiled background, results or a checkpoint; found from the content
+    ///
+    /// Rows that hold words need the model that knows them, by --model, or --ignore.
+    pub(crate) file: Option<PathBuf>,
+
     #[command(flatten)]
-    pub(crate) model: ModelFile,
+    pub(crate) model: Option<ModelFile>,
+
+    #[command(flatten)]
+    pub(crate) columns: Columns,
 
     /// Rows of a background, or a background compiled for the model: tells what explaining against it would take, too
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "path")]
     pub(crate) background: Option<PathBuf>,
 
     /// How to write the facts; npy cannot hold them

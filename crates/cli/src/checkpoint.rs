@@ -14,10 +14,13 @@ use apportion::{Checkpoint, Explanation, Follow, Progress};
 use indicatif::ProgressBar;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::output::Destination;
 
+/// How every form of the file begins.
+pub(crate) const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
 /// Version of the form of the file.
 const FORM: u32 = 2;
 
@@ -74,9 +77,6 @@ impl<'a> Runs<'a> {
         every: Duration,
         progress: &'a ProgressBar,
     ) -> Result<Self> {
-        if let Some(destination) = destination {
-            refuse_to_lose(destination, resume)?;
-        }
         let before = match resume {
             Some(path) => read(path, request)?,
             None => Stored::new(request),
@@ -217,7 +217,7 @@ struct Held {
 }
 
 /// Refuses a place for the checkpoint where something is that nobody resumes: work of another run, or a file that is no checkpoint.
-fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()> {
+pub(crate) fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()> {
     let Some(path) = destination.replaces() else { return Ok(()) };
     if resume.is_some_and(|resume| destination.is_path(resume)) {
         return Ok(());
@@ -247,9 +247,28 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
     }
 }
 
+/// What a checkpoint says of itself, whatever it is of: facts by name.
+pub(crate) fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>> {
+    #[derive(Deserialize)]
+    struct Told {
+        version: String,
+        request: Request,
+        finished: BTreeMap<usize, IgnoredAny>,
+        begun: BTreeMap<usize, IgnoredAny>,
+    }
+    let told: Told =
+        serde_json::from_slice(text).context("the checkpoint was cut off, or is of another version")?;
+    let request: Vec<String> = told.request.iter().map(|(what, is)| format!("{what}: {is}")).collect();
+    Ok(vec![
+        ("version", json!(told.version)),
+        ("rows_explained", json!(told.finished.len())),
+        ("rows_begun", json!(told.begun.len())),
+        ("request", json!(request)),
+    ])
+}
+
 /// Whether a file begins as a checkpoint of any form; nothing of an empty one.
 fn is_checkpoint(path: &Path) -> Result<Option<bool>> {
-    const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
     let mut start = Vec::new();
     File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut start)?;
     Ok((!start.is_empty()).then_some(start == BEGINNING))

@@ -33,7 +33,7 @@ pub(crate) enum Command {
     CompileBackground(CompileBackground),
     /// Predict rows: raw margins, or outputs behind the link
     Predict(Predict),
-    /// Say what a model file holds
+    /// Say what a file holds: a model, rows, a compiled background, results, a checkpoint
     Inspect(Inspect),
     /// List the methods, and the values that each computes
     Methods(Methods),
@@ -46,10 +46,14 @@ pub(crate) enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::help::{Extent, command};
     use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+        for extent in [Extent::Short, Extent::Long] {
+            command(extent).debug_assert();
+        }
     }
 }

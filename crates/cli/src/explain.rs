@@ -14,7 +14,7 @@ use crate::about::about;
 use crate::accuracy;
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, data_for_groups};
-use crate::checkpoint::{Request, Runs, digest_of_file};
+use crate::checkpoint::{Request, Runs, digest_of_file, refuse_to_lose};
 use crate::class;
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
@@ -243,6 +243,7 @@ fn checkpoint_destination(
     if destination.is_file_of(results) {
         return Err(Usage("--checkpoint and --out name the same file; give two".to_owned()).into());
     }
+    refuse_to_lose(&destination, args.resume.as_deref())?;
     Ok(Some(destination))
 }
 

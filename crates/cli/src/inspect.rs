@@ -1,4 +1,4 @@
-//! `apportion inspect`: what a model file holds, and what the engine would do with it.
+//! `apportion inspect`: what a file holds; of a model also what the engine would do with it.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use apportion::trees::{CompiledBackground, Exact, InterventionalOracle, PathDepe
 use apportion::{Ensemble, Rows, Semivalue};
 use serde_json::{Value, json};
 
-use crate::args::{Game, Inspect};
+use crate::args::{Game, Inspect, ModelFile};
+use crate::contents;
 use crate::failure::Usage;
 use crate::model::{self, AnyModel};
 use crate::output::{Destination, Facts};
@@ -22,22 +23,42 @@ const SAMPLE: usize = 1000;
 pub(crate) fn run(args: &Inspect) -> Result<()> {
     if !args.format.is_for_facts() {
         let name = args.format.name();
-        let says =
-            format!("--format {name}: facts about a model are no table of rows; give json, csv or table");
+        let says = format!("--format {name}: facts are no table of rows; give json, csv or table");
         return Err(Usage(says).into());
     }
-    let inputs: Vec<&Path> =
-        std::iter::once(args.model.path.as_path()).chain(args.background.as_deref()).collect();
+    let model_file = args.model.as_ref().map(|model| model.path.as_path());
+    let inputs = [args.file.as_deref(), model_file, args.background.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
-    let model = model::read_trees(&args.model)?;
-    let mut facts = facts(&model);
-    if let Ok(oracle) = PathDependentOracle::new(&model) {
-        facts.push(("path_dependent_shapley", plans(&model, &oracle, &[])?));
+    let facts = match (&args.file, &args.model) {
+        (Some(file), _) => contents::facts(file, args)?,
+        (None, Some(model)) => of_model(model, args.background.as_deref())?,
+        (None, None) => return Err(Usage("name a file to look at".to_owned()).into()),
+    };
+    destination.write(|out| Facts(facts).write(args.format, out))
+}
+
+/// What a model file holds, and what explaining it against the `background` would take.
+fn of_model(file: &ModelFile, background: Option<&Path>) -> Result<Vec<(&'static str, Value)>> {
+    #[cfg(feature = "networks")]
+    if let Some(facts) = contents::of_network(&file.path)? {
+        return Ok(facts);
     }
-    if let Some(path) = &args.background {
+    let model = model::read_trees(file)?;
+    let mut facts = of_ensemble(&model)?;
+    if let Some(path) = background {
         facts.push(("marginal_shapley", against(&model, path)?));
     }
-    destination.write(|out| Facts(facts).write(args.format, out))
+    Ok(facts)
+}
+
+/// What an ensemble holds, and what explaining by it alone would take.
+pub(crate) fn of_ensemble(model: &Ensemble) -> Result<Vec<(&'static str, Value)>> {
+    let mut facts = facts(model);
+    if let Ok(oracle) = PathDependentOracle::new(model) {
+        facts.push(("path_dependent_shapley", plans(model, &oracle, &[])?));
+    }
+    Ok(facts)
 }
 
 fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {

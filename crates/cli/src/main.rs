@@ -2,8 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `commands`, `args`, `select` | what may be written on the command line |
-//! | `explain`, `interactions`, `compile`, `find_groups`, `predict`, `inspect` | the commands on rows |
+//! | `commands`, `args`, `select`, `help` | what may be written on the command line |
+//! | `explain`, `interactions`, `compile`, `find_groups`, `predict` | the commands on rows |
+//! | `inspect`, `contents` | what files of any kind hold |
 //! | `methods`, `manual`, `version` | what it says of itself |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
 //! | `input`, `feed`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
@@ -23,6 +24,7 @@ mod class;
 mod commands;
 mod compile;
 mod conditional;
+mod contents;
 mod explain;
 mod explainer;
 mod failure;
@@ -32,6 +34,7 @@ mod game;
 mod graph;
 mod groups;
 mod groups_file;
+mod help;
 mod input;
 mod inspect;
 mod interactions;
@@ -56,16 +59,20 @@ mod warnings;
 #[cfg(not(feature = "networks"))]
 mod without_networks;
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use commands::{Cli, Command};
+use help::Extent;
 #[cfg(not(feature = "networks"))]
 use without_networks as media;
 
 fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
+    let extent = if env::args_os().any(|argument| argument == "-h") { Extent::Short } else { Extent::Long };
+    let parsed = help::command(extent).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let command = match parsed {
         Ok(cli) => cli.command,
         // Help is a result, too: where it cannot be written, that is no success.
         Err(error) => {

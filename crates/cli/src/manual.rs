@@ -1,11 +1,11 @@
 //! `apportion completions` and `apportion man`: what shells and manuals know of the command, made of its definition.
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::commands::Cli;
 use crate::failure::Usage;
+use crate::help::{self, Extent};
 use crate::output::Destination;
 
 /// The name of the program, by which shells know what is completed.
@@ -27,13 +27,13 @@ pub(crate) struct Man {
 /// Writes the script that completes the command in a shell.
 pub(crate) fn completions(args: &Completions) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    clap_complete::generate(args.shell, &mut help::command(Extent::Long), NAME, &mut script);
     Destination::Standard.write(|out| Ok(out.write_all(&script)?))
 }
 
 /// Writes a page of the manual, in roff.
 pub(crate) fn man(args: &Man) -> Result<()> {
-    let mut all = Cli::command();
+    let mut all = help::command(Extent::Long);
     // Names and usages of commands are those that are typed.
     all.build();
     let command = match &args.command {

@@ -32,6 +32,8 @@ pub(crate) enum Destination {
         path: PathBuf,
         /// The folder it is in.
         folder: PathBuf,
+        /// Its name as it was given.
+        given: PathBuf,
     },
     /// A pipe or a device, which cannot be renamed over.
     Special(PathBuf),
@@ -91,7 +93,7 @@ impl Destination {
                 folder.display()
             )
         })?;
-        Ok(Self::File { path, folder })
+        Ok(Self::File { path, folder, given: given.to_owned() })
     }
 
     /// Standard output, which must not be led into one of the `inputs`.
@@ -106,7 +108,7 @@ impl Destination {
     pub(crate) fn is_file_of(&self, other: &Self) -> bool {
         let folder_of = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         match (self, other) {
-            (Self::File { path, folder }, Self::File { path: other, folder: others }) => {
+            (Self::File { path, folder, .. }, Self::File { path: other, folder: others, .. }) => {
                 let are_named_alike =
                     path.file_name() == other.file_name() && folder_of(folder) == folder_of(others);
                 are_named_alike || is_same(path, other)
@@ -118,7 +120,7 @@ impl Destination {
     /// The file that is replaced, where there is one.
     pub(crate) fn replaces(&self) -> Option<&Path> {
         match self {
-            Self::File { path, .. } => Some(path.as_path()).filter(|path| path.exists()),
+            Self::File { path, given, .. } => path.exists().then_some(given),
             Self::Standard | Self::Special(_) => None,
         }
     }
@@ -138,7 +140,7 @@ impl Destination {
                 let file = File::options().append(is_opened_already(path)).write(true).open(path);
                 Open::Special(file.with_context(says)?)
             }
-            Self::File { path, folder } => {
+            Self::File { path, folder, .. } => {
                 let before = fs::metadata(path).ok();
                 let file = new_file(folder, before.is_some()).with_context(says)?;
                 Open::File(Box::new(Temporary { file, path: path.clone(), folder: folder.clone(), before }))
@@ -159,7 +161,7 @@ impl Destination {
     fn name(&self) -> String {
         match self {
             Self::Standard => "to standard output".to_owned(),
-            Self::File { path, .. } | Self::Special(path) => path.display().to_string(),
+            Self::File { given: path, .. } | Self::Special(path) => path.display().to_string(),
         }
     }
 }

@@ -54,9 +54,9 @@ fn the_version_has_one_line_or_says_what_was_built() {
 fn shells_and_manuals_know_every_command_and_option() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = text(&["completions", shell]);
-        for word in ["compile-background", "background-select", "leverage-shap"] {
+        for word in ["compile-background", "background-select", "kernel-shap-paired"] {
             // Methods are too many to complete, and have a list of their own.
-            assert_eq!(script.contains(word), word != "leverage-shap", "{shell}: {word}");
+            assert_eq!(script.contains(word), word != "kernel-shap-paired", "{shell}: {word}");
         }
     }
     assert!(text(&["man"]).contains("apportion\\-explain(1)"));

@@ -11,6 +11,8 @@ mod graph;
 mod groups;
 mod inspect;
 mod itself;
+#[cfg(unix)]
+mod kills;
 #[cfg(feature = "networks")]
 mod media;
 #[cfg(feature = "networks")]
@@ -21,6 +23,8 @@ mod media_refusals;
 mod media_runs;
 #[cfg(feature = "networks")]
 mod media_truth;
+#[cfg(all(target_os = "linux", feature = "columnar", not(feature = "networks")))]
+mod messages;
 mod predict;
 mod refusals;
 mod rows;

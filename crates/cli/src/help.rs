@@ -1,0 +1,196 @@
+//! What `-h` and `--help` show: options under headings, `-h` those on one screen that are asked for most, in a line each.
+//!
+//! What an option is in full stands where it is declared.
+
+use clap::{Arg, Command, CommandFactory};
+
+use crate::commands::Cli;
+
+/// Commands whose options do not fit on a screen.
+const LONG: [&str; 4] = ["explain", "explain-text", "explain-image", "predict"];
+
+/// An option by its id, and its line in `-h`.
+type Entry = (&'static str, Option<&'static str>);
+
+/// Headings with their options, in the order of help. One that `-h` of a long command shows has a line of its own there, with the values
+/// that it takes; the others are told by `--help`.
+#[rustfmt::skip]
+const HEADINGS: &[(&str, &[Entry])] = &[
+    ("Input", &[
+        ("path", Some("The model, or a network")),
+        ("trees", None),
+        ("most_features", None),
+        ("model_output", None),
+        ("row_shape", None),
+        ("rows", Some("The rows to look at, in CSV, npy, Parquet, Arrow; - is standard input")),
+        ("select", Some("Only these rows, such as 3,17 or 5-9")),
+        ("target", None),
+        ("id", Some("The column that says which row is which")),
+        ("ignore", Some("Columns to leave out, such as \"unnamed,notes\"")),
+        ("missing", None),
+        ("separator", None),
+        ("unpacked_limit", None),
+        ("vocab", Some("The tokens that the network knows, one per line")),
+        ("text", Some("The text to explain")),
+        ("text_file", Some("A file with the text to explain")),
+        ("split", None),
+        ("keep_case", None),
+        ("players", None),
+        ("padding", None),
+        ("unknown", None),
+        ("truncate", None),
+        ("image", Some("The image to explain: PNG, of the network's size")),
+        ("patch", Some("Players are patches of P × P pixels")),
+        ("superpixels", Some("Players are the parts of one colour of this PNG")),
+        ("neighbours", None),
+        ("reference", Some("What stands in for absent pixels: mean, a number, a PNG")),
+        ("pixels", None),
+    ]),
+    ("What is computed", &[
+        ("value", Some("shapley, banzhaf, owen, l-shapley=K, …")),
+        ("groups", Some("Features that belong together: \"age,sex;bmi\", auto")),
+        ("graph", Some("Features that are neighbours: line, grid=RxC, edges")),
+        ("dependence", None),
+        ("linkage", None),
+        ("interactions", Some("Of pairs of features, too: index, remainder")),
+        ("space", Some("margin, or probability: behind the link")),
+        ("score", None),
+        ("outputs", None),
+        ("class", Some("Only this output, by name or number")),
+    ]),
+    ("Game", &[
+        ("game", Some("marginal, path-dependent, gaussian, copula, empirical, …")),
+        ("background", Some("What absent features are replaced by")),
+        ("background_select", None),
+        ("background_compiled", Some("The same, compiled by compile-background")),
+        ("draws", None),
+    ]),
+    ("Method", &[
+        ("method", Some("tree, exact, leverage-shap, …: see apportion methods")),
+        ("budget", Some("Evaluations per row: 2000, or 10n for n features")),
+        ("until", Some("In place of a budget, the error to reach, such as 0.01")),
+        ("confidence", None),
+        ("relative_to", None),
+        ("error", None),
+        ("range", None),
+        ("seed", Some("Seed of all draws")),
+        ("kernel", None),
+        ("precision", None),
+    ]),
+    ("Run", &[
+        ("checkpoint", Some("Keep in a file what was done, to resume it")),
+        ("checkpoint_every", None),
+        ("resume", Some("Go on from a checkpoint")),
+        ("threads", Some("Threads to use, all cores where none are named")),
+        ("timings", None),
+    ]),
+    ("Output", &[
+        ("format", Some("json, jsonl, csv, npy, npz, parquet, arrow, feather, table")),
+        ("out", Some("Write to a file instead of standard output")),
+        ("top", Some("Only the K features that matter most of each row")),
+        ("summary", Some("How much each feature matters over all rows")),
+        ("figure", None),
+        ("overlay", None),
+    ]),
+];
+
+/// Which help is asked for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Extent {
+    /// `-h`, in which an option says its values in its own words.
+    Short,
+    /// All else.
+    Long,
+}
+
+/// The definition of the command, with its help arranged.
+pub(crate) fn command(extent: Extent) -> Command {
+    let names: Vec<String> =
+        Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.into_iter().fold(Cli::command(), |command, name| {
+        let is_long = LONG.contains(&name.as_str());
+        command.mut_subcommand(name, |command| {
+            let command = command.mut_args(|option| arranged(option, is_long, extent));
+            match is_long {
+                true => {
+                    command.after_help("More options, and all that they take: --help").after_long_help("")
+                }
+                false => command,
+            }
+        })
+    })
+}
+
+/// An option under its heading, which is short in `-h` of a long command.
+fn arranged(option: Arg, is_long: bool, extent: Extent) -> Arg {
+    let of = |(heading, options): &(&'static str, &'static [Entry])| {
+        let place = options.iter().position(|(id, _)| *id == option.get_id().as_str())?;
+        Some((*heading, place, options[place].1))
+    };
+    let found =
+        HEADINGS.iter().enumerate().find_map(|(section, entry)| of(entry).map(|found| (section, found)));
+    let Some((section, (heading, place, short))) = found else {
+        let is_help = option.get_id() == "help";
+        return if is_help { option } else { option.hide_short_help(is_long) };
+    };
+    let option = if option.is_positional() {
+        option
+    } else {
+        option.help_heading(heading).display_order(100 * section + place)
+    };
+    match (is_long, short) {
+        (false, _) => option,
+        (true, None) => option.hide_short_help(true),
+        (true, Some(short)) => {
+            let full = option.get_long_help().or(option.get_help()).cloned().unwrap_or_default();
+            let are_listed = extent == Extent::Short && option.get_action().takes_values();
+            let option = option.help(short).long_help(full);
+            if are_listed { option.hide_possible_values(true) } else { option }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines and columns of a screen.
+    const SCREEN: (usize, usize) = (48, 100);
+
+    #[test]
+    fn short_help_of_every_command_fits_on_a_screen() {
+        for name in ["explain", "predict", "inspect", "groups", "compile-background", "methods"] {
+            let mut command = command(Extent::Short);
+            command.build();
+            let command = command.find_subcommand_mut(name).unwrap().clone().term_width(SCREEN.1);
+            let help = command.clone().render_help().to_string();
+            let lines: Vec<&str> = help.lines().collect();
+            assert!(lines.len() <= SCREEN.0, "{name}: {} lines\n{help}", lines.len());
+            assert!(lines.iter().all(|line| line.chars().count() <= SCREEN.1), "{name}\n{help}");
+        }
+    }
+
+    #[test]
+    fn every_option_has_a_heading() {
+        let command = command(Extent::Long);
+        for command in command.get_subcommands().filter(|command| LONG.contains(&command.get_name())) {
+            for option in command.get_arguments().filter(|option| option.get_id() != "arguments") {
+                assert!(option.get_help_heading().is_some(), "{}: {}", command.get_name(), option.get_id());
+            }
+        }
+    }
+
+    #[cfg(feature = "networks")]
+    #[test]
+    fn every_option_under_a_heading_is_one_of_a_command() {
+        let command = command(Extent::Long);
+        for (_, options) in HEADINGS {
+            for (id, _) in *options {
+                let is_one = command
+                    .get_subcommands()
+                    .any(|command| command.get_arguments().any(|option| option.get_id().as_str() == *id));
+                assert!(is_one, "{id}");
+            }
+        }
+    }
+}
