@@ -7,6 +7,7 @@ use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::conditional::LawOptions;
 use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
 use crate::methods::method;
@@ -67,10 +68,8 @@ pub(crate) struct Explain {
     #[arg(long, value_parser = game)]
     pub(crate) game: Option<Game>,
 
-    /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
-    /// [default: 500]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    pub(crate) draws: Option<u64>,
+    #[command(flatten)]
+    pub(crate) law: LawOptions,
 
     /// How to compute it; `apportion methods` lists the methods
     ///
@@ -474,7 +473,9 @@ fn top(text: &str) -> Result<usize, String> {
 
 fn game(name: &str) -> Result<Game, String> {
     let known = Game::ALL.map(Game::name).join(", ");
-    let game = Game::ALL.into_iter().find(|game| game.name() == name);
+    // The name that shapr has for it.
+    let name_of = |name| if name == "independence" { "marginal" } else { name };
+    let game = Game::ALL.into_iter().find(|game| game.name() == name_of(name));
     game.ok_or_else(|| format!("unknown game {name:?}; known are {known}"))
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Explain, Game};
 use crate::checkpoint::{digest_of_file, digest_of_numbers};
+use crate::conditional::Data;
 use crate::failure::Usage;
 use crate::input::Input;
 use crate::messages;
@@ -24,9 +25,13 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// Rows as they are used: in the order of the features, words as codes.
-    pub(crate) fn of_rows(rows: Rows<'_>) -> Self {
-        Self { rows: Some(rows.len()), digest: digest_of_numbers(rows.values()) }
+    /// Rows as they are used: in the order of the features, words as codes; after them their weights, where they have some.
+    pub(crate) fn of_rows(rows: Rows<'_>, weights: Option<&[f64]>) -> Self {
+        let digest = match weights {
+            None => digest_of_numbers(rows.values()),
+            Some(weights) => digest_of_numbers(&[rows.values(), weights].concat()),
+        };
+        Self { rows: Some(rows.len()), digest }
     }
 
     /// A file that stands for rows.
@@ -56,12 +61,25 @@ const SAMPLE: usize = 100;
 /// | `mean` | given | refused: it could mean two things | refused |
 pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
     if asks_for_the_mean(args) && args.background_select.is_none() {
+        if args.input.columns.weights.is_some() {
+            let says =
+                "--weights says how much rows count, and --background mean is one row; leave one of them out";
+            return Err(Usage(says.to_owned()).into());
+        }
         return Ok(Background::baseline(checked_means(input)?)?);
     }
     match rows_asked_for(args, input)? {
-        Some(rows) => Ok(Background::rows(rows, input.columns)?),
+        Some(data) => weighted(data, input.columns),
         None => sample(args, input),
     }
+}
+
+fn weighted(data: Data, columns: usize) -> Result<Background> {
+    let background = Background::rows(data.values, columns)?;
+    Ok(match data.weights {
+        None => background,
+        Some(weights) => background.with_weights(&weights)?,
+    })
 }
 
 /// A sample of the rows file.
@@ -75,21 +93,36 @@ fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let chosen = Background::sampled_rows(count, SAMPLE, args.seed);
     let mut left = &chosen[..];
     let (mut before, mut values) = (0, Vec::with_capacity(chosen.len() * input.columns));
-    input.each(|rows| {
+    let mut weights = Vec::new();
+    input.each(|rows, of_rows| {
         while let Some((&row, others)) = left.split_first().filter(|(row, _)| **row < before + rows.len()) {
             values.extend_from_slice(rows.row(row - before));
+            weights.extend(of_rows.get(row - before));
             left = others;
         }
         before += rows.len();
         Ok(())
     })?;
-    Ok(Background::rows(values, input.columns)?)
+    let weights = Some(weights).filter(|weights| !weights.is_empty());
+    let weights = checked_weights(weights, args, &args.input.rows)?;
+    weighted(Data { values, weights }, input.columns)
+}
+
+/// The weights that were read, which there must be where they were asked for.
+fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Result<Option<Vec<f64>>> {
+    match &args.input.columns.weights {
+        Some(column) if weights.is_none() => {
+            let says = format!("--weights {column:?} is not a column of the background, {}", path.display());
+            Err(Usage(says).into())
+        }
+        _ => Ok(weights),
+    }
 }
 
 /// The number of rows in the rows file.
 fn row_count(input: &Input) -> Result<usize> {
     let mut count = 0;
-    input.each(|rows| {
+    input.each(|rows, _| {
         count += rows.len();
         Ok(())
     })?;
@@ -117,11 +150,21 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
 
 /// The model with the covers of the rows that the options name, for the path-dependent game; `None` where they name none.
 pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, Described)>> {
-    let Some(rows) = rows_asked_for(args, input)? else { return Ok(None) };
-    let rows = Rows::new(&rows, input.columns);
-    let model = input.model.ensemble("--game path-dependent")?;
-    let counted = model.clone().with_covers_of(rows).context("the background cannot be used")?;
-    Ok(Some((counted, Described::of_rows(rows))))
+    let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
+        if args.input.columns.weights.is_some() {
+            let says = "--weights says how much the rows of a background count, and the path-dependent game has none; name one by \
+                        --background FILE";
+            return Err(Usage(says.to_owned()).into());
+        }
+        return Ok(None);
+    };
+    let (rows, weights) = (Rows::new(&values, input.columns), weights.as_deref());
+    let model = input.model.ensemble("--game path-dependent")?.clone();
+    let counted = match weights {
+        None => model.with_covers_of(rows),
+        Some(weights) => model.with_covers_of_weighted(rows, weights),
+    };
+    Ok(Some((counted.context("the background cannot be used")?, Described::of_rows(rows, weights))))
 }
 
 /// A background that was compiled for `model`.
@@ -132,18 +175,25 @@ pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackgrou
 }
 
 /// The data that the law of a conditional game is fitted on.
-pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Vec<f64>> {
+pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     if asks_for_the_mean(args) {
         let says = "the law of --game {} is fitted on rows, not on their mean; leave --background out to use the rows file";
         return Err(Usage(says.replace("{}", game.name())).into());
     }
-    data_for_groups(args, input)
+    match rows_asked_for(args, input)? {
+        Some(data) => Ok(data),
+        None => {
+            let table = input.whole()?.into_owned();
+            let weights = checked_weights(table.weights, args, &args.input.rows)?;
+            Ok(Data { values: table.values, weights })
+        }
+    }
 }
 
-/// The data in which groups are found.
+/// The data in which groups are found, where all rows count the same.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
     match rows_asked_for(args, input)? {
-        Some(rows) => Ok(rows),
+        Some(data) => Ok(data.values),
         None => Ok(input.whole()?.into_owned().values),
     }
 }
@@ -153,7 +203,7 @@ fn asks_for_the_mean(args: &Explain) -> bool {
 }
 
 /// The rows that `--background` and `--background-select` name, where they name any.
-fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
+fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
     if asks_for_the_mean(args) && args.background_select.is_some() {
         let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
@@ -165,13 +215,20 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Vec<f64>>> {
         _ if args.background_select.is_some() => (input.whole()?, args.input.rows.as_path()),
         _ => return Ok(None),
     };
-    match &args.background_select {
-        None => Ok(Some(source.into_owned().values)),
+    let mut data = match &args.background_select {
+        None => {
+            let table = source.into_owned();
+            Data { values: table.values, weights: table.weights }
+        }
         Some(selection) => {
             let rows = selection.rows(source.len(), "--background-select", &path.display().to_string())?;
-            Ok(Some(source.gather(&rows)))
+            let weights =
+                source.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
+            Data { values: source.gather(&rows), weights }
         }
-    }
+    };
+    data.weights = checked_weights(data.weights, args, path)?;
+    Ok(Some(data))
 }
 
 /// Reads a file of background rows.
@@ -251,7 +308,7 @@ mod tests {
     #[test]
     fn means_leave_missing_cells_out() {
         let values = vec![1.0, f64::NAN, f64::NAN, 4.0, f64::NAN, 2.0, 1.0, f64::NAN, 3.0];
-        let table = Table { names: None, columns: 3, values, ids: None, notes: vec![] };
+        let table = Table { names: None, columns: 3, values, ids: None, weights: None, notes: vec![] };
         let means = means(&table);
         assert_eq!([means[0], means[2]], [2.0, 2.5]);
         assert!(means[1].is_nan());

@@ -5,6 +5,7 @@ use apportion::Rows;
 use apportion::trees::{BackgroundCompiler, CompiledBackground};
 
 use crate::args::CompileBackground;
+use crate::failure::Usage;
 use crate::messages;
 use crate::model::{self, AnyModel};
 use crate::output::Destination;
@@ -31,7 +32,15 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
     let mut rows_before = 0;
     let notes = rows::open(&args.background)?.each_block(&wanted, |block| -> Result<()> {
         let rows = Rows::new(&block.values, model.feature_count());
-        compiler.add(rows, None).with_context(|| match rows_before {
+        if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
+            let says = format!(
+                "--weights {column:?} is not a column of the background, {}",
+                args.background.display()
+            );
+            return Err(Usage(says).into());
+        }
+        let weights = args.columns.weights.is_some().then_some(&block.weights[..]);
+        compiler.add(rows, weights).with_context(|| match rows_before {
             0 => "the background cannot be used".to_owned(),
             rows => format!("the background cannot be used, rows counted from row {rows} of the file"),
         })?;

@@ -287,7 +287,7 @@ fn request(
         ("game", game.name().to_owned()),
         ("output", in_words(&args.space)?),
         ("engine", in_words(&args.engine)?),
-        ("number of draws", or(args.draws.map(|draws| draws.to_string()), "the default")),
+        ("law of the game", in_words(&args.law)?),
         ("method", method.to_string()),
         ("budget", or(budget.map(|budget| budget.to_string()), "none")),
         ("accuracy", or(accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words), "none")),

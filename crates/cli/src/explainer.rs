@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::{Explainer, Rows};
+use apportion::{Explainer, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, background, compiled, counted, data};
 use crate::conditional;
+use crate::failure::Usage;
 use crate::input::Input;
 
 /// The explainer that the options ask for, and the rows that absent features come from, where there are any.
@@ -19,14 +20,23 @@ pub(crate) struct Asked<'a> {
 /// The explainer of the model in the game that the options ask for.
 pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Result<Asked<'a>> {
     let mut described = None;
-    let law = conditional::law(args, game, input.columns, || {
+    let outputs = match (input.model.trees(), args.space) {
+        (Some(model), Space::Probability) => Some(Arc::new(model.linked()?)),
+        _ => None,
+    };
+    let explained = || match &outputs {
+        Some(outputs) => Arc::clone(outputs).into(),
+        None => Shared::from(input.model.as_model()),
+    };
+    let law = conditional::law(args, game, input.columns, explained, || {
         let data = data(args, game, input)?;
-        described = Some(Described::of_rows(Rows::new(&data, input.columns)));
+        described = Some(Described::of_rows(Rows::new(&data.values, input.columns), data.weights.as_deref()));
         Ok(data)
     })?;
     let mut background = || -> Result<_> {
         let background = background(args, input)?;
-        described = Some(Described::of_rows(background.as_rows()));
+        let weights = args.input.columns.weights.is_some().then(|| background.weights());
+        described = Some(Described::of_rows(background.as_rows(), weights));
         Ok(background)
     };
     let Some(model) = input.model.trees() else {
@@ -37,10 +47,6 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         };
         return Ok(Asked { explainer, background: described });
     };
-    let outputs = match args.space {
-        Space::Margin => None,
-        Space::Probability => Some(model.linked()?),
-    };
     let explainer = match (game, law, outputs, &args.background_compiled) {
         (Game::PathDependent, ..) => match counted(args, input)? {
             Some((counted, rows)) => {
@@ -49,10 +55,14 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
             }
             None => Explainer::path_dependent(model),
         },
-        (_, Some(law), Some(outputs), _) => Explainer::conditional(Arc::new(outputs), law),
+        (_, Some(law), Some(outputs), _) => Explainer::conditional(outputs, law),
         (_, Some(law), None, _) => Explainer::conditional(model, law),
         (_, None, Some(_), _) => Explainer::of_outputs(model, background()?)?,
         (_, None, None, Some(path)) => {
+            if args.input.columns.weights.is_some() {
+                let says = "--weights is for the rows of a background; those of a compiled one have theirs from compile-background";
+                return Err(Usage(says.to_owned()).into());
+            }
             described = Some(Described::of_file(path)?);
             Explainer::of_compiled(model, compiled(path, model)?)
         }

@@ -26,6 +26,7 @@ enum Message {
 pub(crate) struct Feed {
     messages: Receiver<Message>,
     name: String,
+    has_weights: bool,
     has_ids: bool,
     is_at_end: bool,
 }
@@ -44,7 +45,13 @@ impl Feed {
             let _ = sender.send(last);
         })?;
         let name = path.display().to_string();
-        Ok(Self { messages, name, has_ids: columns.id.is_some(), is_at_end: false })
+        Ok(Self {
+            messages,
+            name,
+            has_ids: columns.id.is_some(),
+            has_weights: columns.weights.is_some(),
+            is_at_end: false,
+        })
     }
 
     /// Whether there is nothing more to come.
@@ -54,7 +61,14 @@ impl Feed {
 
     /// The first rows.
     pub(crate) fn begin(&mut self) -> Result<Table> {
-        let mut table = Table { names: None, columns: 0, values: Vec::new(), ids: None, notes: Vec::new() };
+        let mut table = Table {
+            names: None,
+            columns: 0,
+            values: Vec::new(),
+            ids: None,
+            weights: None,
+            notes: Vec::new(),
+        };
         self.fill(&mut table, 1)?;
         Ok(table)
     }
@@ -75,10 +89,14 @@ impl Feed {
                         table.columns = block.columns;
                         table.names = block.names;
                         table.ids = self.has_ids.then(|| Ids { name: None, values: Vec::new() });
+                        table.weights = (self.has_weights && !block.weights.is_empty()).then(Vec::new);
                     }
                     table.values.extend_from_slice(&block.values);
                     if let Some(ids) = &mut table.ids {
                         ids.values.extend(block.ids);
+                    }
+                    if let Some(weights) = &mut table.weights {
+                        weights.extend(block.weights);
                     }
                 }
             }

@@ -114,14 +114,15 @@ impl Input {
         }
     }
 
-    /// Hands all rows of the file over, piece by piece.
-    pub(crate) fn each(&self, mut receive: impl FnMut(Rows<'_>) -> Result<()>) -> Result<()> {
+    /// Hands all rows of the file over, piece by piece, with their weights, where they have some.
+    pub(crate) fn each(&self, mut receive: impl FnMut(Rows<'_>, &[f64]) -> Result<()>) -> Result<()> {
         if let Some(table) = &self.table {
-            return receive(Rows::new(&table.values, self.columns));
+            let weights = table.weights.as_deref().unwrap_or_default();
+            return receive(Rows::new(&table.values, self.columns), weights);
         }
         let source = rows::open(self.path_to_read_again()?)?;
         source.each_block(&self.model.wanted(&self.meaning)?, |block| -> Result<()> {
-            receive(Rows::new(&block.values, block.columns))
+            receive(Rows::new(&block.values, block.columns), &block.weights)
         })?;
         Ok(())
     }
@@ -218,6 +219,9 @@ impl Batches {
         self.table.values.drain(..start * self.columns);
         if let Some(ids) = &mut self.table.ids {
             ids.values.drain(..start);
+        }
+        if let Some(weights) = &mut self.table.weights {
+            weights.drain(..start);
         }
         self.before += start;
     }

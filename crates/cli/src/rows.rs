@@ -28,6 +28,11 @@ pub(crate) struct Columns {
     #[serde(skip)]
     pub(crate) id: Option<String>,
 
+    /// Column that says how much each row of the background counts, by name or index: of the background file, or of the rows file where
+    /// that is the background. Set aside unless it is a feature. Whole weights are repeated rows; of others their proportion counts
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weights: Option<String>,
+
     /// Columns to leave out, by name or index: "unnamed,notes"; a name that holds a comma in quotes. May be given several times
     #[arg(long, value_name = "COLUMNS", value_parser = names)]
     ignore: Vec<Names>,
@@ -81,6 +86,7 @@ impl Columns {
         Wanted {
             target: self.target.as_deref(),
             id: self.id.as_deref(),
+            weight: self.weights.as_deref(),
             ignored: self.ignore.iter().flat_map(|Names(names)| names).map(String::as_str).collect(),
             named_columns_required: true,
             missing: &self.missing,

@@ -201,6 +201,17 @@ impl<'a> Feature<'a> {
 }
 
 /// A category as text.
+/// What a cell of the column of weights holds, where it holds a `number`.
+pub(crate) fn weight(number: Option<f64>, place: impl Fn() -> String) -> Result<f64> {
+    match number {
+        Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
+        _ => Err(RowsError::Cell {
+            place: place(),
+            problem: "is no weight; a row weighs a finite number that is not negative".to_owned(),
+        }),
+    }
+}
+
 fn in_words(category: &Category) -> String {
     match category {
         Category::Text(text) => text.clone(),

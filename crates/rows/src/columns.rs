@@ -23,6 +23,8 @@ pub(crate) struct Chosen {
     pub(crate) columns: Vec<usize>,
     /// Index in the file of the column that says which row it is.
     pub(crate) id: Option<usize>,
+    /// Index in the file of the column of weights.
+    pub(crate) weight: Option<usize>,
     /// What the reader of the results should know.
     pub(crate) notes: Vec<String>,
 }
@@ -51,6 +53,8 @@ impl Chosen {
 pub(crate) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> {
     check_names(header)?;
     let is_feature = |column: usize| wanted.names.is_some_and(|names| names.contains(&header[column]));
+    // A file that is no background need not have weights.
+    let weight = wanted.weight.map(|given| find("--weights", given, header, false)).transpose()?.flatten();
     let find = |option: &str, given: &str| find(option, given, header, wanted.named_columns_required);
     let target = match wanted.target {
         Some(given) => find("--target", given)?,
@@ -58,7 +62,7 @@ pub(crate) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
     };
     let id = wanted.id.map(|given| find("--id", given)).transpose()?.flatten();
     let mut aside: HashSet<usize> = target.into_iter().collect();
-    aside.extend(id.filter(|&column| !is_feature(column)));
+    aside.extend(id.into_iter().chain(weight).filter(|&column| !is_feature(column)));
     for given in &wanted.ignored {
         let column = find("--ignore", given)?;
         if let Some(column) = column.filter(|&column| is_feature(column)) {
@@ -76,7 +80,7 @@ pub(crate) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
         Some(names) => header.by_known_names(rest, names, wanted)?,
         None => (header.all(rest, wanted)?, None),
     };
-    Ok(Chosen { columns, id, notes: note.into_iter().collect() })
+    Ok(Chosen { columns, id, weight, notes: note.into_iter().collect() })
 }
 
 /// Whether pandas put the index of a data frame into a column of this name, where the format has no place for one.
@@ -266,7 +270,8 @@ pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
     };
     let target = wanted.target.map(|given| find("--target", given)).transpose()?.flatten();
     let id = wanted.id.map(|given| find("--id", given)).transpose()?.flatten();
-    let mut aside: HashSet<usize> = target.into_iter().chain(id).collect();
+    let weight = wanted.weight.and_then(|given| given.parse().ok()).filter(|&index: &usize| index < count);
+    let mut aside: HashSet<usize> = target.into_iter().chain(id).chain(weight).collect();
     for given in &wanted.ignored {
         aside.extend(find("--ignore", given)?);
     }
@@ -279,7 +284,7 @@ pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
             wanted.named_by
         )));
     }
-    Ok(Chosen { columns, id, notes: Vec::new() })
+    Ok(Chosen { columns, id, weight, notes: Vec::new() })
 }
 
 #[cfg(test)]
@@ -322,7 +327,7 @@ mod tests {
     fn a_feature_called_target_is_not_set_aside() {
         let names = strings(&["a", "target"]);
         let chosen = by_name(&strings(&["target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
-        assert_eq!(chosen, Chosen { columns: vec![1, 0], id: None, notes: vec![] });
+        assert_eq!(chosen, Chosen { columns: vec![1, 0], id: None, weight: None, notes: vec![] });
     }
 
     #[test]
@@ -399,7 +404,7 @@ mod tests {
         let ignored = vec!["who"];
         let both = Wanted { id: Some(""), ignored, ..wanted(Some(&names), 2, None) };
         let chosen = by_name(&header, &both).unwrap();
-        assert_eq!(chosen, Chosen { columns: vec![2, 1], id: Some(0), notes: vec![] });
+        assert_eq!(chosen, Chosen { columns: vec![2, 1], id: Some(0), weight: None, notes: vec![] });
         let feature = Wanted { id: Some("a"), ..both.clone() };
         let chosen = by_name(&header, &feature).unwrap();
         assert_eq!((chosen.columns, chosen.id), (vec![2, 1], Some(1)));

@@ -62,16 +62,18 @@ impl<'a> Source<'a> {
     /// [`RowsError::In`] around what is wrong: see there. Content that is damaged in any way is an error, never a panic, and takes
     /// memory in proportion to its size alone (see [`Wanted::unpacked_limit`]).
     pub fn read(self, wanted: &Wanted<'_>) -> Result<Table> {
-        let (mut values, mut ids) = (Vec::new(), Vec::new());
+        let (mut values, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let read = self.hand_over(wanted, &mut |block| {
             append(&mut values, &mut block.values);
             append(&mut ids, &mut block.ids);
+            append(&mut weights, &mut block.weights);
             true
         })?;
         let table::Read { names, id, columns, notes } = read;
         let ids =
             wanted.id.is_some().then_some(Ids { name: id, values: ids }).filter(|ids| !ids.values.is_empty());
-        Ok(Table { names, columns, values, ids, notes })
+        let weights = wanted.weight.is_some().then_some(weights).filter(|weights| !weights.is_empty());
+        Ok(Table { names, columns, values, ids, weights, notes })
     }
 
     /// Hands rows over in blocks, as they are read. Returns what the reader of results should know.

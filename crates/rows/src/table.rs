@@ -11,6 +11,8 @@ pub struct Table {
     pub values: Vec<f64>,
     /// What says which row each is, where that was asked for.
     pub ids: Option<Ids>,
+    /// What each row weighs, finite and not negative, where that was asked for.
+    pub weights: Option<Vec<f64>>,
     /// What the reader of the results should know: columns left out, names that differ, unknown categories.
     pub notes: Vec<String>,
 }
@@ -58,12 +60,15 @@ pub struct Block {
     pub values: Vec<f64>,
     /// What says which row each is; empty where that was not asked for.
     pub ids: Vec<String>,
+    /// What each row weighs, finite and not negative; empty where that was not asked for.
+    pub weights: Vec<f64>,
 }
 
 impl Block {
     pub(crate) fn clear(&mut self) {
         self.values.clear();
         self.ids.clear();
+        self.weights.clear();
     }
 }
 

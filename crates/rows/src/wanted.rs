@@ -23,9 +23,12 @@ pub struct Wanted<'a> {
     pub target: Option<&'a str>,
     /// The column that says which row it is, by name or by index: set aside, unless it is a feature as well, and handed over as text.
     pub id: Option<&'a str>,
+    /// The column that says how much each row weighs, by name or by index: set aside, unless it is a feature as well, and handed over as
+    /// numbers.
+    pub weight: Option<&'a str>,
     /// Columns to leave out, by name or by index.
     pub ignored: Vec<&'a str>,
-    /// Whether the columns that `target`, `id` and `ignored` name must be there.
+    /// Whether the columns that `target`, `id` and `ignored` name must be there; one of weights need not.
     pub named_columns_required: bool,
     /// What stands for a missing value, beside an empty cell and the usual words.
     pub missing: &'a [Sentinel],

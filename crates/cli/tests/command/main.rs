@@ -7,6 +7,7 @@ mod defaults;
 mod engine;
 mod explain;
 mod formats;
+mod games;
 mod graph;
 mod groups;
 mod inspect;

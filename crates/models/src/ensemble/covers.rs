@@ -1,6 +1,6 @@
 //! Covers from rows of one's own, in place of those of the training.
 
-use apportion_games::{Rows, parallel};
+use apportion_games::{Background, GameError, Rows, parallel};
 
 use super::{CoverProblem, Ensemble, Rule};
 use crate::error::ModelError;
@@ -15,13 +15,36 @@ impl Ensemble {
     /// # Errors
     ///
     /// [`ModelError::Game`] for rows of another width or with infinite values, and where there are none.
-    pub fn with_covers_of(mut self, rows: Rows<'_>) -> Result<Self, ModelError> {
+    pub fn with_covers_of(self, rows: Rows<'_>) -> Result<Self, ModelError> {
+        self.with_covers(rows, None)
+    }
+
+    /// As [`with_covers_of`](Self::with_covers_of), where each row counts as much as it weighs.
+    ///
+    /// # Errors
+    ///
+    /// As there, and for weights that are not one per row, finite, not negative and not all zero.
+    pub fn with_covers_of_weighted(self, rows: Rows<'_>, weights: &[f64]) -> Result<Self, ModelError> {
+        self.with_covers(rows, Some(weights))
+    }
+
+    fn with_covers(mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<Self, ModelError> {
         self.check_rows(rows, "row")?;
         if rows.is_empty() {
-            return Err(apportion_games::GameError::EmptyBackground.into());
+            return Err(GameError::EmptyBackground.into());
         }
         let rounded: Vec<f64> = rows.values().iter().map(|&value| self.width().round(value)).collect();
-        let covers = parallel::map(0..self.trees.len(), |tree| self.counts(tree, &rounded));
+        // By their share: a tree is the same whatever the unit of the weights.
+        let shares = match weights {
+            None => vec![1.0; rows.len()],
+            Some(weights) => {
+                let background =
+                    Background::rows(rounded.as_slice(), self.features)?.with_weights(weights)?;
+                let rows = rows.len() as f64;
+                background.weights().iter().map(|share| share * rows).collect()
+            }
+        };
+        let covers = parallel::map(0..self.trees.len(), |tree| self.counts(tree, &rounded, &shares));
         self.cover = covers.into_iter().flatten().collect();
         self.cover_problems.clear();
         for tree in 0..self.trees.len() {
@@ -31,17 +54,17 @@ impl Ensemble {
         Ok(self)
     }
 
-    /// How many of the rounded rows come to each node of a tree.
-    fn counts(&self, tree: usize, rounded: &[f64]) -> Vec<f64> {
+    /// How much the rounded rows weigh that come to each node of a tree.
+    fn counts(&self, tree: usize, rounded: &[f64], weights: &[f64]) -> Vec<f64> {
         let nodes = self.nodes_of(&self.trees[tree]);
         let mut counts = vec![0.0; nodes.len()];
-        for row in rounded.chunks_exact(self.features) {
+        for (row, weight) in rounded.chunks_exact(self.features).zip(weights) {
             let mut at = 0;
-            counts[at] += 1.0;
+            counts[at] += weight;
             while !nodes[at].is_leaf() {
                 let node = nodes[at];
                 at = if self.goes_left(node, row[node.feature()]) { node.left() } else { node.right() };
-                counts[at] += 1.0;
+                counts[at] += weight;
             }
         }
         counts

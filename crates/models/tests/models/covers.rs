@@ -44,6 +44,32 @@ fn covers_are_the_numbers_of_rows_that_come_to_each_node() {
 }
 
 #[test]
+fn whole_weights_are_repeated_rows() {
+    let model = Ensemble::from_bytes(&content("diabetes_xgb.json.gz")).unwrap();
+    let features = model.feature_count();
+    let rows = Random(4).row(30 * features);
+    let weights: Vec<f64> = (0..30).map(|row| f64::from(row * 5 % 4)).collect();
+    let repeated: Vec<f64> =
+        rows.chunks(features).zip(&weights).flat_map(|(row, &weight)| row.repeat(weight as usize)).collect();
+    let counted = model.clone().with_covers_of(Rows::new(&repeated, features)).unwrap();
+    for unit in [1.0, 1e-9, 1e300] {
+        let weights: Vec<f64> = weights.iter().map(|weight| weight * unit).collect();
+        let weighted = model.clone().with_covers_of_weighted(Rows::new(&rows, features), &weights).unwrap();
+        weighted.check_covers().unwrap();
+        for tree in model.trees() {
+            let (weighted, counted) = (weighted.cover_of(tree), counted.cover_of(tree));
+            for (own, wanted) in weighted.iter().zip(counted) {
+                // Shares of the root.
+                let (own, wanted) = (own / weighted[0], wanted / counted[0]);
+                assert!((own - wanted).abs() < 1e-12, "{own} for {wanted}");
+            }
+        }
+    }
+    let refused = model.clone().with_covers_of_weighted(Rows::new(&rows, features), &[0.0; 30]).unwrap_err();
+    assert!(refused.to_string().contains("all are zero"), "{refused}");
+}
+
+#[test]
 fn a_model_without_covers_gets_them_and_rows_that_do_not_fit_are_refused() {
     let model = Ensemble::from_bytes(&content("treelite_forest.json.gz")).unwrap();
     let features = model.feature_count();

@@ -1,7 +1,7 @@
 //! Where the cells of columns go: beside each other into rows.
 
 use crate::allowance::Allowance;
-use crate::cells::Feature;
+use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::npy::exact;
@@ -23,7 +23,7 @@ pub(crate) struct Lanes<'w> {
     header: Vec<String>,
     chosen: Chosen,
     features: Vec<Feature<'w>>,
-    /// Index in the file of each column that is read: of the features, then of the ids.
+    /// Index in the file of each column that is read: of the features, then of the ids and of the weights.
     columns: Vec<usize>,
     block: Block,
     /// Rows handed over so far.
@@ -35,7 +35,7 @@ impl<'w> Lanes<'w> {
     pub(crate) fn new(header: Vec<String>, wanted: &Wanted<'w>) -> Result<Self> {
         let chosen = columns::by_name(&header, wanted)?;
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
-        let columns = chosen.columns.iter().copied().chain(chosen.id).collect();
+        let columns = chosen.columns.iter().copied().chain(chosen.id).chain(chosen.weight).collect();
         let block = chosen.block(Some(&header));
         Ok(Self { header, chosen, features, columns, block, rows: 0 })
     }
@@ -66,9 +66,11 @@ impl<'w> Lanes<'w> {
     pub(crate) fn lane(&mut self, lane: usize) -> Lane<'_, 'w> {
         let (column, width) = (self.columns[lane], self.features.len());
         let place = Place { first_row: self.rows, column, name: &self.header[column] };
+        let is_id = lane == width && self.chosen.id.is_some();
         let to = match self.features.get_mut(lane) {
             Some(feature) => To::Feature { feature, values: &mut self.block.values, at: lane, width },
-            None => To::Id(&mut self.block.ids),
+            None if is_id => To::Id(&mut self.block.ids),
+            None => To::Weight(&mut self.block.weights),
         };
         Lane { place, to, row: 0 }
     }
@@ -104,6 +106,7 @@ impl Place<'_> {
 enum To<'l, 'w> {
     Feature { feature: &'l mut Feature<'w>, values: &'l mut [f64], at: usize, width: usize },
     Id(&'l mut Vec<String>),
+    Weight(&'l mut Vec<f64>),
 }
 
 /// The way of the cells of one column.
@@ -141,6 +144,16 @@ impl Lane<'_, '_> {
                 Cell::Boolean(value) => value.to_string(),
                 Cell::Text(text) => text.trim().to_owned(),
             }),
+            To::Weight(weights) => {
+                let number = match cell {
+                    Cell::Missing => None,
+                    Cell::Float(value) => Some(value),
+                    Cell::Integer(value) => exact(value),
+                    Cell::Boolean(value) => Some(f64::from(u8::from(value))),
+                    Cell::Text(text) => text.trim().parse().ok(),
+                };
+                weights.push(weight(number, place)?);
+            }
         }
         self.row += 1;
         Ok(())

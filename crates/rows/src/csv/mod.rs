@@ -6,7 +6,7 @@ mod separator;
 
 use std::io::BufRead;
 
-use crate::cells::Feature;
+use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
@@ -110,6 +110,12 @@ impl<'a> Reader<'a> {
             }
             if let Some(id) = self.chosen.id {
                 self.block.ids.push(String::from_utf8_lossy(&record[id]).trim().to_owned());
+            }
+            if let Some(column) = self.chosen.weight {
+                let place = || format!("{}, column {column} {:?}", place(), header[column]);
+                let number =
+                    std::str::from_utf8(&record[column]).ok().and_then(|text| text.trim().parse().ok());
+                self.block.weights.push(weight(number, place)?);
             }
             row += 1;
         }

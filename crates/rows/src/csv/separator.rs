@@ -58,7 +58,7 @@ pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
 fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
     let names =
         wanted.names.unwrap_or_default().iter().map(String::as_str).chain(wanted.ignored.iter().copied());
-    let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).collect();
+    let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).chain(wanted.weight).collect();
     let is_known = |cell: &&String| {
         names.contains(cell.as_str())
             || (wanted.names_are_rewritten && names.contains(lightgbm_name(cell).as_str()))

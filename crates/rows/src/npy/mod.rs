@@ -10,7 +10,7 @@ mod numbers;
 use std::io::{BufRead, Read as _};
 use std::ops::Range;
 
-use crate::cells::Feature;
+use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
@@ -180,6 +180,9 @@ impl Matrix {
             if let Some(id) = self.chosen.id {
                 let Some(number) = at(row, id) else { return Err(self.inexact(row, id)) };
                 block.ids.push(number.to_string());
+            }
+            if let Some(column) = self.chosen.weight {
+                block.weights.push(weight(at(row, column), || format!("row {row}, column {column}"))?);
             }
         }
         Ok(())

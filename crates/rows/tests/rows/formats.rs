@@ -69,6 +69,31 @@ fn every_columnar_file_gives_the_rows_of_the_text() {
     }
 }
 
+#[test]
+fn weights_are_numbers_of_every_format_and_set_aside_unless_they_are_a_feature() {
+    let asked = Asked::new();
+    let wanted = Wanted { weight: Some("u32"), ..asked.wanted(FEATURES.len()) };
+    let table = read(&bytes("table.csv"), &wanted).unwrap();
+    let feature = FEATURES.iter().position(|&name| name == "u32").unwrap();
+    let column: Vec<f64> = (0..table.len()).map(|row| table.row(row)[feature]).collect();
+    assert_eq!(table.weights.as_ref(), Some(&column));
+    #[cfg(feature = "columnar")]
+    for name in COLUMNAR {
+        let columnar = Source::open(&path(name)).unwrap().read(&wanted).unwrap();
+        assert_eq!((&columnar.weights, &columnar.ids), (&table.weights, &table.ids), "{name}");
+    }
+    let all = Wanted { weight: Some("w"), ..Wanted::default() };
+    let rows = read(b"a,w,b\n1,0.5,2\n3,2,4\n", &all).unwrap();
+    assert_eq!((rows.values, rows.weights), (vec![1.0, 2.0, 3.0, 4.0], Some(vec![0.5, 2.0])));
+    let lacks = read(b"a,b\n1,2\n", &all).unwrap();
+    assert_eq!((lacks.columns, lacks.weights), (2, None));
+    for cell in ["", "-1", "inf", "NaN", "heavy"] {
+        let refused = read(format!("a,w\n1,1\n2,{cell}\n").as_bytes(), &all).unwrap_err();
+        let said = told(&refused);
+        assert!(said.contains("row 1") && said.contains("is no weight"), "{said}");
+    }
+}
+
 #[cfg(feature = "columnar")]
 #[test]
 fn polars_and_other_encodings_give_the_same_rows_but_for_columns_they_lack() {
