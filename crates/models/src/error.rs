@@ -27,6 +27,16 @@ pub enum ModelError {
         /// The first bytes, as text.
         start: String,
     },
+    /// A loss that a model does not have.
+    #[error("there is no loss of the model for the target {target}: its outputs are {link}; {wanted}")]
+    NoLoss {
+        /// The target given.
+        target: f64,
+        /// What the outputs of the model are.
+        link: &'static str,
+        /// What to do.
+        wanted: &'static str,
+    },
     /// A JSON document that is a model of no format known here.
     #[error("this JSON document is no model known here (it has {members}); give {KNOWN}, gzipped or not")]
     UnknownDocument {

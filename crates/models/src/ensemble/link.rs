@@ -26,6 +26,18 @@ pub enum Link {
     Step,
     /// The margins in ascending order: quantiles that do not cross.
     Sorted,
+    /// `ln(1 + e^(−a m))`: the loss `−ln p` of a probability `p = 1 / (1 + e^(−a m))`, each output by itself. With −a that of 1 − p.
+    LogLoss {
+        /// a.
+        steepness: f64,
+    },
+    /// `ln Σ_l e^(m_l) − m_k`: of each class the loss `−ln p_k` of its share in a softmax.
+    LogLosses,
+    /// `(m − y)²`, each output by itself.
+    SquaredError {
+        /// y.
+        target: f64,
+    },
 }
 
 impl Link {
@@ -41,17 +53,24 @@ impl Link {
                 each(margins, |share| share / sum);
             }
             Self::Exponential => each(margins, f64::exp),
-            // Of large margins e^m would be infinite.
-            Self::Softplus => each(margins, |margin| margin.max(0.0) + (-margin.abs()).exp().ln_1p()),
+            Self::Softplus => each(margins, softplus),
             Self::HalfPower { unit } => each(margins, |margin| (-margin / unit).exp2()),
             Self::Step => each(margins, |margin| f64::from(margin > 0.0)),
             Self::Sorted => margins.sort_unstable_by(f64::total_cmp),
+            Self::LogLoss { steepness } => each(margins, |margin| softplus(-steepness * margin)),
+            Self::LogLosses => {
+                let most = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = margins.iter().map(|margin| (margin - most).exp()).sum();
+                // The difference first: where one class has almost all of the sum, its loss is small beside its margin.
+                each(margins, |margin| (most - margin) + sum.ln());
+            }
+            Self::SquaredError { target } => each(margins, |margin| (margin - target).powi(2)),
         }
     }
 
     /// Whether an output depends on the margins of others.
     pub fn mixes(self) -> bool {
-        matches!(self, Self::Softmax | Self::Sorted)
+        matches!(self, Self::Softmax | Self::Sorted | Self::LogLosses)
     }
 
     /// What the outputs are, for people: `probability`, `score`, …
@@ -65,8 +84,15 @@ impl Link {
             Self::HalfPower { .. } => "half-power",
             Self::Step => "step",
             Self::Sorted => "sorted",
+            Self::LogLoss { .. } | Self::LogLosses => "log-loss",
+            Self::SquaredError { .. } => "squared-error",
         }
     }
+}
+
+/// `ln(1 + e^m)`; of large margins e^m would be infinite.
+fn softplus(margin: f64) -> f64 {
+    margin.max(0.0) + (-margin.abs()).exp().ln_1p()
 }
 
 fn each(margins: &mut [f64], link: impl Fn(f64) -> f64) {
@@ -96,5 +122,21 @@ mod tests {
         assert_eq!(of(Link::HalfPower { unit: 2.0 }, &[4.0]), [0.25]);
         assert_eq!(of(Link::Step, &[0.5, 0.0, -0.5]), [1.0, 0.0, 0.0]);
         assert_eq!(of(Link::Sorted, &[0.5, -1.0, 0.0]), [-1.0, 0.0, 0.5]);
+        assert_eq!(of(Link::SquaredError { target: 1.5 }, &[3.0, -0.5]), [2.25, 4.0]);
+    }
+
+    #[test]
+    fn log_losses_are_the_logarithms_of_probabilities() {
+        for steepness in [1.0, 0.5, -2.0] {
+            let probability = of(Link::Logistic { steepness }, &[0.3])[0];
+            let loss = of(Link::LogLoss { steepness }, &[0.3])[0];
+            assert!((loss + probability.ln()).abs() < 1e-15);
+        }
+        let margins = [0.4, -1.0, 2.5];
+        let (shares, losses) = (of(Link::Softmax, &margins), of(Link::LogLosses, &margins));
+        assert!(shares.iter().zip(&losses).all(|(share, loss)| (loss + share.ln()).abs() < 1e-15));
+        // Where probabilities are 0, losses are still numbers.
+        assert_eq!(of(Link::LogLoss { steepness: 1.0 }, &[-1e4]), [1e4]);
+        assert_eq!(of(Link::LogLosses, &[0.0, 1e4]), [1e4, 0.0]);
     }
 }

@@ -12,6 +12,7 @@ mod fingerprint;
 mod joint;
 mod linear;
 mod link;
+mod loss;
 mod node;
 mod of_rounds;
 mod rounds;

@@ -36,7 +36,9 @@ impl Fixed {
         // 2^exponent ≥ most, up to rounding of the logarithm, for which a bit is left.
         let exponent = most.max(f64::MIN_POSITIVE).log2().ceil() as i32;
         let steepness = match link {
-            Link::Logistic { steepness } => steepness,
+            Link::Logistic { steepness } | Link::LogLoss { steepness } => steepness.abs(),
+            // What counts is how large the rounding is beside the margins.
+            Link::SquaredError { .. } => 1.0 / most.max(f64::MIN_POSITIVE),
             Link::HalfPower { unit } => 1.0 / unit,
             _ => 1.0,
         };

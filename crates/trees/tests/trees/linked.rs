@@ -90,6 +90,78 @@ fn by_enumeration(case: &Case, value: Semivalue) -> Vec<f64> {
     enumerate(&game, value).unwrap().values().to_vec()
 }
 
+/// The loss of a row by its definition, from the model's margins.
+fn loss(ensemble: &Ensemble, link: Link, target: f64, row: &[f64]) -> Vec<f64> {
+    let margins = ensemble.margins(Rows::new(row, row.len())).unwrap();
+    let probability = |margin: f64, steepness: f64| 1.0 / (1.0 + (-steepness * margin).exp());
+    match link {
+        Link::Logistic { steepness } if target == 1.0 => vec![-probability(margins[0], steepness).ln()],
+        Link::Logistic { steepness } => vec![-(1.0 - probability(margins[0], steepness)).ln()],
+        Link::Softmax => {
+            let total: f64 = margins.iter().map(|margin| margin.exp()).sum();
+            margins.iter().map(|margin| -(margin.exp() / total).ln()).collect()
+        }
+        _ => vec![(margins[0] - target).powi(2)],
+    }
+}
+
+#[test]
+fn losses_are_divided() {
+    let mut random = Random(11);
+    for (outputs, link, targets) in [
+        (1, Link::Logistic { steepness: 1.0 }, [0.0, 1.0]),
+        (1, Link::Logistic { steepness: 0.5 }, [0.0, 1.0]),
+        (3, Link::Softmax, [0.0, 2.0]),
+        (1, Link::Identity, [1.25, -40.0]),
+    ] {
+        for features in [1, 2, 5] {
+            let all: Vec<usize> = (0..features).collect();
+            let trees = (0..6).map(|tree| TreeSpec::random(&mut random, &all, 7, false, tree % outputs));
+            let trees: Vec<TreeSpec> = trees.collect();
+            let case = Case::linked(&mut random, trees, features, (3, 4), link);
+            for target in targets {
+                let ensemble = case.ensemble.clone().with_loss(target).unwrap();
+                let weights = Some(case.background.weights());
+                let oracle = LinkedOracle::new(&ensemble, case.background.as_rows(), weights).unwrap();
+                let got = oracle.values(Semivalue::Shapley, case.rows()).unwrap();
+                let model = apportion_games::batch_model(outputs, |rows: Rows<'_>| {
+                    Ok(rows.iter().flat_map(|row| loss(&case.ensemble, link, target, row)).collect())
+                });
+                for (index, row) in case.rows().iter().enumerate() {
+                    let game = MarginalGame::new(&model, row, &case.background).unwrap();
+                    let wanted = enumerate(&game, Semivalue::Shapley).unwrap();
+                    let size = features * outputs;
+                    let what = format!("{link:?}, target {target}, {features} features");
+                    close(&what, &got.values[index * size..(index + 1) * size], wanted.values(), 1e-10);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn losses_that_a_model_does_not_have_are_refused() {
+    let refused = |outputs: usize, link: Link, target: f64| {
+        let leaf = TreeSpec::leaf(0.5);
+        let margins = vec![0.0; outputs];
+        let model = read(&linked_document(&[leaf], 2, &margins, Some(link))).unwrap();
+        model.with_loss(target).unwrap_err().to_string()
+    };
+    let logistic = Link::Logistic { steepness: 1.0 };
+    for (outputs, link, target, words) in [
+        (1, logistic, 0.5, "for the target 0.5: its outputs are logistic; give 0 or 1"),
+        (1, logistic, f64::NAN, "give 0 or 1"),
+        (3, Link::Softmax, 3.0, "give the number of a class, from 0"),
+        (3, Link::Softmax, 0.5, "give the number of a class"),
+        (1, Link::Identity, f64::INFINITY, "give a finite number"),
+        (2, Link::Identity, 0.0, "regressions of one output"),
+        (1, Link::Exponential, 1.0, "regressions of one output"),
+    ] {
+        let said = refused(outputs, link, target);
+        assert!(said.contains(words), "{said}");
+    }
+}
+
 #[test]
 fn tables_are_cut_where_many_players_part() {
     // Each feature has a split of its own, so that all of them part; the trees among them share some.

@@ -1,0 +1,58 @@
+//! Ensembles whose outputs are losses.
+
+use super::{Ensemble, Link};
+use crate::error::ModelError;
+
+impl Ensemble {
+    /// The same trees with the loss of the prediction as their output, of a row whose true target is y:
+    ///
+    /// | the model's own link | y | the output |
+    /// |---|---|---|
+    /// | [`Link::Logistic`], one output | 0 or 1 | `−ln p` of the probability p of y |
+    /// | [`Link::Softmax`] | a class k, from 0 | k of these: `−ln p_k`, the loss of the rows of class k. They are the same for any y |
+    /// | [`Link::Identity`], one output | a number | `(f(x) − y)²` |
+    ///
+    /// Explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, as outputs behind a [link](Self::link) are, a feature gets
+    /// what it adds to the loss of its row: below zero where it makes the prediction better. Those are the values that shap calls
+    /// `model_output="log_loss"`, exactly, and of squared errors. Rows of one target share a model.
+    ///
+    /// ```
+    /// use apportion_games::{Model, Rows};
+    /// use apportion_models::Ensemble;
+    ///
+    /// let model = Ensemble::from_path("tests/fixtures/iris_xgb_softprob.json.gz")?;
+    /// let row = [5.9, 3.0, 5.1, 1.8];
+    /// let (mut probabilities, mut losses) = ([0.0; 3], [0.0; 3]);
+    /// model.linked()?.predict(Rows::new(&row, 4), &mut probabilities).unwrap();
+    /// model.clone().with_loss(2.0)?.linked()?.predict(Rows::new(&row, 4), &mut losses).unwrap();
+    /// assert!((losses[2] + probabilities[2].ln()).abs() < 1e-12);
+    /// # Ok::<(), apportion_models::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::UnknownLink`] where the link is not known, [`ModelError::NoLoss`] for other models and targets.
+    pub fn with_loss(mut self, target: f64) -> Result<Self, ModelError> {
+        let Some(link) = self.link else {
+            return Err(ModelError::UnknownLink { objective: self.origin().objective.clone() });
+        };
+        let outputs = self.output_count();
+        let loss = match link {
+            Link::Logistic { steepness } if outputs == 1 => match target {
+                1.0 => Ok(Link::LogLoss { steepness }),
+                0.0 => Ok(Link::LogLoss { steepness: -steepness }),
+                _ => Err("give 0 or 1"),
+            },
+            Link::Softmax if (0..outputs).any(|class| class as f64 == target) => Ok(Link::LogLosses),
+            Link::Softmax => Err("give the number of a class, from 0"),
+            Link::Identity if outputs == 1 && target.is_finite() => Ok(Link::SquaredError { target }),
+            Link::Identity if outputs == 1 => Err("give a finite number"),
+            _ => Err(
+                "models with a loss are classifiers by a logistic function or a softmax, and regressions of one output",
+            ),
+        };
+        let loss = loss.map_err(|wanted| ModelError::NoLoss { target, link: link.name(), wanted })?;
+        self.link = Some(loss);
+        Ok(self)
+    }
+}
