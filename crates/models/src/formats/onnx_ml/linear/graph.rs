@@ -9,7 +9,7 @@ use super::value::{Scores, Value};
 use crate::ensemble::Link;
 use crate::error::ModelError;
 use crate::formats::onnx_ml::attributes::Attributes;
-use crate::formats::onnx_ml::graph::describe;
+use crate::formats::onnx_ml::graph::{DOMAIN, describe};
 use crate::formats::onnx_ml::messages::{DOUBLE, FLOAT, GraphProto, NodeProto, TensorProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
@@ -65,7 +65,8 @@ const REFUSED: [&str; 6] =
     ["Binarizer", "FeatureVectorizer", "LabelEncoder", "OneHotEncoder", "SVMClassifier", "TfIdfVectorizer"];
 
 pub(super) fn is_known(node: &NodeProto) -> bool {
-    KNOWN.contains(&&*node.op_type) || REFUSED.contains(&&*node.op_type)
+    let of_standard = ["", "ai.onnx", DOMAIN].contains(&&*node.domain);
+    of_standard && (KNOWN.contains(&&*node.op_type) || REFUSED.contains(&&*node.op_type))
 }
 
 /// What rows are.
@@ -248,7 +249,9 @@ impl<'a> Walk<'a> {
                     None => Err(Stop::Other),
                 };
             }
-            ("Identity" | "Dropout" | "ZipMap", _) => return Ok(self.get(node, 0)?.clone()),
+            ("Identity" | "Dropout" | "ZipMap", _) if node.output.len() == 1 => {
+                return Ok(self.get(node, 0)?.clone());
+            }
             ("Cast", _) => match attributes.integer("to")? {
                 Some(to) if to == i64::from(FLOAT) || to == i64::from(DOUBLE) => {
                     return Ok(self.get(node, 0)?.clone());
@@ -327,7 +330,9 @@ impl<'a> Walk<'a> {
                     None => attributes.integers("axes").to_vec(),
                 };
                 match axes[..] {
-                    [1 | -1] => return Ok(Value::Total(self.scores(node, 0)?.clone())),
+                    [1 | -1] if attributes.integer("keepdims")?.unwrap_or(1) == 1 => {
+                        return Ok(Value::Total(self.scores(node, 0)?.clone()));
+                    }
                     _ => return Err(Stop::Other),
                 }
             }

@@ -254,6 +254,15 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (matrix(tensor("w", &[3, 1], &[1.0; 3])), "no linear model"),
         (matrix(tensor("w", &[2, 0], &[])), "no linear model"),
         (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "no linear model"),
+        (
+            bytes(
+                Some(2),
+                vec![NodeProto { domain: "of.others".to_owned(), ..node("Neg", &["x"], "y", vec![]) }],
+                vec![],
+            ),
+            "no linear model",
+        ),
+        (bytes(Some(2), vec![node("Dropout", &["x"], "z y", vec![])], vec![]), "no linear model"),
         (bytes(Some(2), vec![node("ArgMax", &["x"], "y", vec![])], vec![]), "no linear model"),
     ] {
         let error = Ensemble::from_bytes(&bytes).unwrap_err().to_string();
