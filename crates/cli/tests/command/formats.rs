@@ -114,3 +114,41 @@ fn what_is_written_as_npy_reads_back_as_rows() {
         json(&["predict", "--model", &crate::support::fixture("diabetes_xgb.json.gz"), "--rows", path]);
     assert_eq!(predicted["predictions"].as_array().unwrap().len(), 2);
 }
+
+/// Linear models in ONNX: margins in closed form, probabilities by the method for any model, no covers.
+#[test]
+fn linear_models_are_explained_predicted_and_inspected() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.csv");
+    let numbers_of =
+        |row: usize| (0..5).map(move |column| format!("{}", ((row * 5 + column) % 7) as f64 * 0.5));
+    let lines = (0..9).map(|row| numbers_of(row).collect::<Vec<_>>().join(","));
+    std::fs::write(&rows, format!("a,b,c,d,e\n{}\n", lines.collect::<Vec<_>>().join("\n"))).unwrap();
+    let rows = rows.to_str().unwrap();
+    let model = crate::support::fixture("../../../models/tests/fixtures/onnx/linear/two_classes.onnx");
+    let explained = |more: &[&str]| {
+        let arguments = ["explain", "--model", &model, "--rows", rows, "--background", rows, "--select", "2"];
+        json(&[&arguments[..], more].concat())
+    };
+    for (more, method) in [
+        (&[][..], "tree"),
+        (&["--value", "banzhaf"], "tree"),
+        (&["--output", "probability"], "exact"),
+        (&["--game", "gaussian"], "exact"),
+    ] {
+        let result = explained(more);
+        assert_eq!(result["method"], method, "{more:?}");
+        let explanation = &result["explanations"][0];
+        let sum: f64 = numbers(&explanation["values"]).iter().sum();
+        let [base, prediction] = ["base", "prediction"].map(|end| numbers(&explanation[end])[0]);
+        assert!((base + sum - prediction).abs() < 1e-12, "{more:?}");
+    }
+    let predicted = json(&["predict", "--model", &model, "--rows", rows]);
+    let of_row = numbers(&predicted["predictions"][2]["prediction"]);
+    assert_eq!(of_row, numbers(&explained(&[])["explanations"][0]["prediction"]));
+    let facts = json(&["inspect", "--model", &model, "--format", "json"]);
+    assert_eq!((&facts["booster"], &facts["link"]), (&"linear model".into(), &"logistic".into()));
+    let refused =
+        crate::support::run(&["explain", "--model", &model, "--rows", rows, "--game", "path-dependent"]);
+    assert!(!refused.status.success());
+}
