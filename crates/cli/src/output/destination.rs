@@ -214,7 +214,8 @@ impl Named {
         match &mut self.open {
             Open::Standard(out) => out,
             Open::Special(file) => file,
-            Open::File(temporary) => &mut temporary.file,
+            // Not by its own name, which is nobody's matter.
+            Open::File(temporary) => temporary.file.as_file_mut(),
         }
     }
 

@@ -26,6 +26,7 @@ mod media_runs;
 mod media_truth;
 #[cfg(all(target_os = "linux", feature = "columnar", not(feature = "networks")))]
 mod messages;
+mod names;
 mod predict;
 mod refusals;
 mod rows;
