@@ -63,7 +63,7 @@ fn means_over_repetitions_are_the_truth_for_every_value_and_player() {
     for game in games {
         for (estimator, value) in sampling() {
             let truth = value.enumerate(game).unwrap().values;
-            for budget in [16, 60] {
+            for budget in [18, 60] {
                 let what = format!("{} {value:?} {budget}", estimator.name());
                 assert_unbiased(&values(&*estimator, game, budget, 200), &truth, 4.0, &what);
             }
