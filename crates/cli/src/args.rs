@@ -12,6 +12,7 @@ use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
 use crate::methods::method;
 use crate::output::Format;
+use crate::program::ProgramArgs;
 use crate::rounds::rounds;
 use crate::rows::Columns;
 use crate::select::Selection;
@@ -387,6 +388,13 @@ pub(crate) struct ModelFile {
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) path: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How a model file is read.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Reading {
     /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
     /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
     /// stopping left its number in the file, else all]
@@ -398,11 +406,36 @@ pub(crate) struct ModelFile {
     pub(crate) most_features: Option<usize>,
 }
 
+/// What predicts rows: a model file, or a program.
+#[derive(Debug, Args)]
+pub(crate) struct Predictor {
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped. With the feature networks a neural network (ONNX), too
+    #[arg(
+        id = "model",
+        long = "model",
+        value_name = "FILE",
+        required_unless_present = "predict",
+        conflicts_with = "predict"
+    )]
+    pub(crate) path: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+
+    /// The output of a neural network to explain, where it has several
+    #[cfg(feature = "networks")]
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) model_output: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+}
+
 /// A model and rows for it.
 #[derive(Debug, Args)]
 pub(crate) struct Input {
     #[command(flatten)]
-    pub(crate) model: ModelFile,
+    pub(crate) model: Predictor,
 
     /// Rows: CSV with a header, a .npy matrix of numbers, Parquet or Arrow (Feather); plain, or packed by gzip or zstd; - is standard
     /// input. What they are is found from the content

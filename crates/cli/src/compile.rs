@@ -14,7 +14,7 @@ use crate::threads;
 
 pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let destination = Destination::new(Some(&args.out), &[&args.model.path, &args.background])?;
-    let model = model::read(&args.model)?;
+    let model = AnyModel::Trees(Box::new(model::read_trees(&args.model)?));
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| Ok(compiled.write(out)?))?;
     messages::note(format_args!(

@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
-use crate::args::{Inspect, ModelFile};
+use crate::args::{Inspect, ModelFile, Reading};
 use crate::checkpoint;
 use crate::failure;
 use crate::inspect::of_ensemble;
-use crate::model;
+use crate::model::{self, AnyModel};
 use crate::output::{Format, shown};
 use crate::rows;
 
@@ -86,7 +86,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let as_model = match Ensemble::from_bytes(&bytes) {
         Ok(_) => {
-            let file = ModelFile { path: file.to_owned(), trees: None, most_features: None };
+            let file = ModelFile { path: file.to_owned(), reading: Reading::default() };
             return Ok(kind("a model", of_ensemble(&model::read_trees(&file)?)?));
         }
         Err(error) => anyhow::Error::from(error),
@@ -305,7 +305,8 @@ impl Column {
 
 /// Rows: how many, and what is in their columns. With a model they are what it would see of them.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
-    let model = args.model.as_ref().map(model::read).transpose()?;
+    let model =
+        args.model.as_ref().map(model::read_trees).transpose()?.map(|trees| AnyModel::Trees(Box::new(trees)));
     let wanted = match &model {
         Some(model) => model.wanted(&args.columns)?,
         None => args.columns.all(),

@@ -177,7 +177,7 @@ fn inputs(args: &Explain) -> Vec<&Path> {
         _ => None,
     };
     let background = [args.background.as_deref(), args.background_compiled.as_deref()];
-    let model_and_rows = [Some(args.input.model.path.as_path()), Some(args.input.rows.as_path())];
+    let model_and_rows = [args.input.model.path.as_deref(), Some(args.input.rows.as_path())];
     model_and_rows.into_iter().chain(background).chain([graph, groups]).flatten().collect()
 }
 
@@ -271,10 +271,14 @@ fn request(
         let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
     });
+    let model = match (&args.input.model.path, &args.input.model.program.command) {
+        (Some(path), _) => digest_of_file(path)?,
+        (None, command) => format!("the program {:?}", command.as_deref().unwrap_or_default()),
+    };
     let rounds = input.model.trees().map(|trees| format!("{:?}", trees.rounds()));
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
     let said = [
-        ("model", digest_of_file(&args.input.model.path)?),
+        ("model", model),
         ("rounds of boosting", or(rounds, "none")),
         ("file of rows", digest_of_file(&args.input.rows)?),
         ("selection of rows", or(args.input.select.as_ref().map(ToString::to_string), "all")),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use apportion::{Explainer, Rows, Shared};
+use apportion::{Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, background, compiled, counted, data};
@@ -40,6 +40,7 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         Ok(background)
     };
     let Some(model) = input.model.trees() else {
+        refuse_what_is_of_trees(args, game, input)?;
         let model = input.model.as_model();
         let explainer = match law {
             Some(law) => Explainer::conditional(model, law),
@@ -69,4 +70,19 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         (_, None, None, None) => Explainer::of_trees(model, background()?),
     };
     Ok(Asked { explainer: explainer.settings(args.engine.settings()), background: described })
+}
+
+/// Refuses options that another model than trees has no answer to.
+fn refuse_what_is_of_trees(args: &Explain, game: Game, input: &Input) -> Result<()> {
+    let given = [
+        (game == Game::PathDependent, "--game path-dependent"),
+        (args.space == Space::Probability, "--output probability"),
+        (args.background_compiled.is_some(), "--background-compiled"),
+        (args.engine.is_given(), "the choice of a kernel"),
+        (args.method == Method::Tree, "--method tree"),
+    ];
+    given
+        .into_iter()
+        .filter(|&(is_given, _)| is_given)
+        .try_for_each(|(_, what)| input.model.ensemble(what).map(drop))
 }

@@ -32,12 +32,12 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read.
-    pub(crate) fn new(path: &Path, model: &Arc<AnyModel>, columns: &Columns) -> Result<Self> {
+    /// Begins to read: what a model wants, or all columns where there is none yet.
+    pub(crate) fn new(path: &Path, model: Option<&Arc<AnyModel>>, columns: &Columns) -> Result<Self> {
         let (sender, messages) = sync_channel(WAITING);
-        let (source, model, meaning) = (path.to_owned(), Arc::clone(model), columns.clone());
+        let (source, model, meaning) = (path.to_owned(), model.cloned(), columns.clone());
         std::thread::Builder::new().name("rows".to_owned()).spawn(move || {
-            let last = match read(&source, &model, &meaning, &sender) {
+            let last = match read(&source, model.as_deref(), &meaning, &sender) {
                 Ok(notes) => Message::End(notes),
                 Err(error) => Message::Failed(error),
             };
@@ -108,11 +108,14 @@ impl Feed {
 /// Reads all rows and sends them; returns what is to be told of them.
 fn read(
     path: &Path,
-    model: &AnyModel,
+    model: Option<&AnyModel>,
     columns: &Columns,
     sender: &SyncSender<Message>,
 ) -> Result<Vec<String>> {
-    let wanted = model.wanted(columns)?;
+    let wanted = match model {
+        Some(model) => model.wanted(columns)?,
+        None => columns.all(),
+    };
     rows::open(path)?.each_block(&wanted, |block| -> Result<()> {
         // The first one says which columns there are.
         sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))

@@ -77,10 +77,18 @@ impl Input {
         args: &args::Input,
         numbers: impl FnOnce(&AnyModel, usize) -> usize,
     ) -> Result<(Self, Batches)> {
-        let model = Arc::new(model::read(&args.model)?);
-        let mut feed = Feed::new(&args.rows, &model, &args.columns)?;
+        let read = model::read(&args.model)?.map(Arc::new);
+        let mut feed = Feed::new(&args.rows, read.as_ref(), &args.columns)?;
         let mut table = feed.begin()?;
         let columns = table.columns;
+        let model = match read {
+            Some(model) => model,
+            // The rows say what a program reads.
+            None => {
+                let first = Rows::try_new(&table.values, columns)?;
+                Arc::new(AnyModel::Program(Box::new(args.model.program.start(table.names.clone(), first)?)))
+            }
+        };
         let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);
         // One row more tells whether there are others.
         feed.fill(&mut table, size + 1)?;

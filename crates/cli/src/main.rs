@@ -7,7 +7,7 @@
 //! | `inspect`, `contents` | what files of any kind hold |
 //! | `methods`, `manual`, `version` | what it says of itself |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `feed`, `model`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
+//! | `input`, `feed`, `model`, `program`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
 //! | `stream`, `class` | from rows to results, batch by batch |
 //! | `accuracy`, `checkpoint`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
@@ -47,6 +47,7 @@ mod model;
 mod output;
 mod plan;
 mod predict;
+mod program;
 mod quoted;
 mod rounds;
 mod rows;

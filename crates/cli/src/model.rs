@@ -1,13 +1,19 @@
 //! The model behind a command.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
+use apportion::models::ModelError;
 use apportion::trees::{Category, Words};
 use apportion::{Ensemble, Model, ReadOptions};
+#[cfg(feature = "networks")]
+use apportion_onnx::{Network, NetworkOptions};
 use apportion_rows::lightgbm_name;
 
-use crate::args::ModelFile;
+use crate::args::{ModelFile, Predictor, Reading};
 use crate::failure::Usage;
 use crate::messages;
+use crate::program::Running;
 use crate::rounds;
 use crate::rows::{Columns, Wanted};
 
@@ -15,6 +21,11 @@ use crate::rows::{Columns, Wanted};
 pub(crate) enum AnyModel {
     /// An ensemble of trees, or what is read as one; its inside is known.
     Trees(Box<Ensemble>),
+    /// A neural network.
+    #[cfg(feature = "networks")]
+    Network(Box<Network>),
+    /// A program that is asked.
+    Program(Box<Running>),
 }
 
 impl AnyModel {
@@ -22,6 +33,9 @@ impl AnyModel {
     pub(crate) fn as_model(&self) -> &(dyn Model + '_) {
         match self {
             Self::Trees(ensemble) => &**ensemble,
+            #[cfg(feature = "networks")]
+            Self::Network(network) => &**network,
+            Self::Program(running) => &running.program,
         }
     }
 
@@ -29,6 +43,9 @@ impl AnyModel {
     pub(crate) fn trees(&self) -> Option<&Ensemble> {
         match self {
             Self::Trees(ensemble) => Some(ensemble),
+            #[cfg(feature = "networks")]
+            Self::Network(_) => None,
+            Self::Program(_) => None,
         }
     }
 
@@ -45,7 +62,10 @@ impl AnyModel {
 
     /// What the outputs are called, where the model says it.
     pub(crate) fn classes(&self) -> Option<Vec<String>> {
-        Some(self.trees()?.output_names()?.to_vec())
+        match self {
+            Self::Program(running) => running.classes.clone(),
+            _ => Some(self.trees()?.output_names()?.to_vec()),
+        }
     }
 
     /// The number of features, where the model says it.
@@ -55,7 +75,10 @@ impl AnyModel {
 
     /// The names of the features, where the model says them.
     pub(crate) fn feature_names(&self) -> Option<&[String]> {
-        self.trees().and_then(Ensemble::feature_names)
+        match self {
+            Self::Program(running) => running.names.as_deref(),
+            _ => self.trees().and_then(Ensemble::feature_names),
+        }
     }
 
     /// The features that are categories.
@@ -75,7 +98,7 @@ impl AnyModel {
         let origin = self.trees().map(Ensemble::origin);
         Ok(Wanted {
             names: self.feature_names(),
-            named_by: "the model",
+            named_by: if matches!(self, Self::Program(_)) { "the rows file" } else { "the model" },
             names_are_rewritten: origin.is_some_and(|origin| origin.format.starts_with("LightGBM")),
             count,
             words: (0..count.unwrap_or_default()).map(|feature| self.words(feature)).collect(),
@@ -118,13 +141,55 @@ impl AnyModel {
     }
 }
 
-/// Reads a model file.
-pub(crate) fn read(file: &ModelFile) -> Result<AnyModel> {
-    Ok(AnyModel::Trees(Box::new(read_trees(file)?)))
+/// Reads a model file; none where a program is in its place, which is started when the rows are known.
+pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
+    let Some(path) = &predictor.path else { return Ok(None) };
+    let read = read_trees_of(path, &predictor.reading);
+    #[cfg(feature = "networks")]
+    let read = match read {
+        Err(error) if is_other_onnx(&error) => return read_network(path, predictor).map(Some),
+        Ok(_) if predictor.model_output.is_some() => {
+            let says =
+                "--model-output names an output of a neural network, and the model is none; leave it out";
+            Err(Usage(says.to_owned()).into())
+        }
+        read => read,
+    };
+    #[cfg(not(feature = "networks"))]
+    let read = read.map_err(|error| match is_other_onnx(&error) {
+        true => error.context("a neural network is read where this was built with the feature networks"),
+        false => error,
+    });
+    Ok(Some(AnyModel::Trees(Box::new(read?))))
+}
+
+/// Whether a file is sound ONNX of another kind.
+fn is_other_onnx(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ModelError::OtherOnnx { .. }))
+}
+
+/// Reads a neural network of rows of numbers.
+#[cfg(feature = "networks")]
+fn read_network(path: &Path, predictor: &Predictor) -> Result<AnyModel> {
+    let options = predictor.model_output.iter().fold(NetworkOptions::new(), NetworkOptions::output);
+    let network =
+        options.from_path(path).with_context(|| format!("cannot read the model {}", path.display()))?;
+    ensure!(
+        network.row_shape().len() == 1 && !network.takes_whole_numbers(),
+        "the network in {} takes rows of {} of shape {:?}, and no table of numbers; explain-text and explain-image are for texts and images",
+        path.display(),
+        if network.takes_whole_numbers() { "integers" } else { "numbers" },
+        network.row_shape()
+    );
+    Ok(AnyModel::Network(Box::new(network)))
 }
 
 /// Reads a tree ensemble, or the rounds of boosting of it that were asked for.
-pub(crate) fn read_trees(ModelFile { path, trees, most_features }: &ModelFile) -> Result<Ensemble> {
+pub(crate) fn read_trees(file: &ModelFile) -> Result<Ensemble> {
+    read_trees_of(&file.path, &file.reading)
+}
+
+fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Result<Ensemble> {
     let says = || format!("cannot read the model {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());

@@ -1,5 +1,7 @@
 //! `apportion predict`: raw margins, before any link, or the outputs behind it.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use apportion::games::parallel;
 use apportion::{Model, Rows};
@@ -10,13 +12,14 @@ use crate::output::{Block, Destination, Predictions};
 use crate::stream;
 use crate::threads;
 
-/// Rows that one thread predicts at a time.
+/// Rows that one thread predicts at a time, at least.
 const BLOCK: usize = 256;
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
     input::check(&args.input, args.output.format)?;
-    let destination =
-        Destination::new(args.output.out.as_deref(), &[&args.input.model.path, &args.input.rows])?;
+    let inputs: Vec<&Path> =
+        args.input.model.path.as_deref().into_iter().chain([args.input.rows.as_path()]).collect();
+    let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
     let (input, mut batches) = Input::read(&args.input, |model, _| model.outputs())?;
     let (columns, outputs) = (input.columns, input.model.outputs());
     let linked = match args.space {
@@ -31,7 +34,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     let predict = |batch: Batch| -> Result<Block> {
         let mut margins = vec![0.0; batch.rows.len() * outputs];
         let predicted = pool.install(|| {
-            let blocks = margins.chunks_mut(BLOCK * outputs).zip(batch.values.chunks(BLOCK * columns));
+            let rows = model.rows_per_call().max(BLOCK);
+            let blocks = margins.chunks_mut(rows * outputs).zip(batch.values.chunks(rows * columns));
             let predict =
                 |(margins, rows): (&mut [f64], &[f64])| model.predict(Rows::new(rows, columns), margins);
             match model.parallel() {

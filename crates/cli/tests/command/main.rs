@@ -28,6 +28,8 @@ mod media_truth;
 mod messages;
 mod names;
 mod predict;
+#[cfg(unix)]
+mod program;
 mod refusals;
 mod rows;
 mod streams;

@@ -1,0 +1,106 @@
+//! A program in the place of a model: `--predict 'COMMAND'`.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use apportion::Rows;
+use apportion_program::{Column, Format, Program, ProgramOptions};
+use clap::{Args, ValueEnum};
+
+use crate::failure::Usage;
+
+/// Where help has the options that say how a program is asked.
+const HEADING: &str = "How a program is asked";
+
+/// A program, and how it is asked.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// A program in place of a model: a command for the shell, such as 'python3 server.py'. It is started once; it reads rows on its
+    /// standard input, batch after batch, and writes their outputs on its standard output. docs/predict_program.md has servers of ten
+    /// lines for Python, R and Julia. The features are the columns of the rows file
+    #[arg(id = "predict", long = "predict", value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+
+    /// What the program reads and writes. Arrow costs a tenth of CSV or less
+    #[arg(
+        long = "predict-format", help_heading = HEADING, hide_short_help = true,
+        value_enum,
+        default_value = "csv",
+        requires = "predict",
+        value_name = "FORMAT"
+    )]
+    format: ProgramFormat,
+
+    /// The most rows of a batch
+    #[arg(long = "predict-batch", help_heading = HEADING, hide_short_help = true, default_value_t = 4096, requires = "predict", value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+
+    /// Seconds that the program may take for a batch, of the first with its start; then it is killed
+    #[arg(long = "predict-timeout", help_heading = HEADING, hide_short_help = true, default_value_t = 600.0, requires = "predict", value_name = "S", value_parser = seconds)]
+    timeout: f64,
+
+    /// How many times a batch is asked again, of a new process, where one died or took too long
+    #[arg(long = "predict-restarts", help_heading = HEADING, hide_short_help = true, default_value_t = 1, requires = "predict", value_name = "COUNT")]
+    restarts: u16,
+
+    /// Processes of the program that run at the same time; each serves one thread
+    #[arg(long = "predict-workers", help_heading = HEADING, hide_short_help = true, default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: u16,
+}
+
+/// What a program reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum ProgramFormat {
+    /// Lines of text.
+    Csv,
+    /// Streams of Arrow.
+    #[cfg(feature = "columnar")]
+    Arrow,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1e-3..=1e9).contains(seconds));
+    seconds.ok_or_else(|| "a number of seconds is wanted, at least 0.001".to_owned())
+}
+
+/// A program that runs.
+pub(crate) struct Running {
+    pub(crate) program: Program,
+    /// The names of the columns that it reads, where the rows have some.
+    pub(crate) names: Option<Vec<String>>,
+    /// What its outputs are called, where it says so of several.
+    pub(crate) classes: Option<Vec<String>>,
+}
+
+impl ProgramArgs {
+    /// Starts the program for rows of these names of columns, of which `rows` has one.
+    pub(crate) fn start(&self, names: Option<Vec<String>>, rows: Rows<'_>) -> Result<Running> {
+        let command = self.command.as_deref().unwrap_or_default();
+        if rows.is_empty() {
+            return Err(Usage("there are no rows to ask the program for".to_owned()).into());
+        }
+        let name = |column: usize| match &names {
+            Some(names) => names[column].clone(),
+            None => format!("f{column}"),
+        };
+        let columns: Vec<Column> = (0..rows.columns()).map(|column| Column::new(name(column))).collect();
+        let program = Program::start(command, &columns, rows.row(0), &self.options())
+            .with_context(|| format!("--predict {command:?}"))?;
+        let classes = program.output_names().map(<[String]>::to_vec).filter(|names| names.len() > 1);
+        Ok(Running { program, names, classes })
+    }
+
+    fn options(&self) -> ProgramOptions {
+        let format = match self.format {
+            ProgramFormat::Csv => Format::Csv,
+            #[cfg(feature = "columnar")]
+            ProgramFormat::Arrow => Format::Arrow,
+        };
+        ProgramOptions::default()
+            .format(format)
+            .batch_rows(self.batch as usize)
+            .timeout(Duration::from_secs_f64(self.timeout))
+            .restarts(self.restarts.into())
+            .workers(self.workers.into())
+    }
+}

@@ -1,0 +1,239 @@
+//! `--predict`: programs in the place of a model. The children are scripts of the shell, which is everywhere but on Windows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::{bytes, json, numbers, run, text};
+
+/// A server of a·b + c, with something to do before it answers a batch; `$batch` is the number of that.
+fn server(before: &str) -> String {
+    format!(
+        "read header; batch=0; while read count; do batch=$((batch + 1)); {before}; \
+         while [ $count -gt 0 ]; do IFS=, read a b c d e; echo $((a * b + c + d * d * e)); count=$((count - 1)); done; echo; done"
+    )
+}
+
+/// A folder with rows of whole numbers and a background.
+struct Case {
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let rows: String = (0..12)
+            .map(|row| format!("{},{},{},{},7,{}\n", row % 5, 3 - row, row, row % 3, row % 4))
+            .collect();
+        fs::write(folder.path().join("rows.csv"), format!("a,b,c,d,target,e\n{rows}")).unwrap();
+        fs::write(folder.path().join("background.csv"), "e,d,c,b,a\n2,1,4,1,3\n0,0,1,2,5\n").unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn arguments(&self, command: &str, program: &str, more: &[&str]) -> Vec<String> {
+        let mut arguments = vec![command.to_owned(), "--predict".to_owned(), program.to_owned()];
+        arguments.extend(["--rows".to_owned(), self.path("rows.csv").to_str().unwrap().to_owned()]);
+        if command == "explain" {
+            let background = self.path("background.csv").to_str().unwrap().to_owned();
+            arguments.extend(["--background".to_owned(), background]);
+        }
+        arguments.extend(more.iter().map(|&argument| argument.to_owned()));
+        arguments
+    }
+
+    /// What a run that must fail says, with its exit status.
+    fn failure(&self, command: &str, program: &str, more: &[&str]) -> (i32, String) {
+        let output = run(&self.arguments(command, program, more));
+        assert!(!output.status.success() && output.stdout.is_empty());
+        let says = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), says.lines().last().unwrap_or_default().to_owned())
+    }
+}
+
+/// Shapley values of a·b + c + d²e against one row: of d and e by the four coalitions of the two.
+fn shapley(x: [f64; 5], z: [f64; 5]) -> [f64; 5] {
+    let term = |d: f64, e: f64| d * d * e;
+    let half = |gain: f64, other: f64| (gain + other) / 2.0;
+    [
+        (x[0] - z[0]) * (x[1] + z[1]) / 2.0,
+        (x[1] - z[1]) * (x[0] + z[0]) / 2.0,
+        x[2] - z[2],
+        half(term(x[3], z[4]) - term(z[3], z[4]), term(x[3], x[4]) - term(z[3], x[4])),
+        half(term(z[3], x[4]) - term(z[3], z[4]), term(x[3], x[4]) - term(x[3], z[4])),
+    ]
+}
+
+#[test]
+fn values_of_a_program_are_those_of_its_function() {
+    let case = Case::new();
+    let results = json(&case.arguments("explain", &server(":"), &["--method", "exact"]));
+    assert_eq!(results["features"], serde_json::json!(["a", "b", "c", "d", "e"]));
+    assert_eq!((&results["game"], &results["value"]), (&"marginal".into(), &"shapley".into()));
+    for (row, explained) in results["explanations"].as_array().unwrap().iter().enumerate() {
+        let r = row as f64;
+        let x = [r % 5.0, 3.0 - r, r, r % 3.0, r % 4.0];
+        let against = [[3.0, 1.0, 4.0, 1.0, 2.0], [5.0, 2.0, 1.0, 0.0, 0.0]].map(|z| shapley(x, z));
+        for (feature, value) in numbers(&explained["values"]).into_iter().enumerate() {
+            let wanted = (against[0][feature] + against[1][feature]) / 2.0;
+            assert!(
+                (value - wanted).abs() < 1e-12 * wanted.abs().max(1.0),
+                "{row}, {feature}: {value} {wanted}"
+            );
+        }
+        assert_eq!(explained["prediction"], x[0] * x[1] + x[2] + x[3] * x[3] * x[4]);
+    }
+}
+
+#[test]
+fn batches_workers_and_threads_change_no_byte() {
+    let case = Case::new();
+    let explain = |more: &[&str]| {
+        let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3"];
+        bytes(&case.arguments("explain", &server(":"), &[&estimate[..], more].concat()))
+    };
+    let wanted = explain(&[]);
+    for more in [
+        &["--predict-batch", "1"][..],
+        &["--predict-batch", "5", "--predict-workers", "3", "--threads", "4"],
+        &["--threads", "1", "--predict-timeout", "20.5"],
+    ] {
+        assert_eq!(explain(more), wanted, "{more:?}");
+    }
+    // A process that dies again and again.
+    let dying = server("[ $batch = 9 ] && exit 3");
+    let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
+    assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), wanted);
+}
+
+#[test]
+fn outputs_have_the_names_that_the_program_gives_them() {
+    let case = Case::new();
+    let two = "echo '# no, yes'; read header; while read count; do \
+               while [ $count -gt 0 ]; do IFS=, read a b c; echo $a,$b; count=$((count - 1)); done; echo; done";
+    let predicted = text(&case.arguments("predict", two, &["--format", "csv", "--select", "1,4"]));
+    assert_eq!(predicted, "row,no,yes\n1,1,2\n4,4,-1\n");
+    let explained = json(&case.arguments("explain", two, &["--class", "yes", "--select", "1"]));
+    assert_eq!(explained["class"], "yes");
+    assert_eq!(numbers(&explained["explanations"][0]["values"])[1], 0.5);
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn a_program_may_speak_arrow() {
+    let case = Case::new();
+    let arguments =
+        case.arguments("predict", "cat", &["--predict-format", "arrow", "--select", "2", "--format", "csv"]);
+    assert_eq!(text(&arguments), "row,a,b,c,d,e\n2,2,1,2,2,2\n");
+}
+
+#[test]
+fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
+    let case = Case::new();
+    let estimate = [
+        "--method",
+        "leverage-shap",
+        "--budget",
+        "16",
+        "--predict-batch",
+        "8",
+        "--predict-restarts",
+        "0",
+        "--threads",
+        "1",
+    ];
+    let ill = case.path("ill");
+    for death in
+        ["echo 'no memory left' >&2; exit 5", "sleep 1000", "kill -9 $$", "echo oops", "echo 1; echo"]
+    {
+        // The same command, which is ill for as long as there is a file.
+        let program = server(&format!("[ -e {} ] && [ $batch = 20 ] && {{ {death}; }}", ill.display()));
+        let wanted = text(&case.arguments("explain", &program, &estimate));
+        let checkpoint = case.path("checkpoint");
+        let file = checkpoint.to_str().unwrap();
+        fs::write(&ill, "").unwrap();
+        let with = [&estimate[..], &["--checkpoint", file, "--predict-timeout", "5"]].concat();
+        let (status, says) = case.failure("explain", &program, &with);
+        assert_eq!(status, 1, "{says}");
+        assert!(says.contains("the program"), "{death}: {says}");
+        assert!(finished(&checkpoint) > 0, "{death}: nothing was kept");
+        let resume = [&estimate[..], &["--resume", file]].concat();
+        let (_, says) = case.failure("explain", &server("true"), &resume);
+        assert!(says.contains("model"), "another program: {says}");
+        fs::remove_file(&ill).unwrap();
+        assert_eq!(text(&case.arguments("explain", &program, &resume)), wanted, "{death}");
+        fs::remove_file(&checkpoint).unwrap();
+    }
+}
+
+/// Bytes of a checkpoint.
+fn finished(checkpoint: &Path) -> u64 {
+    fs::metadata(checkpoint).map_or(0, |file| file.len())
+}
+
+#[test]
+fn what_a_program_does_wrong_is_said_in_a_line() {
+    let case = Case::new();
+    for (program, says) in [
+        ("no-such-program".to_owned(), "the shell did not find it"),
+        ("echo \"KeyError: 'a'\" >&2; exit 3".to_owned(), "KeyError: 'a'"),
+        ("sleep 1000".to_owned(), "within 1 s, and was killed: 0 of 1 rows came, so it may not flush"),
+        ("echo 1; sleep 1000".to_owned(), "the empty line that ends an answer may be missing"),
+        (
+            "echo loading the model; sleep 1000".to_owned(),
+            "line 1 of the program's output is \"loading the model\"",
+        ),
+        ("yes ''".to_owned(), "with 0; it must answer each row with one line"),
+        ("echo nan; echo; sleep 1000".to_owned(), "output 0 of row 0 is NaN"),
+    ] {
+        let (status, told) = case.failure("explain", &program, &["--predict-timeout", "1"]);
+        assert_eq!(status, 1, "{told}");
+        assert!(told.contains(says) && told.contains("--predict"), "{program}: {told}");
+    }
+}
+
+#[test]
+fn what_does_not_go_with_a_program_is_refused() {
+    let case = Case::new();
+    for (more, says) in [
+        (&["--output", "probability"][..], "--output probability is of tree ensembles"),
+        (&["--game", "path-dependent"], "--game path-dependent is of tree ensembles"),
+        (&["--kernel", "walk"], "is of tree ensembles"),
+        (&["--method", "tree"], "is of tree ensembles"),
+        (&["--interactions"], "--interactions is of tree ensembles"),
+        (&["--model", "model.json"], "cannot be used with"),
+        (&["--predict-workers", "0"], "0"),
+        (&["--predict-batch", "0"], "0"),
+        (&["--predict-timeout", "0"], "at least 0.001"),
+        (&["--predict-format", "xml"], "xml"),
+    ] {
+        let output = run(&case.arguments("explain", &server(":"), more));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {told}");
+        assert!(told.contains(says), "{more:?}: {told}");
+    }
+    let rows = case.path("rows.csv");
+    let output = run(&["explain", "--rows", rows.to_str().unwrap()]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("--model <FILE>"), "{told}");
+}
+
+#[test]
+fn words_in_the_rows_are_refused_with_their_place() {
+    let case = Case::new();
+    fs::write(case.path("rows.csv"), "a,b\n1,red\n2,blue\n").unwrap();
+    let (_, told) = case.failure("predict", &server(":"), &[]);
+    assert!(told.contains("red") && told.contains("\"b\""), "{told}");
+}
+
+#[test]
+fn results_of_a_program_hold_no_number_that_is_not_there() {
+    let case = Case::new();
+    let results = json(&case.arguments("explain", &server(":"), &["--method", "exact", "--select", "0"]));
+    assert!(results.get("rounds").is_none());
+    assert!(matches!(results["explanations"][0]["base"], Value::Number(_)));
+}
