@@ -46,7 +46,7 @@ pub enum OnnxError {
     },
     /// A network with several outputs (or none), of which none was chosen.
     #[error(
-        "the network has {} outputs ({}), but a model has one; choose it with NetworkOptions::output",
+        "the network has {} outputs ({}), but a model has one; choose it with NetworkOptions::output (--model-output NAME)",
         names.len(), names.join(", ")
     )]
     Outputs {

@@ -10,8 +10,8 @@
 //!
 //! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any size or a fixed one) and
 //! whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`, token ids `[N, 48]`. Weights are inside the file. The
-//! operators are those of the pure-Rust runtime [rten]; one that it does not have is refused by name when the file is read, tree
-//! ensembles (`ai.onnx.ml`) among them.
+//! operators are those of the pure-Rust runtime [rten]; one that the chosen output needs and that it does not have is
+//! refused by name when the file is read, tree ensembles (`ai.onnx.ml`) among them.
 //!
 //! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
 //! missing values.
@@ -57,6 +57,7 @@ mod error;
 mod file;
 mod load;
 mod near;
+mod needed;
 mod network;
 mod options;
 mod runtime;

@@ -1,11 +1,13 @@
 //! Reading files, with choices or without.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::error::OnnxError;
 use crate::file;
 use crate::load::load;
 use crate::near;
+use crate::needed;
 use crate::network::Network;
 use crate::signature::Signature;
 
@@ -67,11 +69,17 @@ impl NetworkOptions {
     /// [`OnnxError::UnknownOutput`] and [`OnnxError::RowShape`] where the choices are not the file's, else as
     /// [`Network::from_bytes`].
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Network, OnnxError> {
-        let file = file::parse(bytes)?;
+        let mut file = file::parse(bytes)?;
         let signature = Signature::read(&file, self.output.as_deref(), self.row_shape.as_deref())?;
+        let bytes = match needed::reduce(&mut file, &signature.output) {
+            false => Cow::Borrowed(bytes),
+            true => {
+                Cow::Owned(file.write_buf().map_err(|error| OnnxError::Load { problem: error.to_string() })?)
+            }
+        };
         let near = near::chain(&file, &signature);
         let vocabulary_size = near::vocabulary_size(&file, &signature);
-        Network::new(load(bytes, file)?, signature, near, vocabulary_size)
+        Network::new(load(&bytes, file)?, signature, near, vocabulary_size)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod bundled;
 mod common;
+mod exports;
 mod near;
 mod refusals;
 mod rows;
