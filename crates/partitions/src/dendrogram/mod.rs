@@ -4,7 +4,7 @@ mod agglomeration;
 mod figure;
 mod stored;
 
-use apportion_games::Partition;
+use apportion_games::{Hierarchy, Partition};
 use serde::{Deserialize, Serialize};
 
 use crate::error::PartitionsError;
@@ -120,6 +120,32 @@ impl Dendrogram {
     /// As they.
     pub fn cut(&self, cut: Cut) -> Result<Partition, PartitionsError> {
         Ok(self.partition_after(self.merges_below(cut)?))
+    }
+
+    /// All of it as groups within groups, for values over a hierarchy: of two members each, as many levels as merges lie above each other.
+    ///
+    /// ```
+    /// use apportion_partitions::{Dendrogram, DependenceMatrix, Linkage};
+    ///
+    /// let dependence = DependenceMatrix::from_values(3, vec![0.25, 0.5, 0.75])?;
+    /// let hierarchy = Dendrogram::new(&dependence, Linkage::Average).hierarchy();
+    /// assert_eq!((hierarchy.children(3), hierarchy.children(4)), (&[0, 4][..], &[1, 2][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hierarchy(&self) -> Hierarchy {
+        let features = self.features();
+        let mut parents = vec![None; features + self.merges.len()];
+        for (at, merge) in self.merges.iter().enumerate() {
+            merge.children.iter().for_each(|&child| parents[child] = Some(features + at));
+        }
+        if features == 1 {
+            // Nothing merges.
+            parents = vec![Some(1), None];
+        }
+        match Hierarchy::from_parents(features, &parents) {
+            Ok(hierarchy) => hierarchy,
+            Err(error) => unreachable!("every cluster but the last merges once: {error}"),
+        }
     }
 
     /// How many merges are done where the dendrogram is cut.
