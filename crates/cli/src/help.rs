@@ -63,7 +63,12 @@ const HEADINGS: &[(&str, &[Entry])] = &[
         ("background", Some("What absent features are replaced by")),
         ("background_select", None),
         ("background_compiled", Some("The same, compiled by compile-background")),
+        ("weights", None),
         ("draws", None),
+        ("bandwidth", None),
+        ("share", None),
+        ("variant", None),
+        ("fallback", None),
     ]),
     ("Method", &[
         ("method", Some("tree, exact, leverage-shap, …: see apportion methods")),
