@@ -38,7 +38,8 @@ pub(super) struct Seen {
 /// # Costs
 ///
 /// Values of features in groups and values of groups take about as long as those of features: a leaf counts for groups of which it needs
-/// features of both rows only where that is one group. What is computed of a background set for groups is not kept between calls. A two-step
+/// features of both rows only where that is one group. Over hierarchies of more levels many rows take about as long as for groups, a single
+/// row against many background rows twice as long. What is computed of a background set for groups is not kept between calls. A two-step
 /// value takes both. Interactions take two to four times as long as values, and rows × features² × outputs numbers of memory; pairs of which
 /// no path of the trees has both do not interact and take no time, and tables of pairs are not kept.
 ///
