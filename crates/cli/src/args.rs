@@ -47,9 +47,10 @@ pub(crate) struct Explain {
     pub(crate) value: SolutionConcept,
 
     /// Which features belong together, by name or number: "age,sex;bmi,bp;5", names that hold a comma or semicolon in quotes; or a file
-    /// FILE.json, {"GROUP": ["FEATURE", …], …} or [["FEATURE", …], …]. auto finds groups that depend on each other
-    /// (significantly, and at least by 0.1) in the data of --background, else in the rows file; auto=K finds K of them (see also
-    /// `apportion groups`)
+    /// FILE.json, {"GROUP": ["FEATURE", …], …} or [["FEATURE", …], …]. Groups within groups, for owen, banzhaf-owen and coalitional values:
+    /// "(age,sex;bmi);bp", a group in the place of a feature in a file. auto finds groups that depend on each other
+    /// (significantly, and at least by 0.1) in the data of --background, else in the rows file; auto=K finds K of them, auto=tree their
+    /// whole dendrogram, groups within groups (see also `apportion groups`)
     #[arg(long, value_name = "GROUPS")]
     pub(crate) groups: Option<Groups>,
 
@@ -318,6 +319,14 @@ pub(crate) struct FindGroups {
     pub(crate) output: Output,
 }
 
+impl Inspect {
+    /// The model that is named as one.
+    pub(crate) fn model_file(&self) -> Option<ModelFile> {
+        let path = self.model.clone()?;
+        Some(ModelFile { path, reading: self.reading.clone() })
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompileBackground {
     #[command(flatten)]
@@ -355,21 +364,24 @@ pub(crate) struct Predict {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("path", |model| model.required(false)))]
 pub(crate) struct Inspect {
     /// What to look at: a model, rows, a compiled background, results or a checkpoint; found from the content
     ///
     /// Rows that hold words need the model that knows them, by --model, or --ignore.
     pub(crate) file: Option<PathBuf>,
 
+    /// Model file, of any library that `explain` knows; plain or gzipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+
     #[command(flatten)]
-    pub(crate) model: Option<ModelFile>,
+    pub(crate) reading: Reading,
 
     #[command(flatten)]
     pub(crate) columns: Columns,
 
     /// Rows of a background, or a background compiled for the model: tells what explaining against it would take, too
-    #[arg(long, value_name = "FILE", requires = "path")]
+    #[arg(long, value_name = "FILE", requires = "model")]
     pub(crate) background: Option<PathBuf>,
 
     /// How to write the facts; npy cannot hold them
@@ -393,7 +405,7 @@ pub(crate) struct ModelFile {
 }
 
 /// How a model file is read.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Reading {
     /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
     /// time: a tree for each output of XGBoost and LightGBM, a tree of other formats [default: those up to the best one, where early
@@ -429,6 +441,16 @@ pub(crate) struct Predictor {
 
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
+}
+
+impl Predictor {
+    /// The output of a neural network that is named.
+    pub(crate) fn output(&self) -> Option<&str> {
+        #[cfg(feature = "networks")]
+        return self.model_output.as_deref();
+        #[cfg(not(feature = "networks"))]
+        None
+    }
 }
 
 /// A model and rows for it.

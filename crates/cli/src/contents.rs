@@ -305,8 +305,12 @@ impl Column {
 
 /// Rows: how many, and what is in their columns. With a model they are what it would see of them.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
-    let model =
-        args.model.as_ref().map(model::read_trees).transpose()?.map(|trees| AnyModel::Trees(Box::new(trees)));
+    let model = args
+        .model_file()
+        .as_ref()
+        .map(model::read_trees)
+        .transpose()?
+        .map(|trees| AnyModel::Trees(Box::new(trees)));
     let wanted = match &model {
         Some(model) => model.wanted(&args.columns)?,
         None => args.columns.all(),

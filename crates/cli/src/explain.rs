@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use apportion::values::ValueError;
-use apportion::{Checkpoint, ExplainError, Explanation, Follow, Method, Partition, Progress, Rows, Value};
+use apportion::{Checkpoint, ExplainError, Explanation, Follow, Method, Progress, Rows, Value};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
-use crate::groups::Groups;
+use crate::groups::{self, Groups};
 use crate::input::{self, Batch, Input};
 use crate::interactions;
 use crate::messages;
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         return interactions::run(args, form, &input, &mut batches, started, &destination);
     }
     let find = |groups: &Groups| {
-        groups.partition(&input.features, &args.clustering, || data_for_groups(args, &input))
+        groups.structure(&input.features, &args.clustering, || data_for_groups(args, &input))
     };
-    let partition = args.groups.as_ref().map(find).transpose()?;
+    let structure = args.groups.as_ref().map(find).transpose()?;
     let graph = args.graph.as_ref().map(|graph| graph.graph(&input.features)).transpose()?;
-    let value = Value::of(args.value.clone(), partition, graph)
+    let value = groups::value(args.value.clone(), structure, graph)
         .map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     check_method(args.method, &value)?;
     if value.graph().is_none() {
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let runs = match is_followed {
         true => {
             progress.set_style(style_of_runs(batches.count())?);
-            let request = request(args, game, &input, method, budget, value.groups())?;
+            let request = request(args, game, &input, method, budget, &value)?;
             let every = Duration::from_secs(args.checkpoint_every);
             Some(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
         }
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             accuracy: until.as_ref().map(accuracy::words),
             seed: args.seed,
             players: players(&value, input.columns),
-            groups: value.groups().map(|groups| groups.groups().to_vec()),
+            groups: groups::members(&value),
             about,
             categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
             features: input.features.clone(),
@@ -254,7 +254,7 @@ fn request(
     input: &Input,
     method: Method,
     budget: Option<usize>,
-    partition: Option<&Partition>,
+    value: &Value,
 ) -> Result<Request> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
@@ -267,10 +267,14 @@ fn request(
         Some(graph) => in_words(graph)?,
         None => "none".to_owned(),
     };
-    let groups = partition.map(|partition| {
-        let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
-    });
+    let groups = match value.hierarchy() {
+        Some(_) => groups::members(value)
+            .map(|groups| groups::listed(&groups, &|feature| feature.to_string()).to_string()),
+        None => value.groups().map(|partition| {
+            let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
+        }),
+    };
     let model = match (&args.input.model.path, &args.input.model.program.command) {
         (Some(path), _) => digest_of_file(path)?,
         (None, command) => format!("the program {:?}", command.as_deref().unwrap_or_default()),
@@ -279,6 +283,10 @@ fn request(
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
     let said = [
         ("model", model),
+        (
+            "output of the network",
+            args.input.model.output().unwrap_or("the one that is explained").to_owned(),
+        ),
         ("rounds of boosting", or(rounds, "none")),
         ("file of rows", digest_of_file(&args.input.rows)?),
         ("selection of rows", or(args.input.select.as_ref().map(ToString::to_string), "all")),

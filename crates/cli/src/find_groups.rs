@@ -6,13 +6,13 @@ use serde_json::json;
 
 use crate::args::FindGroups;
 use crate::failure::Usage;
-use crate::groups::{self, Groups};
+use crate::groups::{self, Find, Groups};
 use crate::output::{Destination, Facts, Format};
 use crate::rows;
 use crate::threads;
 
 pub(crate) fn run(args: &FindGroups) -> Result<()> {
-    let Groups::Auto(count) = args.groups else {
+    let Groups::Auto(what @ (Find::Significant | Find::Count(_))) = args.groups else {
         let says = "apportion groups finds groups: give --groups auto or auto=K";
         return Err(Usage(says.to_owned()).into());
     };
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         None => (0..table.len()).collect(),
     };
     let data = table.gather(&selected);
-    let found = threads::run(&args.threads, || groups::find(count, &args.clustering, &data, table.columns))??;
+    let found = threads::run(&args.threads, || groups::find(what, &args.clustering, &data, table.columns))??;
     let names =
         table.names.unwrap_or_else(|| (0..table.columns).map(|feature| format!("f{feature}")).collect());
     let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;

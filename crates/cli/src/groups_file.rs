@@ -1,23 +1,25 @@
-//! Groups of features as a JSON file lists them: `{"GROUP": ["FEATURE", …], …}` or `[["FEATURE", …], …]`.
+//! Groups of features as a JSON file lists them: `{"GROUP": ["FEATURE", …], …}` or `[["FEATURE", …], …]`, groups within groups alike:
+//! `{"GROUP": {"GROUP": ["FEATURE", …], …}, …}`.
 
 use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use apportion::games::Member;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// For each group of the file, in its order, the features: names, or numbers as text.
-pub(crate) fn read(path: &Path) -> Result<Vec<Vec<String>>> {
+/// The groups of the file, in its order, with the features, names or numbers as text, and the groups in them.
+pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let Listed(groups) = serde_json::from_slice(&bytes)
-        .context("groups are wanted as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …]")
+        .context("groups are wanted as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …]; groups may be in the place of features")
         .with_context(says)?;
-    Ok(groups.into_iter().map(|group| group.into_iter().map(|Feature(name)| name).collect()).collect())
+    Ok(groups)
 }
 
 /// The groups of either form. The names of groups are for who reads the file.
-struct Listed(Vec<Vec<Feature>>);
+struct Listed(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for Listed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -31,16 +33,16 @@ impl<'de> Deserialize<'de> for Listed {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
                 let mut groups = Vec::new();
-                while let Some((_, group)) = map.next_entry::<String, Vec<Feature>>()? {
-                    groups.push(group);
+                while let Some((_, Group(group))) = map.next_entry::<String, Group>()? {
+                    groups.push(Member::Group(group));
                 }
                 Ok(Listed(groups))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Listed, A::Error> {
                 let mut groups = Vec::new();
-                while let Some(group) = list.next_element()? {
-                    groups.push(group);
+                while let Some(Group(group)) = list.next_element()? {
+                    groups.push(Member::Group(group));
                 }
                 Ok(Listed(groups))
             }
@@ -49,21 +51,58 @@ impl<'de> Deserialize<'de> for Listed {
     }
 }
 
-/// A feature by name or number.
-struct Feature(String);
+/// What a group has: a list of features and groups, or groups by name.
+struct Group(Vec<Member<String>>);
 
-impl<'de> Deserialize<'de> for Feature {
+impl<'de> Deserialize<'de> for Group {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(untagged, expecting = "the name of a feature is wanted, or its number")]
-        enum Either {
-            Name(String),
-            Number(u64),
+        match Entry::deserialize(deserializer)?.0 {
+            Member::Group(members) => Ok(Self(members)),
+            Member::Player(_) => {
+                Err(serde::de::Error::custom("a feature stands where a group is wanted; put it into a list"))
+            }
         }
-        Ok(Self(match Either::deserialize(deserializer)? {
-            Either::Name(name) => name,
-            Either::Number(number) => number.to_string(),
-        }))
+    }
+}
+
+/// A feature, or a group.
+struct Entry(Member<String>);
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Entry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a feature, its number, or a group")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Entry, E> {
+                Ok(Entry(Member::Player(name.to_owned())))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Entry, E> {
+                Ok(Entry(Member::Player(number.to_string())))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+                let mut groups = Vec::new();
+                while let Some((_, Group(group))) = map.next_entry::<String, Group>()? {
+                    groups.push(Member::Group(group));
+                }
+                Ok(Entry(Member::Group(groups)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry, A::Error> {
+                let mut members = Vec::new();
+                while let Some(Entry(member)) = list.next_element()? {
+                    members.push(member);
+                }
+                Ok(Entry(Member::Group(members)))
+            }
+        }
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -71,23 +110,48 @@ impl<'de> Deserialize<'de> for Feature {
 mod tests {
     use super::*;
 
-    fn groups(text: &str) -> Result<Vec<Vec<String>>> {
+    fn groups(text: &str) -> Result<Vec<Member<String>>> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("groups.json");
         std::fs::write(&path, text)?;
         read(&path)
     }
 
+    fn feature(name: &str) -> Member<String> {
+        Member::Player(name.to_owned())
+    }
+
     #[test]
     fn objects_and_lists_are_read_in_their_order() {
-        let wanted = vec![vec!["income, k$".to_owned(), "age".to_owned()], vec!["2".to_owned()]];
+        let wanted =
+            [Member::Group(vec![feature("income, k$"), feature("age")]), Member::Group(vec![feature("2")])];
         assert_eq!(groups(r#"{"z": ["income, k$", "age"], "a": [2]}"#).unwrap(), wanted);
         assert_eq!(groups(r#"[["income, k$", "age"], ["2"]]"#).unwrap(), wanted);
     }
 
     #[test]
+    fn groups_hold_groups_in_either_form() {
+        let two = Member::Group(vec![feature("a"), feature("b")]);
+        let inner = Member::Group(vec![two.clone(), Member::Group(vec![feature("c")])]);
+        let wanted = [inner, Member::Group(vec![feature("d")])];
+        assert_eq!(groups(r#"{"z": {"y": ["a", "b"], "x": ["c"]}, "w": ["d"]}"#).unwrap(), wanted);
+        assert_eq!(groups(r#"[[["a", "b"], ["c"]], ["d"]]"#).unwrap(), wanted);
+        let mixed = [Member::Group(vec![two, feature("3")])];
+        assert_eq!(groups(r#"{"z": [["a", "b"], 3]}"#).unwrap(), mixed);
+    }
+
+    #[test]
     fn what_lists_no_groups_is_refused() {
-        for text in ["", "3", "[\"a\"]", "{\"a\": \"b\"}", "[[1.5]]", "[[\"a\"]"] {
+        for text in [
+            "",
+            "3",
+            "[\"a\"]",
+            "{\"a\": \"b\"}",
+            "{\"a\": {\"b\": \"c\"}}",
+            "[[1.5]]",
+            "[[\"a\"]",
+            "[[true]]",
+        ] {
             let message = format!("{:#}", groups(text).unwrap_err());
             assert!(message.contains("groups are wanted as"), "{text}: {message}");
         }

@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::commands::Cli;
 
 /// Commands whose options do not fit on a screen.
-const LONG: [&str; 4] = ["explain", "explain-text", "explain-image", "predict"];
+const LONG: [&str; 5] = ["explain", "explain-text", "explain-image", "groups", "predict"];
 
 /// An option by its id, and its line in `-h`.
 type Entry = (&'static str, Option<&'static str>);
@@ -18,6 +18,13 @@ type Entry = (&'static str, Option<&'static str>);
 const HEADINGS: &[(&str, &[Entry])] = &[
     ("Input", &[
         ("path", Some("The model, or a network")),
+        ("model", Some("The model, or a network")),
+        ("predict", Some("A program in its place, such as 'python3 server.py'")),
+        ("predict_format", None),
+        ("predict_batch", None),
+        ("predict_timeout", None),
+        ("predict_restarts", None),
+        ("predict_workers", None),
         ("trees", None),
         ("most_features", None),
         ("model_output", None),

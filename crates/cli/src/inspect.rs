@@ -26,11 +26,10 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
         let says = format!("--format {name}: facts are no table of rows; give json, csv or table");
         return Err(Usage(says).into());
     }
-    let model_file = args.model.as_ref().map(|model| model.path.as_path());
-    let inputs = [args.file.as_deref(), model_file, args.background.as_deref()];
+    let inputs = [args.file.as_deref(), args.model.as_deref(), args.background.as_deref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
-    let facts = match (&args.file, &args.model) {
+    let facts = match (&args.file, &args.model_file()) {
         (Some(file), _) => contents::facts(file, args)?,
         (None, Some(model)) => of_model(model, args.background.as_deref())?,
         (None, None) => return Err(Usage("name a file to look at".to_owned()).into()),

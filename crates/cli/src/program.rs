@@ -9,9 +9,6 @@ use clap::{Args, ValueEnum};
 
 use crate::failure::Usage;
 
-/// Where help has the options that say how a program is asked.
-const HEADING: &str = "How a program is asked";
-
 /// A program, and how it is asked.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
@@ -23,7 +20,8 @@ pub(crate) struct ProgramArgs {
 
     /// What the program reads and writes. Arrow costs a tenth of CSV or less
     #[arg(
-        long = "predict-format", help_heading = HEADING, hide_short_help = true,
+        id = "predict_format",
+        long = "predict-format",
         value_enum,
         default_value = "csv",
         requires = "predict",
@@ -32,19 +30,25 @@ pub(crate) struct ProgramArgs {
     format: ProgramFormat,
 
     /// The most rows of a batch
-    #[arg(long = "predict-batch", help_heading = HEADING, hide_short_help = true, default_value_t = 4096, requires = "predict", value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(id = "predict_batch", long = "predict-batch", default_value_t = 4096, requires = "predict", value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
 
     /// Seconds that the program may take for a batch, of the first with its start; then it is killed
-    #[arg(long = "predict-timeout", help_heading = HEADING, hide_short_help = true, default_value_t = 600.0, requires = "predict", value_name = "S", value_parser = seconds)]
+    #[arg(id = "predict_timeout", long = "predict-timeout", default_value_t = 600.0, requires = "predict", value_name = "S", value_parser = seconds)]
     timeout: f64,
 
     /// How many times a batch is asked again, of a new process, where one died or took too long
-    #[arg(long = "predict-restarts", help_heading = HEADING, hide_short_help = true, default_value_t = 1, requires = "predict", value_name = "COUNT")]
+    #[arg(
+        id = "predict_restarts",
+        long = "predict-restarts",
+        default_value_t = 1,
+        requires = "predict",
+        value_name = "COUNT"
+    )]
     restarts: u16,
 
     /// Processes of the program that run at the same time; each serves one thread
-    #[arg(long = "predict-workers", help_heading = HEADING, hide_short_help = true, default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(id = "predict_workers", long = "predict-workers", default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: u16,
 }
 

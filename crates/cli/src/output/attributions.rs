@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use anyhow::Result;
 use apportion::estimators::{Guarantee, Look, StopRule};
+use apportion::games::Member;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ use super::block::{Block, Run};
 use super::json::{Outputs, Players};
 use super::results::{Cells, Column, Results};
 use super::table::{self, LastColumn, bar, digits};
+use crate::groups;
 
 /// Players that a table shows of a row where no other number is asked for.
 const SHOWN: usize = 20;
@@ -34,8 +36,8 @@ pub(crate) struct Attributions {
     pub(crate) categories: Vec<Vec<String>>,
     /// The features of each player: one, or those of a group.
     pub(crate) players: Vec<Vec<usize>>,
-    /// The features of each group, where there are groups.
-    pub(crate) groups: Option<Vec<Vec<usize>>>,
+    /// The groups, where there are some, each with its features and the groups in it.
+    pub(crate) groups: Option<Vec<Member>>,
     /// What else is to be known of what was explained, by name.
     pub(crate) about: Vec<(&'static str, Value)>,
     /// Number of outputs k.
@@ -204,10 +206,8 @@ impl Results for Attributions {
         head.extend(self.about.iter().cloned());
         head.extend(self.classes.as_ref().map(|classes| ("classes", json!(classes))));
         head.push(("features", json!(self.player_names())));
-        let groups = |groups: &Vec<Vec<usize>>| -> Value {
-            groups.iter().map(|features| json!(self.names_of(features))).collect()
-        };
-        head.extend(self.groups.as_ref().map(|of| ("groups", groups(of))));
+        let name = |feature: usize| self.features[feature].clone();
+        head.extend(self.groups.as_ref().map(|of| ("groups", groups::listed(of, &name))));
         let are_others = self.players.len() != self.features.len();
         head.extend((self.has_inputs && are_others).then(|| ("input_names", json!(self.features))));
         head

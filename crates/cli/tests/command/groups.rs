@@ -163,3 +163,85 @@ fn groups_that_make_no_difference_are_told_of() {
     assert!(note("quotient-shapley", "auto=1").contains("gets all of the prediction"));
     assert_eq!(note("owen", "auto=3"), "");
 }
+
+#[test]
+fn groups_within_groups_have_exact_values_of_every_kind_and_stand_in_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("groups.json");
+    let nested = r#"{"body": {"who": ["age", "sex"], "size": ["bmi", "bp"]}, "blood": [["s1", "s2"], ["s3", 7], "s5", "s6"]}"#;
+    fs::write(&path, nested).unwrap();
+    let typed = "((age,sex);(bmi,bp));(s1,s2),(s3,s4),s5,s6";
+    let body = serde_json::json!([["age", "sex"], ["bmi", "bp"]]);
+    let groups = serde_json::json!([body, [["s1", "s2"], ["s3", "s4"], "s5", "s6"]]);
+    for value in ["owen", "banzhaf-owen", "coalitional=beta=4,1/weighted-banzhaf=0.3"] {
+        for game in [&["--background-select", "1,40-44"][..], &["--game", "path-dependent"]] {
+            let results = |groups: &str, method: &str| {
+                let options = ["--select", "0,70", "--value", value, "--groups", groups, "--method", method];
+                json(&diabetes(&[&options[..], game].concat()))
+            };
+            let (tree, exact) = (results(typed, "tree"), results(path.to_str().unwrap(), "exact"));
+            assert_eq!((&tree["groups"], &exact["groups"]), (&groups, &groups));
+            for row in 0..2 {
+                let of = |results: &serde_json::Value| numbers(&results["explanations"][row]["values"]);
+                assert_close(&of(&tree), &of(&exact), 100.0, 1e-12, &format!("{value}, {game:?}"));
+            }
+            if value == "owen" {
+                assert_efficient(&tree, value);
+            }
+        }
+    }
+    let read_back = folder.path().join("again.json");
+    fs::write(&read_back, groups.to_string()).unwrap();
+    let options = ["--select", "3", "--value", "owen", "--background", "mean", "--groups"];
+    let [typed, again] = [typed, read_back.to_str().unwrap()]
+        .map(|groups| text(&diabetes(&[&options[..], &[groups]].concat())));
+    assert_eq!(typed, again);
+}
+
+#[test]
+fn the_dendrogram_of_the_data_is_a_hierarchy() {
+    let options = ["--select", "3", "--value", "owen", "--groups", "auto=tree", "--background", "mean"];
+    let results = json(&diabetes(&options));
+    assert_efficient(&results, "auto=tree");
+    // Two members in every group, but for features alone at the top.
+    fn is_binary(group: &serde_json::Value) -> bool {
+        group.as_array().is_none_or(|members| members.len() <= 2 && members.iter().all(is_binary))
+    }
+    assert!(is_binary(&results["groups"]), "{}", results["groups"]);
+    // As it is typed in a file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree.json");
+    fs::write(&path, results["groups"].to_string()).unwrap();
+    let options =
+        ["--select", "3", "--value", "owen", "--groups", path.to_str().unwrap(), "--background", "mean"];
+    assert_eq!(json(&diabetes(&options))["explanations"], results["explanations"]);
+}
+
+#[test]
+fn what_is_no_hierarchy_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |value: &str, groups: &str| {
+        let path = folder.path().join("groups.json");
+        fs::write(&path, groups).unwrap();
+        let options = ["--select", "3", "--value", value, "--groups", path.to_str().unwrap()];
+        let output = run(&diabetes(&options));
+        assert!(!output.status.success(), "{groups}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let rest = r#"["bmi","bp","s1","s2","s3","s4","s5","s6"]"#;
+    for (value, groups, wanted) in [
+        ("owen", format!(r#"[[["age"],["sex",["age","bp"]]],{rest}]"#), "stands twice; name each once"),
+        ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "name every one, alone at the top"),
+        ("owen", format!(r#"{{"A":[["age","sex"],[]],"B":{rest}}}"#), "group 0.1 is empty"),
+        // A group is not named in another: it stands in it.
+        ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "\"A\", which is no feature"),
+        (
+            "two-step",
+            r#"[[["age","sex"],["bmi","bp"]],["s1","s2","s3","s4","s5","s6"]]"#.to_owned(),
+            "takes no groups within groups",
+        ),
+    ] {
+        let message = refused(value, &groups);
+        assert!(message.contains(wanted), "{groups}: {message}");
+    }
+}

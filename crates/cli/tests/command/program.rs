@@ -116,10 +116,10 @@ fn outputs_have_the_names_that_the_program_gives_them() {
     let two = "echo '# no, yes'; read header; while read count; do \
                while [ $count -gt 0 ]; do IFS=, read a b c; echo $a,$b; count=$((count - 1)); done; echo; done";
     let predicted = text(&case.arguments("predict", two, &["--format", "csv", "--select", "1,4"]));
-    assert_eq!(predicted, "row,no,yes\n1,1,2\n4,4,-1\n");
+    assert_eq!(predicted, "row,prediction no,prediction yes\n1,1.0,2.0\n4,4.0,-1.0\n");
     let explained = json(&case.arguments("explain", two, &["--class", "yes", "--select", "1"]));
     assert_eq!(explained["class"], "yes");
-    assert_eq!(numbers(&explained["explanations"][0]["values"])[1], 0.5);
+    assert!((numbers(&explained["explanations"][0]["values"])[1] - 0.5).abs() < 1e-12);
 }
 
 #[cfg(feature = "columnar")]
@@ -128,7 +128,10 @@ fn a_program_may_speak_arrow() {
     let case = Case::new();
     let arguments =
         case.arguments("predict", "cat", &["--predict-format", "arrow", "--select", "2", "--format", "csv"]);
-    assert_eq!(text(&arguments), "row,a,b,c,d,e\n2,2,1,2,2,2\n");
+    assert_eq!(
+        text(&arguments),
+        "row,prediction a,prediction b,prediction c,prediction d,prediction e\n2,2.0,1.0,2.0,2.0,2.0\n"
+    );
 }
 
 #[test]
