@@ -98,8 +98,7 @@ pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, gra
     {
         assert_close(&numbers(&row[key]), expected, scale, SINGLE, &format!("{arguments:?}, {value}, {key}"));
     }
-    assert_eq!(row["std_errors"].as_array().unwrap().len(), graph.nodes());
-    assert!(numbers(&row["std_errors"]).iter().all(|&error| error == 0.0));
+    assert!(row.get("std_errors").is_none(), "the values are exact");
     results
 }
 
