@@ -7,9 +7,9 @@ use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::conditional::LawOptions;
 use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
+use crate::law_options::LawOptions;
 use crate::methods::method;
 use crate::output::Format;
 use crate::program::ProgramArgs;

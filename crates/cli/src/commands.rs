@@ -46,14 +46,56 @@ pub(crate) enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::help::{Extent, command};
+    use crate::help::{Extent, LONG, arrange};
     use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
         for extent in [Extent::Short, Extent::Long] {
-            command(extent).debug_assert();
+            arrange(Cli::command(), extent).debug_assert();
+        }
+    }
+
+    /// Lines and columns of a screen.
+    const SCREEN: (usize, usize) = (48, 100);
+
+    #[test]
+    fn short_help_of_every_command_fits_on_a_screen() {
+        for name in ["explain", "predict", "inspect", "groups", "compile-background", "methods"] {
+            let mut command = arrange(Cli::command(), Extent::Short);
+            command.build();
+            let command = command.find_subcommand_mut(name).unwrap().clone().term_width(SCREEN.1);
+            let help = command.clone().render_help().to_string();
+            let lines: Vec<&str> = help.lines().collect();
+            assert!(lines.len() <= SCREEN.0, "{name}: {} lines\n{help}", lines.len());
+            assert!(lines.iter().all(|line| line.chars().count() <= SCREEN.1), "{name}\n{help}");
+        }
+    }
+
+    #[test]
+    fn every_option_has_a_heading() {
+        let command = arrange(Cli::command(), Extent::Long);
+        for command in command.get_subcommands().filter(|command| LONG.contains(&command.get_name())) {
+            for option in command.get_arguments().filter(|option| option.get_id() != "arguments") {
+                assert!(option.get_help_heading().is_some(), "{}: {}", command.get_name(), option.get_id());
+            }
+        }
+    }
+
+    #[cfg(feature = "networks")]
+    #[test]
+    fn every_option_under_a_heading_is_one_of_a_command() {
+        use crate::help::HEADINGS;
+
+        let command = arrange(Cli::command(), Extent::Long);
+        for (_, options) in HEADINGS {
+            for (id, _) in *options {
+                let is_one = command
+                    .get_subcommands()
+                    .any(|command| command.get_arguments().any(|option| option.get_id().as_str() == *id));
+                assert!(is_one, "{id}");
+            }
         }
     }
 }

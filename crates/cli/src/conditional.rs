@@ -1,6 +1,5 @@
 //! The laws of conditional games, fitted on data.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -8,78 +7,13 @@ use apportion::games::{
     ConditionalLaw, CopulaLaw, EmpiricalLaw, Fallback, FrequencyLaw, GameError, GaussianLaw,
 };
 use apportion::{Background, Model, Rows, Shared};
-use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::args::{Explain, Game};
 use crate::failure::Usage;
+use crate::law_options::{Bandwidth, FallbackOption, LawOptions, Variant};
 
 /// Rows per coalition where none are asked for.
 const DRAWS: usize = 500;
-
-/// What is said of the law of a conditional game.
-#[derive(Debug, Clone, Args, Serialize)]
-pub(crate) struct LawOptions {
-    /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
-    /// [default: 500]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    draws: Option<u64>,
-
-    /// The width of the kernel of --game empirical: a number, or aicc, the one of least AICc for each row and coalition (AICc_full of
-    /// shapr; for at most 2000 rows of data) [default: 0.1]
-    #[arg(long, value_name = "SIGMA|aicc", allow_hyphen_values = true)]
-    bandwidth: Option<Bandwidth>,
-
-    /// The share of all weight that the rows kept by --game empirical hold [default: 0.95]
-    #[arg(long, value_name = "ETA", allow_hyphen_values = true)]
-    share: Option<f64>,
-
-    /// How --game empirical was published: paper (distances over the number of features present, ties kept together), or shapr (as that R
-    /// package computes: over its square, ties left out by their place in the data)
-    #[arg(long, value_enum, value_name = "NAME")]
-    variant: Option<Variant>,
-
-    /// What --game frequency says of a coalition on which no row of the data agrees: refuse (nothing), marginal (the mean over all rows),
-    /// nearest (the rows that agree on the most of its features)
-    #[arg(long, value_enum, value_name = "NAME")]
-    fallback: Option<FallbackOption>,
-}
-
-/// The width of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Bandwidth {
-    Given(f64),
-    Aicc,
-}
-
-impl FromStr for Bandwidth {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.to_ascii_lowercase().as_str() {
-            "aicc" => Ok(Self::Aicc),
-            number => {
-                number.parse().map(Self::Given).map_err(|_| "a number above 0 is wanted, or aicc".to_owned())
-            }
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Variant {
-    Paper,
-    Shapr,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum FallbackOption {
-    Refuse,
-    Marginal,
-    Nearest,
-}
 
 impl LawOptions {
     /// Refuses options that say nothing of `game`.

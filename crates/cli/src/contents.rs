@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{Inspect, ModelFile, Reading};
 use crate::checkpoint;
 use crate::failure;
-use crate::inspect::of_ensemble;
+use crate::inspect_model::of_ensemble;
 use crate::model::{self, AnyModel};
 use crate::output::{Format, shown};
 use crate::rows;

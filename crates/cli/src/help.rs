@@ -2,20 +2,18 @@
 //!
 //! What an option is in full stands where it is declared.
 
-use clap::{Arg, Command, CommandFactory};
-
-use crate::commands::Cli;
+use clap::{Arg, Command};
 
 /// Commands whose options do not fit on a screen.
-const LONG: [&str; 5] = ["explain", "explain-text", "explain-image", "groups", "predict"];
+pub(crate) const LONG: [&str; 5] = ["explain", "explain-text", "explain-image", "groups", "predict"];
 
 /// An option by its id, and its line in `-h`.
-type Entry = (&'static str, Option<&'static str>);
+pub(crate) type Entry = (&'static str, Option<&'static str>);
 
 /// Headings with their options, in the order of help. One that `-h` of a long command shows has a line of its own there, with the values
 /// that it takes; the others are told by `--help`.
 #[rustfmt::skip]
-const HEADINGS: &[(&str, &[Entry])] = &[
+pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
     ("Input", &[
         ("path", Some("The model, or a network")),
         ("model", Some("The model, or a network")),
@@ -116,10 +114,9 @@ pub(crate) enum Extent {
 }
 
 /// The definition of the command, with its help arranged.
-pub(crate) fn command(extent: Extent) -> Command {
-    let names: Vec<String> =
-        Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names.into_iter().fold(Cli::command(), |command, name| {
+pub(crate) fn arrange(whole: Command, extent: Extent) -> Command {
+    let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.into_iter().fold(whole, |command, name| {
         let is_long = LONG.contains(&name.as_str());
         command.mut_subcommand(name, |command| {
             let command = command.mut_args(|option| arranged(option, is_long, extent));
@@ -158,51 +155,6 @@ fn arranged(option: Arg, is_long: bool, extent: Extent) -> Arg {
             let are_listed = extent == Extent::Short && option.get_action().takes_values();
             let option = option.help(short).long_help(full);
             if are_listed { option.hide_possible_values(true) } else { option }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Lines and columns of a screen.
-    const SCREEN: (usize, usize) = (48, 100);
-
-    #[test]
-    fn short_help_of_every_command_fits_on_a_screen() {
-        for name in ["explain", "predict", "inspect", "groups", "compile-background", "methods"] {
-            let mut command = command(Extent::Short);
-            command.build();
-            let command = command.find_subcommand_mut(name).unwrap().clone().term_width(SCREEN.1);
-            let help = command.clone().render_help().to_string();
-            let lines: Vec<&str> = help.lines().collect();
-            assert!(lines.len() <= SCREEN.0, "{name}: {} lines\n{help}", lines.len());
-            assert!(lines.iter().all(|line| line.chars().count() <= SCREEN.1), "{name}\n{help}");
-        }
-    }
-
-    #[test]
-    fn every_option_has_a_heading() {
-        let command = command(Extent::Long);
-        for command in command.get_subcommands().filter(|command| LONG.contains(&command.get_name())) {
-            for option in command.get_arguments().filter(|option| option.get_id() != "arguments") {
-                assert!(option.get_help_heading().is_some(), "{}: {}", command.get_name(), option.get_id());
-            }
-        }
-    }
-
-    #[cfg(feature = "networks")]
-    #[test]
-    fn every_option_under_a_heading_is_one_of_a_command() {
-        let command = command(Extent::Long);
-        for (_, options) in HEADINGS {
-            for (id, _) in *options {
-                let is_one = command
-                    .get_subcommands()
-                    .any(|command| command.get_arguments().any(|option| option.get_id().as_str() == *id));
-                assert!(is_one, "{id}");
-            }
         }
     }
 }

@@ -37,7 +37,9 @@ mod groups_file;
 mod help;
 mod input;
 mod inspect;
+mod inspect_model;
 mod interactions;
+mod law_options;
 mod manual;
 #[cfg(feature = "networks")]
 mod media;
@@ -64,7 +66,7 @@ use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 use commands::{Cli, Command};
 use help::Extent;
 #[cfg(not(feature = "networks"))]
@@ -72,7 +74,9 @@ use without_networks as media;
 
 fn main() -> ExitCode {
     let extent = if env::args_os().any(|argument| argument == "-h") { Extent::Short } else { Extent::Long };
-    let parsed = help::command(extent).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = help::arrange(Cli::command(), extent)
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let command = match parsed {
         Ok(cli) => cli.command,
         // Help is a result, too: where it cannot be written, that is no success.
@@ -101,7 +105,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Methods(args) => methods::run(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => manual::completions(&args, help::arrange(Cli::command(), Extent::Long)),
+        Command::Man(args) => manual::man(&args, help::arrange(Cli::command(), Extent::Long)),
     }
 }

@@ -5,7 +5,6 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::failure::Usage;
-use crate::help::{self, Extent};
 use crate::output::Destination;
 
 /// The name of the program, by which shells know what is completed.
@@ -24,16 +23,15 @@ pub(crate) struct Man {
     command: Option<String>,
 }
 
-/// Writes the script that completes the command in a shell.
-pub(crate) fn completions(args: &Completions) -> Result<()> {
+/// Writes the script that completes `command` in a shell.
+pub(crate) fn completions(args: &Completions, mut command: clap::Command) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut help::command(Extent::Long), NAME, &mut script);
+    clap_complete::generate(args.shell, &mut command, NAME, &mut script);
     Destination::Standard.write(|out| Ok(out.write_all(&script)?))
 }
 
-/// Writes a page of the manual, in roff.
-pub(crate) fn man(args: &Man) -> Result<()> {
-    let mut all = help::command(Extent::Long);
+/// Writes a page of the manual of the command and those that are `all` in it, in roff.
+pub(crate) fn man(args: &Man, mut all: clap::Command) -> Result<()> {
     // Names and usages of commands are those that are typed.
     all.build();
     let command = match &args.command {

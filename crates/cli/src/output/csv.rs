@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
-use super::Facts;
 use super::block::Block;
+use super::facts::Facts;
 use super::results::{Cells, Results};
 use super::shown;
 use super::writer::{Writer, in_words};

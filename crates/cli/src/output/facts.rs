@@ -1,27 +1,12 @@
 //! The result of `apportion inspect` and `apportion groups`: facts in order, by name.
 
-use std::io::Write;
-
-use anyhow::{Result, bail};
 use serde_json::Value;
-
-use super::{Format, csv, json, table};
 
 /// Facts in order, by name.
 #[derive(Debug)]
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Facts {
-    /// Writes them all.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json | Format::Jsonl => json::facts(self, out),
-            Format::Csv => csv::facts(self, out),
-            Format::Table => table::facts(self, out),
-            _ => bail!("these facts are no table of numbers; give --format json, csv or table"),
-        }
-    }
-
     /// Each fact's name and its entries as text without quotes, with `missing` for what is not known.
     pub(super) fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let text = move |value: &Value| match value {

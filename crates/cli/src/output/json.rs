@@ -10,8 +10,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::Facts;
 use super::block::Block;
+use super::facts::Facts;
 use super::results::Results;
 use super::writer::{Writer, in_words};
 

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::Facts;
 use super::block::Block;
+use super::facts::Facts;
 use super::results::Results;
 use super::shown::shown;
 use super::writer::Writer;

@@ -113,6 +113,28 @@ impl Ensemble {
         self.joint = Some(Box::new(joint));
     }
 
+    /// Appends a tree of one leaf, which adds `coefficient · x̂_feature` to an output, and `missing` where that feature is.
+    ///
+    /// A linear model is a tree for each feature: what one adds does not depend on whether others are missing.
+    pub(crate) fn push_term(
+        &mut self,
+        output: usize,
+        (feature, coefficient): (u32, f64),
+        missing: f64,
+    ) -> Result<(), ModelError> {
+        self.push(TreeParts {
+            output,
+            left: vec![-1],
+            right: vec![-1],
+            feature: vec![0],
+            number: vec![missing],
+            default_left: vec![false],
+            linear: vec![Some(LinearLeaf { constant: 0.0, terms: Box::new([(feature, coefficient)]) })],
+            scale: 1.0,
+            ..TreeParts::default()
+        })
+    }
+
     /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take
     /// several times the memory.
     pub(crate) fn push(&mut self, parts: TreeParts) -> Result<(), ModelError> {

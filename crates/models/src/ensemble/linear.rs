@@ -1,7 +1,6 @@
 //! Leaves whose value is a linear model of the row, and linear models as trees of one leaf.
 
-use super::{Ensemble, TreeParts};
-use crate::error::ModelError;
+use super::Ensemble;
 
 /// `constant + Σ coefficient · x̂_feature`; the leaf's plain value where one of these features is missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,28 +25,6 @@ impl LinearLeaf {
 }
 
 impl Ensemble {
-    /// Appends a tree of one leaf, which adds `coefficient · x̂_feature` to an output, and `missing` where that feature is.
-    ///
-    /// A linear model is a tree for each feature: what one adds does not depend on whether others are missing.
-    pub(crate) fn push_term(
-        &mut self,
-        output: usize,
-        (feature, coefficient): (u32, f64),
-        missing: f64,
-    ) -> Result<(), ModelError> {
-        self.push(TreeParts {
-            output,
-            left: vec![-1],
-            right: vec![-1],
-            feature: vec![0],
-            number: vec![missing],
-            default_left: vec![false],
-            linear: vec![Some(LinearLeaf { constant: 0.0, terms: Box::new([(feature, coefficient)]) })],
-            scale: 1.0,
-            ..TreeParts::default()
-        })
-    }
-
     /// The model says nothing of rows in which one of these features is missing: a flag for each.
     pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };

@@ -27,6 +27,7 @@ mod indices;
 mod linear;
 mod lists;
 mod messages;
+mod origin;
 mod outputs;
 mod post_transform;
 mod tensor;
@@ -39,11 +40,9 @@ use self::attributes::Attributes;
 use self::graph::{DOMAIN, Element, Rows};
 use self::lists::Kind;
 use self::messages::ModelProto;
-use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
+use self::origin::{operator_set, origin};
+use crate::ensemble::{Ensemble, EnsembleParts, Width};
 use crate::error::ModelError;
-
-/// The newest version of the operator set.
-const NEWEST: i64 = 5;
 
 /// Columns come as a bare number, so a short file could ask for any memory.
 const MAX_FEATURES: usize = 1 << 30;
@@ -106,33 +105,6 @@ fn read_model(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> 
     let features = lists::feature_bound(attributes);
     let parts = parts(features, outputs.base_margins.clone(), outputs.link, is_double)?;
     lists::read(attributes, kind, &outputs, parts)
-}
-
-/// The version of the operators.
-fn operator_set(model: &ModelProto) -> Result<i64, ModelError> {
-    let set = model.opset_import.iter().find(|set| set.domain == DOMAIN);
-    match set.map(|set| set.version) {
-        Some(version @ 1..=NEWEST) => Ok(version),
-        Some(version) => Err(ModelError::Version {
-            format: "a converter to ONNX with the operator set ai.onnx.ml",
-            given: version.to_string(),
-            known: "1 to 5",
-        }),
-        None => {
-            Err(ModelError::Onnx { problem: format!("it does not say which operator set {DOMAIN} it uses") })
-        }
-    }
-}
-
-/// Where a model comes from. `operators` are their set and its version, which stand for the release of a converter that does not say it.
-fn origin(model: &ModelProto, booster: &str, objective: &str, operators: String) -> Origin {
-    let (name, release) = (&model.producer_name, &model.producer_version);
-    Origin {
-        format: if name.is_empty() { "ONNX".to_owned() } else { format!("ONNX by {name}") },
-        version: if release.is_empty() { operators } else { release.clone() },
-        booster: booster.to_owned(),
-        objective: objective.to_owned(),
-    }
 }
 
 /// The columns of the graph's rows, or as many as the splits use.

@@ -6,7 +6,7 @@
 //!
 //! Where the feature j is missing, its term is another number in the place of `w_j x_j`: NaN, unless the graph fills it in.
 
-use super::Stop;
+use super::stop::Stop;
 
 /// What a feature adds to a column.
 #[derive(Debug, Clone, Copy)]

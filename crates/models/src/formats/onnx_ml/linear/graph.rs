@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Stop;
 use super::columns::{Allowance, Columns};
 use super::operators;
+use super::stop::Stop;
 use super::value::{Scores, Value};
 use crate::ensemble::Link;
 use crate::error::ModelError;

@@ -23,6 +23,7 @@
 mod columns;
 mod graph;
 mod operators;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -30,24 +31,13 @@ mod value;
 use prost::Message;
 
 use self::columns::{Column, Term};
+use self::stop::Stop;
 use self::value::Scores;
+use super::graph::DOMAIN;
 use super::messages::{ModelProto, ModelWeights};
-use super::{DOMAIN, operator_set, origin};
+use super::origin::{operator_set, origin};
 use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
-
-/// Why a graph is not followed to its end.
-pub(super) enum Stop {
-    /// It is no linear model.
-    Other,
-    Error(ModelError),
-}
-
-impl From<ModelError> for Stop {
-    fn from(error: ModelError) -> Self {
-        Self::Error(error)
-    }
-}
 
 /// Reads a model whose graph has no tree ensemble; `bytes` are the whole file.
 pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> {

@@ -1,7 +1,7 @@
 //! The operators of `ai.onnx.ml` that are linear models: `LinearRegressor`, `LinearClassifier`, and `SVMRegressor` with a linear kernel.
 
-use super::Stop;
 use super::columns::{Allowance, Columns};
+use super::stop::Stop;
 use super::value::Scores;
 use crate::error::ModelError;
 use crate::formats::onnx_ml::attributes::Attributes;

@@ -1,7 +1,7 @@
 //! What is known of the values in a graph.
 
-use super::Stop;
 use super::columns::{Allowance, Columns};
+use super::stop::Stop;
 use crate::ensemble::Link;
 use crate::formats::onnx_ml::tensor::Tensor;
 

@@ -1,0 +1,72 @@
+//! What may be said of the law of a conditional game.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+/// What is said of the law of a conditional game.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct LawOptions {
+    /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
+    /// [default: 500]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(crate) draws: Option<u64>,
+
+    /// The width of the kernel of --game empirical: a number, or aicc, the one of least AICc for each row and coalition (AICc_full of
+    /// shapr; for at most 2000 rows of data) [default: 0.1]
+    #[arg(long, value_name = "SIGMA|aicc", allow_hyphen_values = true)]
+    pub(crate) bandwidth: Option<Bandwidth>,
+
+    /// The share of all weight that the rows kept by --game empirical hold [default: 0.95]
+    #[arg(long, value_name = "ETA", allow_hyphen_values = true)]
+    pub(crate) share: Option<f64>,
+
+    /// How --game empirical was published: paper (distances over the number of features present, ties kept together), or shapr (as that R
+    /// package computes: over its square, ties left out by their place in the data)
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) variant: Option<Variant>,
+
+    /// What --game frequency says of a coalition on which no row of the data agrees: refuse (nothing), marginal (the mean over all rows),
+    /// nearest (the rows that agree on the most of its features)
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) fallback: Option<FallbackOption>,
+}
+
+/// The width of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Bandwidth {
+    Given(f64),
+    Aicc,
+}
+
+impl FromStr for Bandwidth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.to_ascii_lowercase().as_str() {
+            "aicc" => Ok(Self::Aicc),
+            number => {
+                number.parse().map(Self::Given).map_err(|_| "a number above 0 is wanted, or aicc".to_owned())
+            }
+        }
+    }
+}
+
+/// As what an empirical law was published.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Variant {
+    Paper,
+    Shapr,
+}
+
+/// What is said of a coalition that no row agrees on.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FallbackOption {
+    Refuse,
+    Marginal,
+    Nearest,
+}
