@@ -29,6 +29,8 @@ pub(crate) struct Child {
     events: Receiver<Event>,
     process: Process,
     answers: VecDeque<Answer>,
+    /// How its output ended, until that is told. Answers that came before come first.
+    end: Option<End>,
     /// Rows of the answer that is coming.
     came: Arc<AtomicUsize>,
     /// Batches sent, read by the process as far as pipes can tell, and answered.
@@ -75,6 +77,7 @@ impl Child {
             events: seen,
             process,
             answers: VecDeque::new(),
+            end: None,
             came,
             sent: 0,
             written: 0,
@@ -118,12 +121,13 @@ impl Child {
 
     /// Refuses answers that came after the last one that was asked for.
     fn check_silence(&mut self) -> Result<(), ProgramError> {
-        match self.events.try_recv() {
-            Ok(Event::Answer(_)) => Err(ProgramError::Unasked { batch: Batch(self.answered + 1) }),
-            Ok(Event::End(End::Fault(error))) => Err(error),
-            Ok(Event::End(_)) => Err(self.ended("output", Batch(self.answered + 1))),
-            Ok(Event::Written | Event::NotRead) | Err(_) => Ok(()),
-        }
+        let batch = Batch(self.answered + 1);
+        let end = match self.end.take().map_or_else(|| self.events.try_recv(), |end| Ok(Event::End(end))) {
+            Ok(Event::Answer(_)) | Ok(Event::End(End::TooMany)) => return Err(ProgramError::Unasked { batch }),
+            Ok(Event::End(end)) => end,
+            Ok(Event::Written | Event::NotRead) | Err(_) => return Ok(()),
+        };
+        Err(self.error(end, batch, 0))
     }
 
     /// The next answer, to a batch of `wanted` rows.
@@ -142,6 +146,12 @@ impl Child {
             if self.answers.len() > self.sent - self.answered {
                 return Err(ProgramError::Unasked { batch });
             }
+            // An answer may be seen before the news that its batch was written.
+            if (self.answers.is_empty() || !is_read)
+                && let Some(end) = self.end.take()
+            {
+                return Err(self.error(end, batch, wanted));
+            }
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Written) => self.written += 1,
                 Ok(Event::NotRead) => {
@@ -150,20 +160,32 @@ impl Child {
                     deadline = deadline.min(Instant::now() + GRACE);
                 }
                 Ok(Event::Answer(answer)) => self.answers.push_back(answer),
-                Ok(Event::End(End::Fault(error))) => return Err(error),
-                Ok(Event::End(End::TooMany)) => {
-                    let given = self.came.load(Ordering::Relaxed) + 1;
-                    return Err(ProgramError::RowCount { batch, given, at_least: true, wanted });
+                Ok(Event::End(end)) => {
+                    self.end = Some(end);
+                    deadline = deadline.min(Instant::now() + GRACE);
                 }
-                Ok(Event::End(End::Closed)) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.ended("output", batch));
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended("output", batch)),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(match self.end.take() {
+                        Some(end) => self.error(end, batch, wanted),
+                        None if !is_read => self.ended("input", batch),
+                        None if !self.answers.is_empty() => ProgramError::Unasked { batch },
+                        None => self.hung(batch, wanted),
+                    });
                 }
-                Err(RecvTimeoutError::Timeout) if !is_read => return Err(self.ended("input", batch)),
-                Err(RecvTimeoutError::Timeout) if !self.answers.is_empty() => {
-                    return Err(ProgramError::Unasked { batch });
-                }
-                Err(RecvTimeoutError::Timeout) => return Err(self.hung(batch, wanted)),
             }
+        }
+    }
+
+    /// What the end of its output says, where an answer of `wanted` rows to `batch` should have come.
+    fn error(&mut self, end: End, batch: Batch, wanted: usize) -> ProgramError {
+        match end {
+            End::Fault(error) => error,
+            End::TooMany => {
+                let given = self.came.load(Ordering::Relaxed) + 1;
+                ProgramError::RowCount { batch, given, at_least: true, wanted }
+            }
+            End::Closed => self.ended("output", batch),
         }
     }
 
