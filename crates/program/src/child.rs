@@ -123,7 +123,9 @@ impl Child {
     fn check_silence(&mut self) -> Result<(), ProgramError> {
         let batch = Batch(self.answered + 1);
         let end = match self.end.take().map_or_else(|| self.events.try_recv(), |end| Ok(Event::End(end))) {
-            Ok(Event::Answer(_)) | Ok(Event::End(End::TooMany)) => return Err(ProgramError::Unasked { batch }),
+            Ok(Event::Answer(_)) | Ok(Event::End(End::TooMany)) => {
+                return Err(ProgramError::Unasked { batch });
+            }
             Ok(Event::End(end)) => end,
             Ok(Event::Written | Event::NotRead) | Err(_) => return Ok(()),
         };

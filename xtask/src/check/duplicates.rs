@@ -1,37 +1,14 @@
-//! What users build has each package in one version, but for those that are listed here.
+//! What users build has each package in one version, but for those that the policy lists.
 
 use std::collections::BTreeMap;
 
 use super::finding::Finding;
 use super::metadata::Package;
-
-/// Packages that are there in several versions, and why we cannot help it. A package that no longer is leaves the list.
-const ALLOWED: [&str; 10] = [
-    // nano-gemm, which faer multiplies matrices with, is a version behind faer.
-    "equator",
-    "equator-macro",
-    // ahash, which parquet hashes with, is a version behind rand; and what it asks of UEFI.
-    "getrandom",
-    "r-efi",
-    // Optional parts of nalgebra (by way of statrs): Cargo lists them, and builds none.
-    "glam",
-    // An optional part of parquet, of which none is built either.
-    "num-bigint",
-    // png and flate2.
-    "miniz_oxide",
-    // Macros: each package has the version that it was written for.
-    "syn",
-    // sysctl, which the ONNX runtime asks about the processor on macOS.
-    "thiserror",
-    "thiserror-impl",
-];
+use super::policy::{POLICY, Policy};
 
 /// Packages in several versions that are not allowed, and allowed ones that are in one.
-pub(crate) fn findings(packages: &[Package]) -> Vec<Finding> {
-    judged(packages, &ALLOWED)
-}
-
-fn judged(packages: &[Package], allowed: &[&str]) -> Vec<Finding> {
+pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
+    let allowed: Vec<&str> = policy.in_several_versions().collect();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
         versions.entry(&package.name).or_default().push(&package.version);
@@ -44,7 +21,7 @@ fn judged(packages: &[Package], allowed: &[&str]) -> Vec<Finding> {
     });
     let gone = allowed.iter().filter(|name| !versions.contains_key(**name)).map(|name| {
         let wrong = format!("`{name}` is allowed in several versions, and is in one");
-        Finding::new("xtask/src/check/duplicates.rs", wrong, "remove it from the list")
+        Finding::new(POLICY, wrong, "remove it from the list")
     });
     new.chain(gone).collect()
 }
@@ -60,12 +37,12 @@ mod tests {
             [("rand", "0.9.0"), ("rand", "0.10.3"), ("serde", "1.0.0"), ("syn", "2.0.0"), ("syn", "3.0.0")];
         let packages = packages.map(|(name, version)| Package::made_up(name, version, Some("MIT")));
         let wanted = "Cargo.lock: `rand` is built in the versions 0.9.0 and 0.10.3; ";
-        assert_found(&judged(&packages, &["syn"]), &[wanted]);
+        assert_found(&findings(&packages, &Policy::made_up(&[], &["syn"])), &[wanted]);
     }
 
     #[test]
     fn an_allowance_that_is_not_needed_is_found() {
         let packages = [Package::made_up("syn", "3.0.0", None)];
-        assert_found(&judged(&packages, &["syn"]), &["remove it from the list"]);
+        assert_found(&findings(&packages, &Policy::made_up(&[], &["syn"])), &["remove it from the list"]);
     }
 }

@@ -2,51 +2,34 @@
 
 use super::finding::Finding;
 use super::metadata::Package;
-
-/// Licences under which a package may be part of a program that is under MIT or Apache-2.0.
-const ALLOWED: [&str; 11] = [
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "MIT",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-];
+use super::policy::{POLICY, Policy};
 
 /// Packages without a licence, or with none that is allowed.
-pub(crate) fn findings(packages: &[Package]) -> Vec<Finding> {
+pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
+    let is_allowed = |licence| is_allowed(licence, policy.licences());
     let refused = packages.iter().filter(|package| !package.license.as_deref().is_some_and(is_allowed));
     refused
         .map(|package| {
             let licence = package.license.as_deref().unwrap_or("not stated");
             let wrong = format!("the licence of `{}` {} is {licence}", package.name, package.version);
-            Finding::new(
-                "Cargo.lock",
-                wrong,
-                "do without it, or allow the licence in xtask/src/check/licences.rs",
-            )
+            Finding::new("Cargo.lock", wrong, format!("do without it, or allow the licence in {POLICY}"))
         })
         .collect()
 }
 
 /// Whether an expression of licences can be met: by all parts of an `AND`, by one of an `OR`, which older manifests write `/`.
-fn is_allowed(expression: &str) -> bool {
+fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.trim().replace('/', " OR ");
     // OR binds less than AND, and what is in parentheses is one part.
     if let Some(parts) = parts(&expression, " OR ") {
-        return parts.iter().any(|part| is_allowed(part));
+        return parts.iter().any(|part| is_allowed(part, allowed));
     }
     if let Some(parts) = parts(&expression, " AND ") {
-        return parts.iter().all(|part| is_allowed(part));
+        return parts.iter().all(|part| is_allowed(part, allowed));
     }
     match expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        Some(inner) => is_allowed(inner),
-        None => ALLOWED.contains(&expression.as_str()),
+        Some(inner) => is_allowed(inner, allowed),
+        None => allowed.contains(&expression),
     }
 }
 
@@ -74,6 +57,11 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
+    fn policy() -> Policy {
+        let allowed = ["Apache-2.0", "Apache-2.0 WITH LLVM-exception", "MIT", "Unicode-3.0", "Unlicense"];
+        Policy::made_up(&allowed, &[])
+    }
+
     #[test]
     fn expressions_are_met_by_all_of_and_and_by_one_of_or() {
         for licence in [
@@ -85,7 +73,7 @@ mod tests {
             "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
             "(MIT)",
         ] {
-            assert!(is_allowed(licence), "{licence}");
+            assert!(is_allowed(licence, policy().licences()), "{licence}");
         }
         for licence in [
             "GPL-3.0",
@@ -94,7 +82,7 @@ mod tests {
             "GPL-3.0 OR (MIT AND MPL-2.0)",
             "",
         ] {
-            assert!(!is_allowed(licence), "{licence}");
+            assert!(!is_allowed(licence, policy().licences()), "{licence}");
         }
     }
 
@@ -107,6 +95,6 @@ mod tests {
         ];
         let wanted =
             ["Cargo.lock: the licence of `viral` 2.0.0 is GPL-3.0; ", "`unknown` 3.0.0 is not stated"];
-        assert_found(&findings(&packages), &wanted);
+        assert_found(&findings(&packages, &policy()), &wanted);
     }
 }

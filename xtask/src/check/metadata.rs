@@ -75,6 +75,9 @@ pub(crate) struct Member {
     pub(crate) has_library: bool,
     /// Names of the packages in its manifest, those for tests and for building it included.
     pub(crate) needs: Vec<String>,
+    /// Names of all packages that it is built with, tests left out, with the features that the workspace asks for.
+    pub(crate) builds_with: Vec<String>,
+    pub(crate) is_published: bool,
     pub(crate) rust_version: Option<RustVersion>,
     /// The largest Rust version that what it needs asks for, tests left out.
     pub(crate) needed: Option<Needed>,
@@ -111,7 +114,7 @@ impl Metadata {
 
     /// All that users of the published crates build, these crates included, in the order of names and versions.
     pub(crate) fn shipped(&self) -> Vec<Package> {
-        let published = |id: &&String| self.package(id).is_some_and(|package| package.publish.is_none());
+        let published = |id: &&String| self.package(id).is_some_and(Package::is_published);
         let roots = self.workspace_members.iter().filter(published).map(String::as_str);
         let mut packages: Vec<Package> =
             self.needed_by(roots, false).into_iter().filter_map(|id| self.package(id)).cloned().collect();
@@ -138,6 +141,12 @@ impl Metadata {
             name: package.name.clone(),
             folder: folder.replace('\\', "/").trim_start_matches('/').to_owned(),
             has_library: package.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib")),
+            builds_with: others
+                .iter()
+                .filter_map(|id| self.package(id))
+                .map(|other| other.name.clone())
+                .collect(),
+            is_published: package.is_published(),
             needs: package.dependencies.iter().map(|dependency| dependency.name.clone()).collect(),
             rust_version: package.rust_version.as_deref().and_then(RustVersion::parse),
             needed: self.largest(&others),
@@ -180,6 +189,12 @@ impl Metadata {
 
     fn package(&self, id: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.id == id)
+    }
+}
+
+impl Package {
+    fn is_published(&self) -> bool {
+        self.publish.is_none()
     }
 }
 
@@ -250,6 +265,8 @@ mod tests {
             ("face", "crates/face", true)
         );
         assert_eq!(face.needs, ["floor", "tester"]);
+        assert_eq!((face.builds_with.as_slice(), face.is_published), (["floor".to_owned()].as_slice(), true));
+        assert_eq!((tool.builds_with.len(), tool.is_published), (3, false));
         assert_eq!(face.rust_version, RustVersion::parse("1.80.0"));
         assert_eq!(face.needed.clone().unwrap().package, "floor");
         assert_eq!(tool.needed.clone().unwrap().package, "new");

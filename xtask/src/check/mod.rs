@@ -15,6 +15,8 @@
 //! | [`methods`] | the command's README names every method |
 //! | [`duplicates`] | a package is built in one version |
 //! | [`licences`] | what users build may be used under our licences |
+//! | [`policy`] | which licences and which packages in several versions are allowed |
+//! | [`tools`] | with `--tools`: what `cargo deny` and `cargo semver-checks` find |
 //!
 //! Each check is a function from texts to findings, so its tests are small made-up texts.
 
@@ -27,9 +29,11 @@ mod links;
 mod metadata;
 mod methods;
 mod module_docs;
+mod policy;
 mod readmes;
 mod rooms;
 mod rust_versions;
+mod tools;
 mod version;
 
 use anyhow::{Result, bail};
@@ -38,20 +42,26 @@ use clap::Args;
 use crate::reproduce::workspace;
 use files::files_under;
 use metadata::Metadata;
+use policy::Policy;
 
 /// Checks what a program can check of the rules of the house.
 #[derive(Debug, Args)]
-pub(crate) struct Check {}
+pub(crate) struct Check {
+    /// Asks cargo-deny and cargo-semver-checks, too, which are installed apart.
+    #[arg(long)]
+    tools: bool,
+}
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// If a rule is broken, a file cannot be read, or `cargo metadata` fails.
-pub(crate) fn run(_: &Check) -> Result<()> {
+/// If a rule is broken, a file cannot be read, `cargo metadata` fails, or a tool that is asked for is not there.
+pub(crate) fn run(args: &Check) -> Result<()> {
     let root = workspace();
     let files = files_under(&root)?;
     let metadata = Metadata::of(&root)?;
+    let policy = Policy::of(&root)?;
     let checks = [
         ("module docs", module_docs::findings(&files)),
         ("rooms", rooms::findings(&files, &metadata.members())),
@@ -60,8 +70,8 @@ pub(crate) fn run(_: &Check) -> Result<()> {
         ("links", links::findings(&files, |path| root.join(path).exists())),
         ("Rust versions", rust_versions::findings(&files, &metadata)),
         ("methods", methods::findings(&files)),
-        ("duplicates", duplicates::findings(&metadata.shipped())),
-        ("licences", licences::findings(&metadata.shipped())),
+        ("duplicates", duplicates::findings(&metadata.shipped(), &policy)),
+        ("licences", licences::findings(&metadata.shipped(), &policy)),
     ];
     let mut broken = 0;
     for (name, findings) in &checks {
@@ -77,5 +87,5 @@ pub(crate) fn run(_: &Check) -> Result<()> {
     if broken > 0 {
         bail!("findings: {broken}; each says what to do");
     }
-    Ok(())
+    if args.tools { tools::run(&root) } else { Ok(()) }
 }

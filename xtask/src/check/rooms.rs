@@ -1,4 +1,5 @@
-//! The table of rooms in `docs/architecture.md` lists the crates of the workspace, each below all that it depends on.
+//! The table of rooms in `docs/architecture.md` lists the crates of the workspace, each below all that it depends on, and says true what each
+//! does not: a package in backticks there is none that the crate builds with, and what does not get published cannot be.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
@@ -6,6 +7,8 @@ use super::metadata::Member;
 
 const DOCUMENT: &str = "docs/architecture.md";
 const HEADING: &str = "## The rooms";
+/// What the row of a crate says that is for the workspace alone.
+const UNPUBLISHED: &str = "get published";
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,8 @@ struct Room {
     /// The name of the package, where the row has one beside its folder.
     package: Option<String>,
     is_outside: bool,
+    /// What the crate does not, in words, with the packages that it does not need in backticks.
+    does_not: String,
 }
 
 /// Where the table and the workspace differ, and dependencies on a crate further down.
@@ -57,25 +62,49 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
             let remedy = format!("remove the dependency, or change the order in {DOCUMENT}");
             findings.push(Finding::new(&manifest, wrong, remedy));
         }
+        findings.extend(broken_promises(member, &rooms[own].does_not));
     }
     findings
+}
+
+/// What a crate does although its row says that it does not.
+fn broken_promises(member: &Member, does_not: &str) -> Vec<Finding> {
+    let manifest = format!("{}/Cargo.toml", member.folder);
+    let named = does_not.split('`').skip(1).step_by(2);
+    let needed = named.filter(|name| member.builds_with.iter().any(|needed| needed == name));
+    let mut broken: Vec<Finding> = needed
+        .map(|name| {
+            let wrong = format!("builds with `{name}`, which its row in the table of rooms rules out");
+            Finding::new(&manifest, wrong, format!("remove the dependency, or correct the row in {DOCUMENT}"))
+        })
+        .collect();
+    if does_not.contains(UNPUBLISHED) && member.is_published {
+        let wrong = "may be published, which its row in the table of rooms rules out";
+        broken.push(Finding::new(&manifest, wrong, "set `publish = false`"));
+    }
+    broken
 }
 
 /// The rows of the table, in their order.
 fn rooms(markdown: &str) -> Vec<Room> {
     let section = markdown.lines().skip_while(|line| *line != HEADING).skip(1);
     let rows = section.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with('|'));
-    rows.filter_map(|row| room(row.split('|').nth(1)?)).collect()
+    rows.filter_map(|row| {
+        let mut cells = row.split('|').skip(1);
+        room(cells.next()?, cells.nth(1).unwrap_or_default())
+    })
+    .collect()
 }
 
-/// Reads `` `package` (`folder`) `` or `` `folder` ``; the cells of the head have neither.
-fn room(cell: &str) -> Option<Room> {
+/// Reads `` `package` (`folder`) `` or `` `folder` ``, and what the crate does not; the cells of the head have no folder.
+fn room(cell: &str, does_not: &str) -> Option<Room> {
     let mut quoted = cell.split('`').skip(1).step_by(2).map(str::to_owned);
+    let does_not = does_not.trim().to_owned();
     let first = quoted.next()?;
     let is_outside = cell.contains("outside the workspace");
     Some(match quoted.next() {
-        Some(folder) => Room { folder, package: Some(first), is_outside },
-        None => Room { folder: first, package: None, is_outside },
+        Some(folder) => Room { folder, package: Some(first), is_outside, does_not },
+        None => Room { folder: first, package: None, is_outside, does_not },
     })
 }
 
@@ -84,9 +113,9 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
-    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds |\n|---|---|\n\
-        | `a-floor` (`crates/floor`) | `Thing` |\n| `a-face` (`crates/face`) | all |\n| `tool` | tools |\n\
-        | `tool/apart`, outside the workspace | more |\n\n## Next\n\n| `no` (`room`) |\n";
+    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not |\n|---|---|---|\n\
+        | `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` (`crates/face`) | all | |\n\
+        | `tool` | tools | get published |\n| `tool/apart`, outside the workspace | more | |\n\n## Next\n\n| `no` (`room`) |\n";
 
     fn member(name: &str, folder: &str, needs: &[&str]) -> Member {
         let needs = needs.iter().map(|&name| name.to_owned()).collect();
@@ -115,6 +144,18 @@ mod tests {
             member("a-floor", "crates/floor", &["a-face"]),
         ];
         check(&members, &["crates/floor/Cargo.toml: depends on `a-face`"]);
+    }
+
+    #[test]
+    fn what_a_row_rules_out_is_found() {
+        let floor =
+            Member { builds_with: vec!["sums".to_owned()], ..member("a-floor", "crates/floor", &["rand"]) };
+        let tool = Member { is_published: true, ..member("tool", "tool", &[]) };
+        let wanted = [
+            "crates/floor/Cargo.toml: builds with `sums`, which its row",
+            "tool/Cargo.toml: may be published, which its row",
+        ];
+        check(&[floor, member("a-face", "crates/face", &[]), tool], &wanted);
     }
 
     #[test]

@@ -1,0 +1,86 @@
+//! What is agreed on packages of others: `deny.toml`, which `cargo deny` reads as well.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// Where the policy stands.
+pub(crate) const POLICY: &str = "deny.toml";
+
+/// The licences and the packages in several versions that are allowed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Policy {
+    licenses: Licences,
+    bans: Bans,
+}
+
+#[derive(Debug, Deserialize)]
+struct Licences {
+    allow: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bans {
+    skip: Vec<Skip>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Skip {
+    #[serde(rename = "crate")]
+    name: String,
+}
+
+impl Policy {
+    /// Reads the policy of the repository.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or lacks one of the lists.
+    pub(crate) fn of(root: &Path) -> Result<Self> {
+        let text =
+            std::fs::read_to_string(root.join(POLICY)).with_context(|| format!("cannot read {POLICY}"))?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        toml::from_str(text).with_context(|| format!("cannot read {POLICY}"))
+    }
+
+    /// Licences under which a package may be part of a program that is under MIT or Apache-2.0.
+    pub(crate) fn licences(&self) -> &[String] {
+        &self.licenses.allow
+    }
+
+    /// Names of the packages that may be there in several versions.
+    pub(crate) fn in_several_versions(&self) -> impl Iterator<Item = &str> {
+        self.bans.skip.iter().map(|skip| skip.name.as_str())
+    }
+
+    /// A policy for tests.
+    #[cfg(test)]
+    pub(crate) fn made_up(licences: &[&str], in_several_versions: &[&str]) -> Self {
+        let allow = licences.iter().map(|&licence| licence.to_owned()).collect();
+        let skip = in_several_versions.iter().map(|&name| Skip { name: name.to_owned() }).collect();
+        Self { licenses: Licences { allow }, bans: Bans { skip } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::workspace;
+
+    #[test]
+    fn the_policy_of_the_repository_can_be_read() {
+        let policy = Policy::of(&workspace()).unwrap();
+        assert!(policy.licences().iter().any(|licence| licence == "MIT"));
+        assert!(policy.in_several_versions().any(|name| name == "syn"));
+    }
+
+    #[test]
+    fn a_policy_without_a_list_is_refused() {
+        let error = format!("{:#}", Policy::parse("[licenses]\nallow = []\n[bans]\n").unwrap_err());
+        assert!(error.contains("deny.toml") && error.contains("skip"), "{error}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Checks by tools that are installed apart: `cargo deny` of what packages may be used, `cargo semver-checks` of the public API.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// Runs both tools in the repository at `root`, which say themselves what they find.
+///
+/// # Errors
+///
+/// If a tool is not installed, or finds something.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    tool(root, "deny", &["--all-features", "check", "bans", "licenses", "sources"])?;
+    match last_release(root)? {
+        Some(tag) => tool(root, "semver-checks", &["--workspace", "--baseline-rev", &tag]),
+        None => {
+            println!("semver-checks  no tag of a release (v…) yet, so there is no API to compare with");
+            Ok(())
+        }
+    }
+}
+
+/// Runs a subcommand of Cargo that is installed apart.
+fn tool(root: &Path, name: &str, arguments: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let is_there = Command::new(&cargo).args([name, "--version"]).output().context("cannot run cargo")?;
+    if !is_there.status.success() {
+        bail!("cargo-{name} is not installed; install it by: cargo install --locked cargo-{name}");
+    }
+    println!("cargo {name} {}", arguments.join(" "));
+    let status = Command::new(&cargo).arg(name).args(arguments).current_dir(root).status()?;
+    if !status.success() {
+        bail!("cargo {name} has findings, or failed ({status}); what it wrote says what to do");
+    }
+    Ok(())
+}
+
+/// The newest tag of a release that what is checked out comes after.
+fn last_release(root: &Path) -> Result<Option<String>> {
+    let said = Command::new("git")
+        .args(["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"])
+        .current_dir(root)
+        .output()
+        .context("cannot run git")?;
+    // Without such a tag git fails.
+    Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_release_is_the_newest_tag_of_a_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"];
+            let done = Command::new("git").args(identity).args(arguments).current_dir(folder.path()).output();
+            assert!(done.unwrap().status.success(), "{arguments:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["commit", "--quiet", "--allow-empty", "--message", "one"]);
+        assert_eq!(last_release(folder.path()).unwrap(), None);
+        git(&["tag", "v0.1.0"]);
+        git(&["commit", "--quiet", "--allow-empty", "--message", "two"]);
+        git(&["tag", "nightly"]);
+        assert_eq!(last_release(folder.path()).unwrap().as_deref(), Some("v0.1.0"));
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_is_named_with_how_to_get_it() {
+        let error = tool(Path::new("."), "no-such-tool", &[]).unwrap_err().to_string();
+        assert!(error.contains("cargo install --locked cargo-no-such-tool"), "{error}");
+    }
+}
