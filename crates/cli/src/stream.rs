@@ -53,7 +53,7 @@ pub(crate) fn write<R: Results>(
     Ok(computed)
 }
 
-/// As [`write`], but writes how much each player matters over all rows in place of the rows.
+/// As [`write()`], but writes how much each player matters over all rows in place of the rows.
 pub(crate) fn summarize(
     (destination, format): (&Destination, Format),
     batches: &mut Batches,
