@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let start = Instant::now();
             let enumeration = enumerate(&game, Semivalue::Shapley)?;
             least = least.min(start.elapsed().as_secs_f64());
-            let total: f64 = enumeration.values().iter().sum();
-            assert!((total - (enumeration.full()[0] - enumeration.base()[0])).abs() < 1e-10);
+            let total: f64 = enumeration.values.iter().sum();
+            assert!((total - (enumeration.predictions[0] - enumeration.base[0])).abs() < 1e-10);
         }
         let mib = peak_memory_mib().map_or("null".to_owned(), |mib| format!("{mib:.1}"));
         println!(r#"{{"n":{players},"wall_s":{least:.6},"peak_mib":{mib}}}"#);

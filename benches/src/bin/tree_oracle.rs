@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use apportion::games::{Partition, Rows};
 use apportion::trees::{
-    Attributions, Diagonal, Ensemble, Exact, Interactions, InterventionalOracle, Kernel, PathDependentOracle,
-    Settings, TreeError,
+    Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings,
+    TreeError,
 };
 use apportion::values::{SolutionConcept, Value};
 use apportion_benches::{option, peak_memory_mib};
@@ -87,10 +87,7 @@ fn explain(
 ) -> Result<Attributions, TreeError> {
     match interactions {
         None => oracle.values_of(value, rows),
-        Some(diagonal) => {
-            let Interactions { values, base, predictions } = oracle.interactions_of(value, diagonal, rows)?;
-            Ok(Attributions { values, base, predictions })
-        }
+        Some(diagonal) => oracle.interactions_of(value, diagonal, rows),
     }
 }
 
@@ -144,16 +141,12 @@ impl Task<'_> {
         let (one, _) = least(20 * repetitions, || explain(&*oracle, &asked, self.interactions, first));
         let outputs = ensemble.output_count();
         let numbers = explained.values.len() / rows.len();
-        let gap =
-            explained.values.chunks_exact(numbers).zip(explained.predictions.chunks_exact(outputs)).flat_map(
-                |(values, predictions)| {
-                    let base = &explained.base;
-                    (0..outputs).map(move |output| {
-                        let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
-                        (sum + base[output] - predictions[output]).abs()
-                    })
-                },
-            );
+        let gap = (0..rows.len()).map(|row| explained.of_row(row)).flat_map(|row| {
+            (0..outputs).map(move |output| {
+                let sum: f64 = row.values.iter().skip(output).step_by(outputs).sum();
+                (sum + row.base[output] - row.predictions[output]).abs()
+            })
+        });
         let gap = gap.fold(0.0, f64::max);
         if let Some(path) = self.out {
             write(path, &explained.values, rows.len(), numbers)?;

@@ -72,7 +72,7 @@ pub use apportion_games::{
 };
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};
-pub use apportion_values::{Semivalue, SolutionConcept, Value};
+pub use apportion_values::{Attributions, Axis, Semivalue, SolutionConcept, Value};
 pub use budget::Budget;
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use apportion_games::{Background, Coalition, Game, Model, Rows, Shared};
 use apportion_trees::{
-    Attributions, CompiledBackground, Ensemble, Exact, InterventionalOracle, LinkedEnsemble, LinkedOracle,
+    CompiledBackground, Ensemble, Exact, InterventionalOracle, LinkedEnsemble, LinkedOracle,
     PathDependentGame, PathDependentOracle, Settings, TreeError,
 };
-use apportion_values::Value;
+use apportion_values::{Attributions, Value};
 
 use crate::error::ExplainError;
 use crate::marginal::marginal;

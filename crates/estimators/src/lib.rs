@@ -72,7 +72,7 @@ pub use apportion_samplers::SamplerError;
 #[doc(no_inline)]
 pub use apportion_solvers::SolverError;
 #[doc(no_inline)]
-pub use apportion_values::{GraphValue, Semivalue, SolutionConcept, Value, ValueError};
+pub use apportion_values::{Attributions, Axis, GraphValue, Semivalue, SolutionConcept, Value, ValueError};
 
 pub use apportion_samplers::Pairing;
 pub use error::EstimatorError;

@@ -1,10 +1,9 @@
 //! What all oracles can be asked.
 
 use apportion_games::Rows;
-use apportion_values::Value;
+use apportion_values::{Attributions, Value};
 
-use crate::engine::attributions::Attributions;
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::interactions::Diagonal;
 use crate::engine::settings::Plan;
 use crate::error::TreeError;
 
@@ -76,7 +75,7 @@ pub trait Exact: Send + Sync {
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError>;
 
     /// The interaction indices of all pairs of features by a semivalue, or of all pairs of groups by one of the quotient game: rows ×
-    /// players × players × outputs. What stands on the diagonal is what `diagonal` says.
+    /// players × players × outputs, symmetric in the players. What stands on the diagonal is what `diagonal` says.
     ///
     /// ```text
     /// I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) [v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)]
@@ -94,7 +93,7 @@ pub trait Exact: Send + Sync {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError>;
+    ) -> Result<Attributions, TreeError>;
 
     /// What [`values_of`](Self::values_of) would do with `count` rows, of which `sample` has some, and the time that it would take. It is
     /// predicted from the model and the rows, not measured.
@@ -126,7 +125,7 @@ pub trait Exact: Send + Sync {
         value: impl Into<Value>,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError>
+    ) -> Result<Attributions, TreeError>
     where
         Self: Sized,
     {

@@ -4,10 +4,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`InterventionalOracle`], [`Attributions`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
+//! | [`Attributions`] | what all oracles answer: values of players or of pairs, with the base and the predictions |
+//! | [`InterventionalOracle`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`BackgroundCompiler`], [`CompiledBackground`] | a background set as the leaves see it, of any number of rows, to be kept in a file |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
-//! | [`Interactions`], [`Diagonal`] | interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
+//! | [`Diagonal`] | what a matrix of interactions says: interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
 //! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`](apportion_values::Value) |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
@@ -67,12 +68,15 @@ mod linked;
 mod marginal;
 mod path_dependent;
 
+/// Types of a lower crate that stand in signatures here, so that whoever uses this crate needs no other for them.
+#[doc(no_inline)]
+pub use apportion_values::{Attributions, Axis};
+
 pub use apportion_models::{
     Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,
 };
 pub use background::{BackgroundCompiler, CompiledBackground, CompiledHead};
-pub use engine::attributions::Attributions;
-pub use engine::interactions::{Diagonal, Interactions};
+pub use engine::interactions::Diagonal;
 pub use engine::settings::{Kernel, Plan, Precision, Settings};
 pub use error::TreeError;
 pub use exact::Exact;

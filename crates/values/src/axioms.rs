@@ -30,8 +30,8 @@
 //!
 //! let game = TabulatedGame::from_game(&Cooking)?;
 //! let shapley = enumerate(&game, Semivalue::Shapley)?;
-//! axioms::efficiency(shapley.values(), shapley.base(), shapley.full(), 1e-14)?;
-//! axioms::symmetry(&game, shapley.values(), 1e-14)?;
+//! axioms::efficiency(&shapley.values, &shapley.base, &shapley.predictions, 1e-14)?;
+//! axioms::symmetry(&game, &shapley.values, 1e-14)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

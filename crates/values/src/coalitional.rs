@@ -24,6 +24,7 @@
 
 use apportion_games::{Coalitions, Game, GameError, Hierarchy, Partition, QuotientGame, SubGame};
 
+use crate::attributions::Attributions;
 use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
@@ -54,27 +55,6 @@ pub struct CoalitionalValue {
     pub between: Semivalue,
     /// How coalitions of fellow members are weighed.
     pub within: Semivalue,
-}
-
-/// Exact values of players in groups, or of groups.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroupedValues {
-    /// The values of all players, n × k row-major, in the units of the game; of quotient values those of all groups, m × k.
-    pub values: Vec<f64>,
-    /// v(∅), k numbers.
-    pub base: Vec<f64>,
-    /// v(N), k numbers.
-    pub full: Vec<f64>,
-}
-
-impl GroupedValues {
-    /// Refuses values that are not finite.
-    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, full: Vec<f64>) -> Result<Self, ValueError> {
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(Self { values, base, full }),
-            Some(at) => Err(ValueError::Overflow { player: at / base.len(), output: at % base.len() }),
-        }
-    }
 }
 
 impl CoalitionalValue {
@@ -122,7 +102,7 @@ impl CoalitionalValue {
         &self,
         game: &(impl Game + ?Sized),
         partition: &Partition,
-    ) -> Result<GroupedValues, ValueError> {
+    ) -> Result<Attributions, ValueError> {
         partition.check_players(game.players())?;
         if game.players() > 0 {
             check_structure(partition, partition.len() - 1 + partition.largest())?;
@@ -149,23 +129,27 @@ impl CoalitionalValue {
 pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
-) -> Result<GroupedValues, ValueError> {
-    let ends = Ends::ask(game, partition)?;
+) -> Result<Attributions, ValueError> {
+    let (players, outputs) = (game.players(), game.outputs());
+    partition.check_players(players)?;
+    if players == 0 || outputs == 0 {
+        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+    }
+    let (base, full) = ends(game)?;
     check_structure(partition, partition.len().max(partition.largest()))?;
     let quotient = enumerate(&QuotientGame::new(game, partition)?, Semivalue::Shapley)?;
-    let of_group = |group: usize| {
-        let members = partition.group(group);
+    let mut values = vec![0.0; players * outputs];
+    for (group, members) in partition.groups().iter().enumerate() {
         let alone = enumerate(&SubGame::new(game, members)?, Semivalue::Shapley)?;
-        let mut values = alone.values().to_vec();
-        for player in values.chunks_exact_mut(game.outputs()) {
-            for (output, value) in player.iter_mut().enumerate() {
-                let worth = alone.full()[output] - alone.base()[output];
-                *value += (quotient.value(group)[output] - worth) / members.len() as f64;
+        for (place, member) in members.iter().enumerate() {
+            for output in 0..outputs {
+                let worth = alone.predictions[output] - alone.base[output];
+                let share = (quotient.value(0, group)[output] - worth) / members.len() as f64;
+                values[member * outputs + output] = alone.value(0, place)[output] + share;
             }
         }
-        Ok(values)
-    };
-    ends.gather(partition, of_group)
+    }
+    Attributions::of_players(players, values, base, full).finite()
 }
 
 /// Refuses groups whose values take 2^`players` coalitions, where that is more than enumeration takes.
@@ -174,41 +158,6 @@ fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueErr
         return Ok(());
     }
     Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), most: MOST_PLAYERS })
-}
-
-/// v(∅) and v(N) of a game whose partition is checked.
-struct Ends {
-    outputs: usize,
-    base: Vec<f64>,
-    full: Vec<f64>,
-}
-
-impl Ends {
-    fn ask(game: &(impl Game + ?Sized), partition: &Partition) -> Result<Self, ValueError> {
-        let (players, outputs) = (game.players(), game.outputs());
-        partition.check_players(players)?;
-        if players == 0 || outputs == 0 {
-            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
-        }
-        let (base, full) = ends(game)?;
-        Ok(Self { outputs, base, full })
-    }
-
-    /// The values of all players from those of each group's members, in their order.
-    fn gather(
-        &self,
-        partition: &Partition,
-        of_group: impl Fn(usize) -> Result<Vec<f64>, ValueError>,
-    ) -> Result<GroupedValues, ValueError> {
-        let mut values = vec![0.0; partition.players() * self.outputs];
-        for (group, members) in partition.groups().iter().enumerate() {
-            let of_members = of_group(group)?;
-            for (&player, of_player) in members.iter().zip(of_members.chunks_exact(self.outputs)) {
-                values[player * self.outputs..(player + 1) * self.outputs].copy_from_slice(of_player);
-            }
-        }
-        GroupedValues::new(values, self.base.clone(), self.full.clone())
-    }
 }
 
 /// v(∅) and v(N).

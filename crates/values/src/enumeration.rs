@@ -28,6 +28,7 @@
 
 use apportion_games::{Coalitions, Game, GameError};
 
+use crate::attributions::Attributions;
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
@@ -39,60 +40,6 @@ const BLOCK_BITS: usize = 12;
 
 /// Bits of a wave: after a failure the blocks of the same wave may still run, later ones do not.
 const WAVE_BITS: usize = 18;
-
-/// The exact values of a game, and its two ends.
-///
-/// `n` players × `k` outputs, row-major.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Enumeration {
-    value: Semivalue,
-    players: usize,
-    outputs: usize,
-    values: Vec<f64>,
-    base: Vec<f64>,
-    full: Vec<f64>,
-}
-
-impl Enumeration {
-    /// Which value this is.
-    pub fn semivalue(&self) -> &Semivalue {
-        &self.value
-    }
-
-    /// Number of players `n`.
-    pub fn players(&self) -> usize {
-        self.players
-    }
-
-    /// Number of outputs `k`.
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    /// The values of all players, n × k row-major, in the units of the game.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The k values of `player`.
-    ///
-    /// # Panics
-    ///
-    /// If `player` is not below [`players`](Self::players).
-    pub fn value(&self, player: usize) -> &[f64] {
-        &self.values[player * self.outputs..(player + 1) * self.outputs]
-    }
-
-    /// v(∅), k numbers.
-    pub fn base(&self) -> &[f64] {
-        &self.base
-    }
-
-    /// v(N), k numbers.
-    pub fn full(&self) -> &[f64] {
-        &self.full
-    }
-}
 
 /// The exact `value` of every player of `game`, for all outputs.
 ///
@@ -119,13 +66,13 @@ impl Enumeration {
 /// use apportion_values::{Semivalue, enumerate};
 ///
 /// let shapley = enumerate(&Cooking, Semivalue::Shapley)?;
-/// for (got, wanted) in shapley.values().iter().zip([6.0, 5.0, 4.0]) {
+/// for (got, wanted) in shapley.values.iter().zip([6.0, 5.0, 4.0]) {
 ///     assert!((got - wanted).abs() < 1e-14);
 /// }
-/// assert_eq!((shapley.base(), shapley.full()), (&[0.0][..], &[15.0][..]));
+/// assert_eq!((shapley.base, shapley.predictions), (vec![0.0], vec![15.0]));
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
-pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Enumeration, ValueError> {
+pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Attributions, ValueError> {
     enumerate_many(game, std::slice::from_ref(&value)).map(|mut enumerations| enumerations.swap_remove(0))
 }
 
@@ -139,7 +86,7 @@ pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Enumer
 pub fn enumerate_many(
     game: &(impl Game + ?Sized),
     values: &[Semivalue],
-) -> Result<Vec<Enumeration>, ValueError> {
+) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
         return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
@@ -167,31 +114,22 @@ pub fn enumerate_many(
     let pass = Pass { game, block_bits, first: &first, base, weights: &weights };
     let folded = pass.fold(0, players)?;
 
-    let enumeration = |(value, sums): (&Semivalue, _)| {
-        Ok(Enumeration {
-            value: value.clone(),
-            players,
-            outputs,
-            values: values_of(sums, players, outputs)?,
-            base: base.to_vec(),
-            full: folded.last.clone(),
-        })
+    let of_sums = |sums| {
+        let values = values_of(sums, players, outputs);
+        Attributions::of_players(players, values, base.to_vec(), folded.last.clone()).finite()
     };
-    values.iter().zip(folded.sums).map(enumeration).collect()
+    folded.sums.into_iter().map(of_sums).collect()
 }
 
 /// The values of all players, from the [sums](Folded::sums) over all coalitions for one semivalue.
-fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Result<Vec<f64>, ValueError> {
+fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     let (halves, totals) = sums.split_at_mut(players * outputs);
     let without = &totals[outputs..];
     for half in halves.chunks_exact_mut(outputs) {
         half.iter_mut().zip(without).for_each(|(half, without)| *half -= without);
     }
     sums.truncate(players * outputs);
-    match sums.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(ValueError::Overflow { player: at / outputs, output: at % outputs }),
-        None => Ok(sums),
-    }
+    sums
 }
 
 /// The weights of one semivalue, laid out as a block of masks needs them: row h holds the weights of the 2^d masks of a block

@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use apportion_games::{Coalition, CoalitionView, Game, Graph, GraphRestrictedGame, SubGame, TabulatedGame};
 
-use crate::coalitional::GroupedValues;
+use crate::attributions::Attributions;
 use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
@@ -206,7 +206,7 @@ impl GraphValue {
     /// # Errors
     ///
     /// As [`check`](Self::check); [`ValueError::Players`] for none or more than [`MOST_PLAYERS`]; or if the game fails.
-    pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<GroupedValues, ValueError> {
+    pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
         let players = game.players();
         self.check(players, graph)?;
         if players == 0 || players > MOST_PLAYERS {
@@ -219,7 +219,7 @@ impl GraphValue {
         let values = match self.form {
             GraphForm::Myerson => {
                 let restricted = GraphRestrictedGame::new(&table, graph)?;
-                enumerate(&restricted, self.semivalue.clone())?.values().to_vec()
+                enumerate(&restricted, self.semivalue.clone())?.values
             }
             GraphForm::Local { order, outside } => {
                 let mut values = Vec::with_capacity(players * k);
@@ -229,7 +229,7 @@ impl GraphValue {
                     let local = self.semivalue.without_null_players(around.len());
                     let game = SubGame::new(&table, &around)?;
                     let game = if outside == Outside::Present { game.with_others_present() } else { game };
-                    values.extend(enumerate(&game, local)?.value(mine));
+                    values.extend(enumerate(&game, local)?.value(0, mine));
                 }
                 values
             }
@@ -240,7 +240,7 @@ impl GraphValue {
                 })
                 .collect(),
         };
-        GroupedValues::new(values, base, full)
+        Attributions::of_players(players, values, base, full).finite()
     }
 
     /// Definition 2, with the coalitions of the neighbourhood `around` tried one by one.

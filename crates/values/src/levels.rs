@@ -32,7 +32,8 @@
 
 use apportion_games::{Coalitions, Game, GameError, Hierarchy};
 
-use crate::coalitional::{CoalitionalValue, GroupedValues, ends};
+use crate::attributions::Attributions;
+use crate::coalitional::{CoalitionalValue, ends};
 use crate::enumeration::{MOST_PLAYERS, enumerate, sum_rows};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
@@ -86,7 +87,7 @@ impl CoalitionalValue {
         &self,
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
-    ) -> Result<GroupedValues, ValueError> {
+    ) -> Result<Attributions, ValueError> {
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
         if players == 0 || outputs == 0 {
@@ -105,11 +106,11 @@ impl CoalitionalValue {
             let found = enumerate(&of_group, self.at_level(hierarchy.level(group)).clone())?;
             for (place, &member) in hierarchy.children(group).iter().enumerate() {
                 if member < players {
-                    values[member * outputs..(member + 1) * outputs].copy_from_slice(found.value(place));
+                    values[member * outputs..(member + 1) * outputs].copy_from_slice(found.value(0, place));
                 }
             }
         }
-        GroupedValues::new(values, base, full)
+        Attributions::of_players(players, values, base, full).finite()
     }
 
     /// How many coalitions [`enumerate_over`](Self::enumerate_over) looks at, each counted once; none where they are more than it takes.

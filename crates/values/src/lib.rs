@@ -9,10 +9,10 @@
 //! let background = Background::baseline([0.0, 0.0, 0.0])?;
 //! let game = MarginalGame::new(&model, &[2.0, 3.0, 1.0], &background)?;
 //! let shapley = enumerate(&game, Semivalue::Shapley)?;
-//! for (got, wanted) in shapley.values().iter().zip([3.0, 3.0, 1.0]) {
+//! for (got, wanted) in shapley.values.iter().zip([3.0, 3.0, 1.0]) {
 //!     assert!((got - wanted).abs() < 1e-14);
 //! }
-//! axioms::efficiency(shapley.values(), shapley.base(), shapley.full(), 1e-14)?;
+//! axioms::efficiency(&shapley.values, &shapley.base, &shapley.predictions, 1e-14)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -23,8 +23,9 @@
 //! | [`Semivalue`] | Shapley, Banzhaf, weighted Banzhaf, Beta-Shapley, your own weights by size or mixing measure: the weights of coalitions by size, in a form that is stable for thousands of players |
 //! | [`Rule`] | quadrature of the mixing measure, exact to a stated degree |
 //! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
-//! | [`enumerate()`], [`enumerate_many`], [`Enumeration`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
-//! | [`CoalitionalValue`], [`two_step_shapley`], [`GroupedValues`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, in groups and over a hierarchy of groups; two-step Shapley |
+//! | [`Attributions`], [`Axis`] | what every exact computation answers: values, v(∅), v(N), and the names of the axes |
+//! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
+//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, in groups and over a hierarchy of groups; two-step Shapley |
 //! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
 //! | [`SolutionConcept`] | all of these by name, and quotient values |
@@ -34,8 +35,10 @@
 //!
 //! # Shapes
 //!
-//! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k numbers each.
+//! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k numbers each. [`Attributions`] may
+//! have several rows of these, or values of pairs; their [axes](Attributions::axes) say which.
 
+mod attributions;
 pub mod axioms;
 mod coalitional;
 mod enumeration;
@@ -54,9 +57,10 @@ mod value;
 #[doc(no_inline)]
 pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Hierarchy, Member, Partition};
 
+pub use attributions::{Attributions, Axis};
 pub use axioms::Violation;
-pub use coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
-pub use enumeration::{Enumeration, MOST_PLAYERS, enumerate, enumerate_many};
+pub use coalitional::{CoalitionalValue, two_step_shapley};
+pub use enumeration::{MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::{LawProblem, ValueError, WeightsProblem};
 pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
 pub use least_squares::LeastSquaresForm;

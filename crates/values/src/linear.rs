@@ -5,7 +5,8 @@ use std::sync::Arc;
 use apportion_games::{Cached, CoalitionView, Coalitions, Game, GameError};
 use serde::{Deserialize, Serialize};
 
-use crate::coalitional::{GroupedValues, ends};
+use crate::attributions::Attributions;
+use crate::coalitional::ends;
 use crate::enumeration::MOST_PLAYERS;
 use crate::error::{LawProblem, ValueError};
 
@@ -201,7 +202,7 @@ impl LinearValue {
     /// # Errors
     ///
     /// [`ValueError::LawsForOtherPlayers`] for a game of another number of players; if the game fails; [`ValueError::Overflow`].
-    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<GroupedValues, ValueError> {
+    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
         self.check_players(game.players())?;
         let outputs = game.outputs();
         let game = Cached::new(game);
@@ -210,7 +211,7 @@ impl LinearValue {
         for (player, value) in values.chunks_exact_mut(outputs).enumerate() {
             self.add_contributions(&game, player, value)?;
         }
-        GroupedValues::new(values, base, full)
+        Attributions::of_players(self.players(), values, base, full).finite()
     }
 
     /// Refuses a game of another number of players.

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use apportion_games::{Game, Partition, QuotientGame};
 use serde::{Deserialize, Serialize};
 
-use crate::coalitional::{CoalitionalValue, GroupedValues, two_step_shapley};
+use crate::attributions::Attributions;
+use crate::coalitional::{CoalitionalValue, two_step_shapley};
 use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::graph_value::GraphValue;
@@ -188,20 +189,15 @@ impl SolutionConcept {
         &self,
         game: &(impl Game + ?Sized),
         partition: Option<&Partition>,
-    ) -> Result<GroupedValues, ValueError> {
+    ) -> Result<Attributions, ValueError> {
         self.check(game.players(), partition)?;
-        let all = |enumeration: crate::Enumeration| GroupedValues {
-            values: enumeration.values().to_vec(),
-            base: enumeration.base().to_vec(),
-            full: enumeration.full().to_vec(),
-        };
         match (self, partition) {
             (Self::Coalitional(value), Some(partition)) => value.enumerate(game, partition),
             (Self::TwoStepShapley, Some(partition)) => two_step_shapley(game, partition),
             (Self::Quotient(semivalue), Some(partition)) => {
-                Ok(all(enumerate(&QuotientGame::new(game, partition)?, semivalue.clone())?))
+                enumerate(&QuotientGame::new(game, partition)?, semivalue.clone())
             }
-            (Self::Semivalue(semivalue), _) => Ok(all(enumerate(game, semivalue.clone())?)),
+            (Self::Semivalue(semivalue), _) => enumerate(game, semivalue.clone()),
             (Self::Linear(value), _) => value.enumerate(game),
             (Self::OnGraph(_), _) => Err(ValueError::NoGraph { value: self.to_string() }),
             (Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_), None) => {

@@ -2,7 +2,8 @@
 
 use apportion_games::{Game, Graph, Hierarchy, Partition};
 
-use crate::coalitional::{CoalitionalValue, GroupedValues};
+use crate::attributions::Attributions;
+use crate::coalitional::CoalitionalValue;
 use crate::error::ValueError;
 use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
@@ -226,7 +227,7 @@ impl Value {
     /// # Errors
     ///
     /// As [`check`](Self::check), too many players or groups, or if the game fails.
-    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<GroupedValues, ValueError> {
+    pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
         match self {
             Self::OnGraph(value, graph) => value.enumerate(game, graph),
             Self::OverHierarchy(value, hierarchy) => value.enumerate_over(game, hierarchy),

@@ -2,6 +2,7 @@
 
 use apportion_estimators::Explanation;
 use apportion_games::{Coalitions, Game, SubGame};
+use apportion_values::Attributions;
 
 use super::left::Left;
 use super::{Explainer, NullPlayers};
@@ -54,8 +55,8 @@ impl Explainer<'_> {
         let mut prediction = vec![0.0; game.outputs()];
         game.values(&batch, &mut prediction)?;
         let zeros = vec![0.0; results * game.outputs()];
-        let (value, ends) = (self.asked.value.concept(), (prediction.clone(), prediction));
-        let costs = (1, game.rows_per_coalition());
-        Ok(self.asked.certified(Explanation::exact(Method::Exact.name(), value, zeros, ends, costs)))
+        let found = Attributions::of_players(results, zeros, prediction.clone(), prediction);
+        let (value, costs) = (self.asked.value.concept(), (1, game.rows_per_coalition()));
+        Ok(self.asked.certified(Explanation::exact(Method::Exact.name(), value, found, costs)))
     }
 }

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 #[cfg(feature = "trees")]
 use crate::{method::Method, source::Source};
 #[cfg(feature = "trees")]
-use apportion_trees::Attributions;
+use apportion_values::Attributions;
 
 impl Explainer<'_> {
     /// Exact values of all rows; none where no oracle is to be asked.
@@ -19,14 +19,9 @@ impl Explainer<'_> {
     ) -> Result<Option<Vec<Explanation>>, ExplainError> {
         #[cfg(feature = "trees")]
         if let Some(attributions) = self.exact(explicands)? {
-            let outputs = attributions.base.len();
-            let per_row = attributions.values.len() / explicands.len().max(1);
-            let explanations = (0..explicands.len()).map(|row| {
-                let values = attributions.values[row * per_row..(row + 1) * per_row].to_vec();
-                let prediction = attributions.predictions[row * outputs..(row + 1) * outputs].to_vec();
-                let (value, ends) = (self.asked.value.concept(), (attributions.base.clone(), prediction));
-                let explanation = Explanation::exact(Method::Tree.name(), value, values, ends, (0, 0));
-                self.asked.certified(explanation)
+            let explanations = (0..attributions.rows()).map(|row| {
+                let (value, found) = (self.asked.value.concept(), attributions.of_row(row));
+                self.asked.certified(Explanation::exact(Method::Tree.name(), value, found, (0, 0)))
             });
             return Ok(Some(explanations.collect()));
         }

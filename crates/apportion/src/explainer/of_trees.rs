@@ -1,7 +1,8 @@
 //! Explainers of tree ensembles.
 
 use apportion_games::{Background, Rows, Shared};
-use apportion_trees::{CompiledBackground, Diagonal, Ensemble, Interactions, Settings};
+use apportion_trees::{CompiledBackground, Diagonal, Ensemble, Settings};
+use apportion_values::Attributions;
 
 use super::Explainer;
 use crate::error::ExplainError;
@@ -61,7 +62,7 @@ impl<'a> Explainer<'a> {
     /// let rows = Rows::new(&[0.0, 9.0], 2);
     /// let pairs = Explainer::path_dependent(&model).interactions(Diagonal::Value, rows)?;
     /// // The second feature gains 0.6 alone and 1 once the first is known.
-    /// assert!((pairs.values[1] - 0.4).abs() < 1e-15);
+    /// assert!((pairs.pair(0, 0, 1)[0] - 0.4).abs() < 1e-15);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
     ///
@@ -74,7 +75,7 @@ impl<'a> Explainer<'a> {
         &self,
         diagonal: Diagonal,
         explicands: Rows<'_>,
-    ) -> Result<Interactions, ExplainError> {
+    ) -> Result<Attributions, ExplainError> {
         match &self.source {
             Source::Trees(trees) if matches!(self.asked.method, Method::Auto | Method::Tree) => {
                 Ok(trees.exact()?.interactions_of(&self.asked.value, diagonal, explicands)?)

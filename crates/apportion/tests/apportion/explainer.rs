@@ -364,14 +364,13 @@ fn interactions_are_of_trees() {
     let ensemble = iris();
     let explainer = Explainer::of_trees(&ensemble, background());
     let pairs = explainer.interactions(Diagonal::Remainder, flowers()).unwrap();
-    let values: Vec<f64> =
-        explainer.explain_rows(flowers()).unwrap().into_iter().flat_map(|row| row.values).collect();
+    let values = explainer.exact(flowers()).unwrap().unwrap();
+    assert_eq!(explainer.explain_rows(flowers()).unwrap()[1].attributions(), values.of_row(1));
     // The rows of a matrix sum to the Shapley values.
-    let outputs = pairs.values.len() / values.len() / 4;
-    for (player, pairs) in pairs.values.chunks(4 * outputs).enumerate() {
-        for output in 0..outputs {
-            let sum: f64 = pairs.iter().skip(output).step_by(outputs).sum();
-            assert!((sum - values[player * outputs + output]).abs() < 1e-12);
+    for (row, player) in (0..pairs.rows()).flat_map(|row| (0..4).map(move |player| (row, player))) {
+        for (output, value) in values.value(row, player).iter().enumerate() {
+            let sum: f64 = (0..4).map(|other| pairs.pair(row, player, other)[output]).sum();
+            assert!((sum - value).abs() < 1e-12);
         }
     }
     let model = |row: &[f64]| row[0];

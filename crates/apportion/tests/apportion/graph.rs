@@ -50,7 +50,7 @@ fn features_of_rows_and_players_of_games_have_the_values_of_the_definition() {
 fn other_values_of_a_game_are_those_of_its_rows() {
     let game = SumOfUnanimity::random(9, 30, 3, 2);
     let shapley = GameExplainer::new().explain(&game).unwrap();
-    close(&shapley.values, apportion::values::enumerate(&game, Semivalue::Shapley).unwrap().values());
+    close(&shapley.values, &apportion::values::enumerate(&game, Semivalue::Shapley).unwrap().values);
     let sampled = GameExplainer::new()
         .method(Method::By(&methods::LEVERAGE_SHAP))
         .budget(Budget::PerPlayer(20))

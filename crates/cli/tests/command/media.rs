@@ -90,11 +90,11 @@ pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, gra
         SolutionConcept::OnGraph(value) => GraphValue::enumerate(&value, game, graph).unwrap(),
         value => value.enumerate(game, None).unwrap(),
     };
-    let scale = [&expected.values, &expected.base, &expected.full].map(|numbers| largest(numbers));
+    let scale = [&expected.values, &expected.base, &expected.predictions].map(|numbers| largest(numbers));
     let scale = largest(&scale);
     let row = explained(&results);
     for (key, expected) in
-        [("values", &expected.values), ("base", &expected.base), ("prediction", &expected.full)]
+        [("values", &expected.values), ("base", &expected.base), ("prediction", &expected.predictions)]
     {
         assert_close(&numbers(&row[key]), expected, scale, SINGLE, &format!("{arguments:?}, {value}, {key}"));
     }

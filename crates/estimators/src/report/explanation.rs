@@ -1,6 +1,6 @@
 //! What an estimator answers.
 
-use apportion_values::SolutionConcept;
+use apportion_values::{Attributions, SolutionConcept};
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
@@ -42,16 +42,16 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Exact values, from so many evaluations of different coalitions, of so many model rows each.
-    pub fn exact(
-        method: &str,
-        value: SolutionConcept,
-        values: Vec<f64>,
-        ends: (Vec<f64>, Vec<f64>),
-        costs: (usize, usize),
-    ) -> Self {
-        let zeros = vec![0.0; values.len()];
-        let mut explanation = Self::estimate(method, value, values, ends, costs);
+    /// Exact values of one explicand, from so many evaluations of different coalitions, of so many model rows each.
+    ///
+    /// # Panics
+    ///
+    /// If they are of several rows, or of pairs.
+    pub fn exact(method: &str, value: SolutionConcept, found: Attributions, costs: (usize, usize)) -> Self {
+        assert!(found.rows() <= 1 && !found.are_of_pairs(), "players of one row, not {:?}", found.axes());
+        let zeros = vec![0.0; found.values.len()];
+        let ends = (found.base, found.predictions);
+        let mut explanation = Self::estimate(method, value, found.values, ends, costs);
         explanation.std_errors = Some(zeros);
         explanation.diagnostics.exact = true;
         explanation
@@ -80,6 +80,16 @@ impl Explanation {
             diagnostics: Diagnostics::default(),
             certificate: None,
         }
+    }
+
+    /// The values and the two ends alone, as those of one row.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths of values, base and prediction do not fit.
+    pub fn attributions(&self) -> Attributions {
+        let (base, prediction) = (self.base.clone(), self.prediction.clone());
+        Attributions::of_players(self.players(), self.values.clone(), base, prediction)
     }
 
     /// Number of outputs `k`.

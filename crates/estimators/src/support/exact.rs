@@ -2,7 +2,7 @@
 
 use apportion_games::{Cached, Counted, Game, Partition};
 use apportion_values::{
-    Enumeration, GroupedValues, MOST_PLAYERS, Semivalue, SolutionConcept, Value, ValueError, enumerate_many,
+    Attributions, MOST_PLAYERS, Semivalue, SolutionConcept, Value, ValueError, enumerate_many,
 };
 
 use crate::error::{EstimatorError, Result};
@@ -91,7 +91,7 @@ fn enumerated(
     game: &dyn Game,
     value: SolutionConcept,
     coalitions: Option<usize>,
-    enumerate: impl Fn(&dyn Game) -> Result<GroupedValues, ValueError>,
+    enumerate: impl Fn(&dyn Game) -> Result<Attributions, ValueError>,
 ) -> Result<Explanation> {
     let counted = Counted::new(game);
     let exact = match coalitions {
@@ -102,8 +102,7 @@ fn enumerated(
     let evaluations = counted.evaluations() as usize;
     // Linear values ask for each coalition once.
     let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
-    let (ends, asked) = ((exact.base, exact.full), (evaluations, game.rows_per_coalition()));
-    let explanation = Explanation::exact("exact", value, exact.values, ends, asked);
+    let explanation = Explanation::exact("exact", value, exact, (evaluations, game.rows_per_coalition()));
     Ok(Explanation { distinct_coalitions: distinct, ..explanation })
 }
 
@@ -113,11 +112,9 @@ pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
 /// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
 fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>> {
     let enumerations = enumerate_many(game, values)?;
-    let coalitions = 1usize << game.players();
-    let explanation = |(found, value): (Enumeration, &Semivalue)| {
-        let ends = (found.base().to_vec(), found.full().to_vec());
-        let asked = (coalitions, game.rows_per_coalition());
-        Explanation::exact(method, value.clone().into(), found.values().to_vec(), ends, asked)
+    let asked = (1usize << game.players(), game.rows_per_coalition());
+    let explanation = |(found, value): (Attributions, &Semivalue)| {
+        Explanation::exact(method, value.clone().into(), found, asked)
     };
     Ok(enumerations.into_iter().zip(values).map(explanation).collect())
 }
@@ -126,7 +123,21 @@ fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<E
 mod tests {
     use super::*;
     use apportion_games::SumOfUnanimity;
-    use apportion_values::LinearValue;
+    use apportion_values::{LinearValue, enumerate};
+
+    #[test]
+    fn an_explanation_gives_back_the_attributions_that_it_was_made_of() {
+        let game = SumOfUnanimity::random(5, 9, 3, 1);
+        let found = enumerate(&game, Semivalue::Banzhaf).unwrap();
+        assert_eq!(exact(&game, Semivalue::Banzhaf).unwrap().attributions(), found);
+    }
+
+    #[test]
+    #[should_panic(expected = "players of one row")]
+    fn an_explanation_is_not_of_pairs() {
+        let pairs = Attributions::of_pairs(1, vec![0.0], vec![0.0], vec![0.0]);
+        Explanation::exact("exact", SolutionConcept::owen(), pairs, (1, 1));
+    }
 
     #[test]
     fn distinct_coalitions_are_those_that_a_memory_would_hold() {

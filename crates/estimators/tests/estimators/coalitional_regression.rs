@@ -82,7 +82,7 @@ fn every_value_is_exact_at_full_enumeration() {
                     let got = got.estimate(&game, 1 << 20, seed).unwrap();
                     let difference = largest_difference(&got.values, &want.values);
                     assert!(difference < 1e-10, "{value}, {sizes:?}: {difference}");
-                    assert_eq!((&got.base, &got.prediction), (&want.base, &want.full));
+                    assert_eq!((&got.base, &got.prediction), (&want.base, &want.predictions));
                     let errors = got.std_errors.unwrap();
                     assert!(errors.iter().all(|&error| error == 0.0), "{value}, {sizes:?}: {errors:?}");
                     assert!(got.diagnostics.exact, "{value}, {sizes:?}");

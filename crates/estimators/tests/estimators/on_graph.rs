@@ -60,7 +60,7 @@ fn where_all_are_neighbours_all_three_are_the_semivalue() {
             assert_eq!(estimator.coalitions().unwrap(), 128);
             let got = estimator.values(&game).unwrap();
             assert_eq!(got.evaluations, 128);
-            assert!(largest_difference(&got.values, wanted.values()) < 1e-12);
+            assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
         }
     }
 }

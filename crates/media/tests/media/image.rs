@@ -69,7 +69,7 @@ fn patches_get_what_their_pixels_are_worth_to_an_additive_model() {
         for player in 0..patches.count() {
             let worth = |pixel: usize| weight(pixel) * (image.pixels()[pixel] - absent.pixels()[pixel]);
             let wanted: f64 = patches.pixels_of(player).into_iter().map(worth).sum();
-            assert!((found.values()[player] - wanted).abs() < 1e-11, "patch {player} of {patch}");
+            assert!((found.values[player] - wanted).abs() < 1e-11, "patch {player} of {patch}");
         }
     }
 }
@@ -116,10 +116,10 @@ fn an_overlay_is_a_picture_of_280_pixels_and_a_bar() {
     let patches = Segmentation::patches(28, 28, 7).unwrap();
     let masked = masked(&patches, &Reference::Mean);
     let shapley = enumerate(&masked.game(&likeness).unwrap(), Semivalue::Shapley).unwrap();
-    let picture = overlay(&digit(), &patches, shapley.values(), &OverlayOptions::default()).unwrap();
+    let picture = overlay(&digit(), &patches, &shapley.values, &OverlayOptions::default()).unwrap();
     let read = Image::from_png(&picture.to_png().unwrap()).unwrap();
     assert_eq!((read.height(), read.width(), read.channels()), (280, 300, 3));
-    for (patch, value) in shapley.values().iter().enumerate() {
+    for (patch, value) in shapley.values.iter().enumerate() {
         let pixel = read.pixel(patch / 4 * 70 + 35, patch % 4 * 70 + 35);
         assert!((pixel[2] - pixel[0]) * value >= 0.0, "patch {patch} of value {value} is {pixel:?}");
     }

@@ -217,7 +217,7 @@ fn the_log_odds_of_an_additive_logit_are_its_terms() {
     let game =
         ScoredGame::new(masked.game(&model).unwrap(), Outputs::Logits, Score::LogOdds { class: 1 }).unwrap();
     let values = enumerate(&game, Semivalue::Shapley).unwrap();
-    values.values().iter().zip(&explicand).for_each(|(value, term)| assert!(close(*value, *term, 1e-14)));
+    values.values.iter().zip(&explicand).for_each(|(value, term)| assert!(close(*value, *term, 1e-14)));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn values_are_those_of_the_definitions() {
         let game = MarginalGame::new(&network, &floats(&case["x"]), &background).unwrap();
         for (value, key) in [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")] {
             let got = enumerate(&game, value).unwrap();
-            let error = error(got.values(), &floats(&case[key]));
+            let error = error(&got.values, &floats(&case[key]));
             eprintln!("{key}: {error:.1e}");
             assert!(error < 1e-5, "{key}: {error}");
         }

@@ -61,7 +61,7 @@ fn one_thread_and_several_give_the_same_bits() {
     let game = MarginalGame::new(&network, &rows[..10], &background).unwrap();
     let values = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        bits(pool.install(|| enumerate(&game, Semivalue::Shapley)).unwrap().values())
+        bits(&pool.install(|| enumerate(&game, Semivalue::Shapley)).unwrap().values)
     };
     let one = values(1);
     assert_eq!(values(2), one);

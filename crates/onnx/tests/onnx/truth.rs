@@ -80,8 +80,8 @@ fn values_of_the_perceptron_agree_with_enumeration_in_double_precision() {
             let base = case[name]["base"].as_f64().unwrap();
             for ((got, key), worst) in got.iter().zip(["shapley", "banzhaf"]).zip(&mut worst[1..]) {
                 let wanted = floats(&case[name][format!("{key}_brute_force")]);
-                *worst = worst.max(error(got.values(), &wanted, largest(&wanted)));
-                *worst = worst.max(error(got.base(), &[base], base.abs()));
+                *worst = worst.max(error(&got.values, &wanted, largest(&wanted)));
+                *worst = worst.max(error(&got.base, &[base], base.abs()));
             }
         }
     }

@@ -89,7 +89,7 @@ fn a_game_of_a_program_is_that_of_its_function() {
         let game = MarginalGame::new(model, &[3.0, -2.0], &background).unwrap();
         enumerate(&game, Semivalue::Shapley).unwrap()
     };
-    assert_eq!(bits(shapley(&program).values()), bits(shapley(&function).values()));
+    assert_eq!(bits(&shapley(&program).values), bits(&shapley(&function).values));
     let mut out = [0.0];
     let error = program.predict(Rows::new(&[1.0], 1), &mut out).unwrap_err();
     assert!(error.is::<apportion_games::GameError>(), "{error}");

@@ -68,7 +68,6 @@ impl Explained<'_> {
     /// Values add up. Those of `kernel` are as exact as the largest leaf lets them be, but for the walk, which comes only to leaves that
     /// count.
     fn adds_up(&self, explained: &Attributions, kernel: Option<Kernel>, what: &str) {
-        let (features, outputs) = (self.ensemble.feature_count(), self.ensemble.output_count());
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =
             all.try_fold(0.0, |largest: f64, value| value.is_finite().then(|| largest.max(value.abs())));
@@ -81,11 +80,9 @@ impl Explained<'_> {
         if !self.tame && kernel != Some(Kernel::Walk) {
             return;
         }
-        for (row, values) in explained.values.chunks_exact(features * outputs).enumerate() {
-            for output in 0..outputs {
-                let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
-                let (base, prediction) =
-                    (explained.base[output], explained.predictions[row * outputs + output]);
+        for row in (0..explained.rows()).map(|row| explained.of_row(row)) {
+            for (output, (base, prediction)) in row.base.iter().zip(&row.predictions).enumerate() {
+                let sum: f64 = (0..row.players()).map(|player| row.value(0, player)[output]).sum();
                 let gap = (base + sum - prediction).abs();
                 assert!(gap <= 1e-6 * largest + 1e-8, "{what}: {base} + {sum} != {prediction}");
             }

@@ -30,7 +30,7 @@ fn check(bytes: &[u8]) {
     let Ok(background) = CompiledBackground::read(bytes, &MODEL) else { return };
     let again = background.to_bytes();
     assert!(again == bytes, "there is one way to write a background");
-    let oracle = InterventionalOracle::from_compiled(&MODEL, background).expect("compiled for this model");
+    let oracle = InterventionalOracle::from_compiled(&*MODEL, background).expect("compiled for this model");
     let rows = vec![1.0; MODEL.feature_count()];
     oracle.values(Semivalue::Shapley, Rows::new(&rows, rows.len())).expect("a row of the right width");
 }

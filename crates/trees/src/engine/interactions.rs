@@ -16,21 +16,9 @@
 //! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
 //! semivalue has one.
 
-use super::attributions::check_finite;
-use crate::error::TreeError;
 use apportion_games::parallel;
 
-/// Pairwise interactions of some rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Interactions {
-    /// Rows × features × features × outputs, row-major, symmetric in the features: with n features and k outputs, the interaction of
-    /// features i and j for output o of row r is `values[((r·n + i)·n + j)·k + o]`. Those of groups have groups in the place of features.
-    pub values: Vec<f64>,
-    /// Per output: v(∅), as of [`Attributions`](crate::Attributions::base).
-    pub base: Vec<f64>,
-    /// Rows × outputs: v(N), the margin of each row.
-    pub predictions: Vec<f64>,
-}
+use crate::error::TreeError;
 
 /// What a matrix of interactions says: which number stands on the diagonal, and how much of a pair's index on either side of it. With
 /// φ the semivalue and I its interaction index:
@@ -50,26 +38,18 @@ pub enum Diagonal {
     Remainder,
 }
 
-impl Interactions {
-    /// Refuses numbers that are not finite.
-    pub(crate) fn new(values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Result<Self, TreeError> {
-        check_finite("an interaction", &values, &base, &predictions)?;
-        Ok(Self { values, base, predictions })
-    }
-
-    /// Memory for the matrices of some rows, all zero.
-    ///
-    /// # Errors
-    ///
-    /// [`TreeError::TooManyPairs`] where there is not so much memory.
-    pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f64>, TreeError> {
-        let too_many = || TreeError::TooManyPairs { rows, players, outputs };
-        let count = [players, players, outputs].into_iter().try_fold(rows, usize::checked_mul);
-        let count = count.ok_or_else(too_many)?;
-        // Asked for and given back: zeros from the system need not be written.
-        Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_many())?;
-        Ok(vec![0.0; count])
-    }
+/// Memory for the matrices of some rows, all zero.
+///
+/// # Errors
+///
+/// [`TreeError::TooManyPairs`] where there is not so much memory.
+pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f64>, TreeError> {
+    let too_many = || TreeError::TooManyPairs { rows, players, outputs };
+    let count = [players, players, outputs].into_iter().try_fold(rows, usize::checked_mul);
+    let count = count.ok_or_else(too_many)?;
+    // Asked for and given back: zeros from the system need not be written.
+    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    Ok(vec![0.0; count])
 }
 
 impl Diagonal {
@@ -138,9 +118,9 @@ mod tests {
     #[test]
     fn more_pairs_than_memory_are_refused() {
         for (rows, players) in [(usize::MAX, 2), (1, 1 << 33), (1 << 20, 1 << 20)] {
-            let error = Interactions::zeros(rows, players, 1).unwrap_err();
+            let error = zeros(rows, players, 1).unwrap_err();
             assert!(matches!(error, TreeError::TooManyPairs { outputs: 1, .. }), "{error}");
         }
-        assert_eq!(Interactions::zeros(2, 3, 2).unwrap(), [0.0; 36]);
+        assert_eq!(zeros(2, 3, 2).unwrap(), [0.0; 36]);
     }
 }

@@ -9,9 +9,9 @@
 //! Shapley values are wanted besides.
 
 use apportion_games::Partition;
-use apportion_values::{CoalitionalValue, Semivalue, ValueError};
+use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
 
-use super::attributions::Attributions;
+use super::finite::finite;
 use crate::error::TreeError;
 
 /// The value φ_i\[S_j, v\]: Shapley values among the members of each group, all others absent.
@@ -22,12 +22,11 @@ pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
 /// Two-step Shapley values of features, from those by [`members_alone`] and the Shapley values of the groups.
 pub(crate) fn two_step(
     partition: &Partition,
-    alone: Attributions,
+    mut alone: Attributions,
     groups: &Attributions,
 ) -> Result<Attributions, TreeError> {
-    let (features, outputs) = (partition.players(), alone.base.len());
-    let Attributions { mut values, base, predictions } = alone;
-    let rows = values.chunks_exact_mut((features * outputs).max(1));
+    let (features, outputs) = (partition.players(), alone.outputs());
+    let rows = alone.values.chunks_exact_mut((features * outputs).max(1));
     for (values, groups) in rows.zip(groups.values.chunks_exact((partition.len() * outputs).max(1))) {
         for (members, group) in partition.groups().iter().zip(groups.chunks_exact(outputs)) {
             for (output, group) in group.iter().enumerate() {
@@ -39,7 +38,7 @@ pub(crate) fn two_step(
             }
         }
     }
-    Attributions::new(values, base, predictions)
+    finite(alone)
 }
 
 #[cfg(test)]
@@ -50,14 +49,11 @@ mod tests {
     fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
         let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
         // Two outputs: the members of the first group make 1 + 4 and 0 alone, and get 7 and 1 together.
-        let alone = Attributions {
-            values: vec![1.0, 2.0, 5.0, 0.0, 4.0, -2.0],
-            base: vec![0.5, 0.0],
-            predictions: vec![13.5, 1.0],
+        let found = |players, values: &[f64]| {
+            Attributions::of_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };
-        let groups = Attributions { values: vec![7.0, 1.0, 6.0, 0.0], ..alone.clone() };
-        let got = two_step(&partition, alone.clone(), &groups).unwrap();
-        let wanted = vec![2.0, 2.5, 6.0, 0.0, 5.0, -1.5];
-        assert_eq!(got, Attributions { values: wanted, ..alone });
+        let alone = found(3, &[1.0, 2.0, 5.0, 0.0, 4.0, -2.0]);
+        let got = two_step(&partition, alone, &found(2, &[7.0, 1.0, 6.0, 0.0])).unwrap();
+        assert_eq!(got, found(3, &[2.0, 2.5, 6.0, 0.0, 5.0, -1.5]));
     }
 }

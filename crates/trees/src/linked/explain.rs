@@ -1,6 +1,7 @@
 //! From games to values: cost is predicted, cohorts are sorted, tables made and read.
 
 use apportion_games::{Rows, parallel};
+use apportion_values::Attributions;
 
 use super::cohorts::{CHUNK, Cohort};
 use super::game::LinkedGame;
@@ -8,8 +9,8 @@ use super::mixtures::{Mixtures, View, check_finite};
 use super::table::PairGame;
 use super::walk::Walk;
 use super::weights::ByClass;
-use crate::engine::attributions::Attributions;
 use crate::engine::driver::in_tasks;
+use crate::engine::finite::finite;
 use crate::error::TreeError;
 
 /// Rows whose cost is predicted before it is compared with what is allowed.
@@ -112,7 +113,7 @@ impl Mixtures<'_> {
             },
         );
         check_finite(&values, outputs, self.link)?;
-        Attributions::new(values, self.base.clone(), predictions)
+        finite(Attributions::of_players(places, values, self.base.clone(), predictions))
     }
 
     /// Adds the values of one row.

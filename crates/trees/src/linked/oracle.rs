@@ -2,12 +2,11 @@
 
 use apportion_games::{Rows, Shared};
 use apportion_models::{Ensemble, Link};
-use apportion_values::{Semivalue, Value};
+use apportion_values::{Attributions, Semivalue, Value};
 
 use super::game::LinkedGame;
 use super::mixtures::{self, Mixtures};
-use crate::engine::attributions::Attributions;
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::interactions::Diagonal;
 use crate::engine::settings::Plan;
 use crate::engine::two_step::{members_alone, two_step};
 use crate::engine::value;
@@ -200,7 +199,7 @@ impl Exact for LinkedOracle<'_> {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
+    ) -> Result<Attributions, TreeError> {
         match &self.way {
             Way::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {

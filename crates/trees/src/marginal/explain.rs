@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use apportion_games::{Rows, parallel};
 use apportion_models::tree::Tree;
+use apportion_values::Attributions;
 
 use super::cohorts::{self, Cohorts, Descent, Explicand};
 use super::cost::{self, Choose, Way};
@@ -15,8 +16,8 @@ use super::oracle::InterventionalOracle;
 use super::request::Request;
 use super::shares::{Alone, InGroups, InPairs, OverHierarchy, Products, Share};
 use super::walk::{Pair, Walk};
-use crate::engine::attributions::Attributions;
 use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
+use crate::engine::finite::finite;
 use crate::engine::histograms::{Histograms, SortedTree};
 use crate::engine::paths::{BLOCK, Paths};
 use crate::engine::settings::{Kernel, Plan, Precision};
@@ -41,7 +42,7 @@ impl InterventionalOracle<'_> {
         let ways = self.ways(request, rows, choose)?;
         let mut values = vec![0.0; predictions.len() * request.players];
         self.add_values(request, rows, &ways, &mut values);
-        Attributions::new(values, self.base.clone(), predictions)
+        finite(Attributions::of_players(request.players, values, self.base.clone(), predictions))
     }
 
     /// The kernel of each tree.

@@ -11,13 +11,13 @@
 //! of values; what a leaf gives to pairs is told in [`shares`](super::shares).
 
 use apportion_games::Rows;
-use apportion_values::Value;
+use apportion_values::{Attributions, Value};
 
 use super::cost::{self, Choose};
 use super::oracle::InterventionalOracle;
-use crate::engine::attributions::Attributions;
 use crate::engine::driver::in_tasks;
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::finite::finite;
+use crate::engine::interactions::{Diagonal, zeros};
 use crate::engine::value;
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
@@ -30,15 +30,16 @@ impl InterventionalOracle<'_> {
         diagonal: Diagonal,
         rows: Rows<'_>,
         choose: Choose,
-    ) -> Result<Interactions, TreeError> {
+    ) -> Result<Attributions, TreeError> {
         let request = self.request(value)?;
         if !matches!(request.weights, Weights::Alike(_)) {
             return Err(value::not_of_pairs(value));
         }
-        let Attributions { values: alone, base, predictions } = self.answer(&request, rows, cost::choose)?;
+        let Attributions { values: alone, base, predictions, .. } =
+            self.answer(&request, rows, cost::choose)?;
         let request = request.of_pairs()?;
         let (players, outputs) = (request.players, self.ensemble.output_count());
-        let mut values = Interactions::zeros(rows.len(), players, outputs)?;
+        let mut values = zeros(rows.len(), players, outputs)?;
         let ways = self.ways(&request, rows, choose)?;
         self.add_values(&request, rows, &ways, &mut values);
         let numbers = players * outputs;
@@ -58,6 +59,6 @@ impl InterventionalOracle<'_> {
                 }
             },
         );
-        Interactions::new(values, base, predictions)
+        finite(Attributions::of_pairs(players, values, base, predictions))
     }
 }

@@ -1,11 +1,11 @@
 //! Against one baseline the game is a path-dependent one, and quadrature computes its values: see [`AgainstBaseline`].
 
 use apportion_games::Rows;
-use apportion_values::Semivalue;
+use apportion_values::{Attributions, Semivalue};
 
 use super::cost;
 use super::oracle::InterventionalOracle;
-use crate::engine::attributions::Attributions;
+use crate::engine::finite::finite;
 use crate::engine::settings::{Kernel, Plan};
 use crate::error::TreeError;
 use crate::path_dependent::{AgainstBaseline, Cost};
@@ -37,7 +37,7 @@ impl InterventionalOracle<'_> {
         against.explain(ensemble, value, rows, &mut values);
         let places: Vec<usize> = (0..ensemble.feature_count()).collect();
         self.add_joint(&self.of_features(value), &places, rows, &mut values);
-        Attributions::new(values, self.base.clone(), predictions).map(Some)
+        finite(Attributions::of_players(places.len(), values, self.base.clone(), predictions)).map(Some)
     }
 
     /// The plan of [`by_quadrature`](Self::by_quadrature).

@@ -1,12 +1,11 @@
 //! What the oracle of the marginal game can be asked for: values and plans.
 
 use apportion_games::Rows;
-use apportion_values::{Semivalue, Value};
+use apportion_values::{Attributions, Semivalue, Value};
 
 use super::cost;
 use super::oracle::InterventionalOracle;
-use crate::engine::attributions::Attributions;
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::interactions::Diagonal;
 use crate::engine::settings::Plan;
 use crate::engine::two_step::{members_alone, two_step};
 use crate::engine::value;
@@ -44,7 +43,7 @@ impl Exact for InterventionalOracle<'_> {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
+    ) -> Result<Attributions, TreeError> {
         self.pairs_of(value, diagonal, rows, cost::choose)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apportion_games::{Hierarchy, Partition, Rows};
 use apportion_models::tree::Tree;
-use apportion_values::{CoalitionalValue, Semivalue, Value};
+use apportion_values::{Attributions, CoalitionalValue, Semivalue, Value};
 
 use super::by_size::BySize;
 use super::kernel::OfPlayers;
@@ -14,10 +14,10 @@ use super::oracle::PathDependentOracle;
 use super::over_hierarchy::OverHierarchy;
 use super::program::Program;
 use super::{block, coalitional, tables};
-use crate::engine::attributions::Attributions;
 use crate::engine::driver::in_tasks;
+use crate::engine::finite::finite;
 use crate::engine::groups::{Coalitional, group_of};
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::interactions::Diagonal;
 use crate::engine::levels::{GroupTree, Levels};
 use crate::engine::moments::Moments;
 use crate::engine::settings::Plan;
@@ -69,7 +69,7 @@ impl PathDependentOracle<'_> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        Attributions::new(values, self.program.base.clone(), predictions)
+        finite(Attributions::of_players(players.count, values, self.program.base.clone(), predictions))
     }
 
     /// A coalitional value of features.
@@ -97,7 +97,7 @@ impl PathDependentOracle<'_> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        Attributions::new(values, self.program.base.clone(), predictions)
+        finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
     /// A coalitional value of features over a hierarchy of groups.
@@ -122,7 +122,7 @@ impl PathDependentOracle<'_> {
             || OverHierarchy::new(value, &tree, features),
             |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
         );
-        Attributions::new(values, self.program.base.clone(), predictions)
+        finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
     /// The program of features in these groups.
@@ -141,7 +141,7 @@ impl PathDependentOracle<'_> {
         let predictions = self.ensemble.margins(rows)?;
         let precision = self.settings.precision;
         let values = tables::values(&self.ensemble, (player_of, players), weights, precision, rows)?;
-        Attributions::new(values, self.program.base.clone(), predictions)
+        finite(Attributions::of_players(players, values, self.program.base.clone(), predictions))
     }
 
     /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.
@@ -222,7 +222,7 @@ impl Exact for PathDependentOracle<'_> {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
+    ) -> Result<Attributions, TreeError> {
         self.pairs_of(value, diagonal, rows)
     }
 

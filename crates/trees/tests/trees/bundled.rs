@@ -32,12 +32,11 @@ fn compare(model: &Json, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attri
         let base = case[game]["base"].as_f64().unwrap();
         for (value, key) in VALUES {
             let got = answer(value, &floats(&case["x"]));
-            let outputs = got.base.len();
             let tolerance = 1e-12 * margin.abs().max(base.abs());
             assert!((got.predictions[output] - margin).abs() <= tolerance, "{file}");
             assert!((got.base[output] - base).abs() <= tolerance, "{file}, {game}");
             for (feature, truth) in floats(&case[game][key]).into_iter().enumerate() {
-                let got = got.values[feature * outputs + output];
+                let got = got.value(0, feature)[output];
                 assert!(
                     (got - truth).abs() <= tolerance,
                     "{file}, {game}, {key}, {feature}: {got} != {truth}"
@@ -73,13 +72,7 @@ fn bundled_models_agree_with_their_ground_truth() {
             compare(model, "path_dependent", |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
         if n <= 12 {
             enumerated += compare(model, "path_dependent", |value, row| {
-                let game = PathDependentGame::new(&ensemble, row).unwrap();
-                let exact = enumerate(&game, value).unwrap();
-                Attributions {
-                    values: exact.values().to_vec(),
-                    base: exact.base().to_vec(),
-                    predictions: exact.full().to_vec(),
-                }
+                enumerate(&PathDependentGame::new(&ensemble, row).unwrap(), value).unwrap()
             });
         }
     }

@@ -274,7 +274,7 @@ fn empty_nodes_on_very_long_paths_are_refused_and_not_divided_by_zero() {
                         .unwrap();
                 let got =
                     PathDependentOracle::new(&ensemble).unwrap().values(Semivalue::Shapley, row).unwrap();
-                close("a long chain", &got.values, exact.values(), 1e-12);
+                close("a long chain", &got.values, &exact.values, 1e-12);
             }
             Err(error) => {
                 assert!(!sound, "{error}");

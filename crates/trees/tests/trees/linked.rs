@@ -17,21 +17,21 @@ fn floats(value: &Json) -> Vec<f64> {
 /// Explains `explicands` and compares with enumeration to 1e-12 of the largest output.
 fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]) {
     assert_eq!(ensemble.link(), Some(link));
-    let (n, outputs) = (ensemble.feature_count(), ensemble.output_count());
+    let n = ensemble.feature_count();
     let oracle = LinkedOracle::new(ensemble, Rows::new(background, n), None).unwrap();
     let model = ensemble.linked().unwrap();
     let background = Background::rows(background, n).unwrap();
     for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
         let got = oracle.values(value.clone(), Rows::new(explicands, n)).unwrap();
-        let rows = got.values.chunks_exact(n * outputs).zip(got.predictions.chunks_exact(outputs));
-        for (row, (values, predictions)) in Rows::new(explicands, n).iter().zip(rows) {
+        for (index, row) in Rows::new(explicands, n).iter().enumerate() {
+            let got = got.of_row(index);
             let game = MarginalGame::new(&model, row, &background).unwrap();
             let wanted = enumerate(&game, value.clone()).unwrap();
             let scale =
-                wanted.full().iter().chain(wanted.base()).fold(0.0f64, |most, end| most.max(end.abs()));
-            let pairs = values.iter().zip(wanted.values());
-            let ends = predictions.iter().zip(wanted.full()).chain(got.base.iter().zip(wanted.base()));
-            for (got, wanted) in pairs.chain(ends) {
+                wanted.predictions.iter().chain(&wanted.base).fold(0.0f64, |most, end| most.max(end.abs()));
+            let numbers = [&got.values, &got.predictions, &got.base].into_iter().flatten();
+            let all = [&wanted.values, &wanted.predictions, &wanted.base].into_iter().flatten();
+            for (got, wanted) in numbers.zip(all) {
                 assert!((got - wanted).abs() <= 1e-12 * scale, "{value}: {got} != {wanted}");
             }
         }
@@ -87,7 +87,7 @@ fn oracle(case: &Case) -> LinkedOracle<'_> {
 fn by_enumeration(case: &Case, value: Semivalue) -> Vec<f64> {
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, case.rows().row(0), &case.background).unwrap();
-    enumerate(&game, value).unwrap().values().to_vec()
+    enumerate(&game, value).unwrap().values
 }
 
 /// The loss of a row by its definition, from the model's margins.
@@ -130,9 +130,8 @@ fn losses_are_divided() {
                 for (index, row) in case.rows().iter().enumerate() {
                     let game = MarginalGame::new(&model, row, &case.background).unwrap();
                     let wanted = enumerate(&game, Semivalue::Shapley).unwrap();
-                    let size = features * outputs;
                     let what = format!("{link:?}, target {target}, {features} features");
-                    close(&what, &got.values[index * size..(index + 1) * size], wanted.values(), 1e-10);
+                    close(&what, &got.of_row(index).values, &wanted.values, 1e-10);
                 }
             }
         }
@@ -241,7 +240,7 @@ fn of_many_features_only_those_that_part_count() {
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, &case.rows, &case.background).unwrap();
     let few = SubGame::new(&game, &kept).unwrap();
-    let wanted = few.expand(enumerate(&few, Semivalue::Shapley).unwrap().values());
+    let wanted = few.expand(&enumerate(&few, Semivalue::Shapley).unwrap().values);
     assert!(wanted.iter().filter(|value| **value != 0.0).count() > 2);
     for (feature, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
         assert!((got - wanted).abs() < 1e-13, "feature {feature}: {got} != {wanted}");

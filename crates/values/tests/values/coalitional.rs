@@ -3,7 +3,7 @@
 use apportion_games::{
     Additive, Counted, Game, GameError, Partition, QuotientGame, SubGame, SumOfUnanimity, TabulatedGame,
 };
-use apportion_values::{CoalitionalValue, GroupedValues, Semivalue, ValueError, enumerate, two_step_shapley};
+use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError, enumerate, two_step_shapley};
 
 use crate::common::{assert_close, mask_of, members, random_game};
 
@@ -66,7 +66,7 @@ fn coalitional_values_are_those_of_the_definition() {
                 let what = format!("{value:?} {partition:?}");
                 assert_close(&got.values, &by_definition(&game, &partition, &value), 1e-14, &what);
                 assert_eq!(got.base, game.value(0));
-                assert_eq!(got.full, game.value((1 << partition.players()) - 1));
+                assert_eq!(got.predictions, game.value((1 << partition.players()) - 1));
             }
         }
     }
@@ -77,7 +77,7 @@ fn groups_of_one_and_one_group_reduce_to_one_of_the_two_levels() {
     // 14 groups have more unions than are asked for at once.
     for players in [1, 2, 5, 8, 14] {
         let game = random_game(players, 2);
-        let semivalue = |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values().to_vec();
+        let semivalue = |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values;
         for value in all() {
             let alone = value.enumerate(&game, &Partition::singletons(players)).unwrap();
             assert_close(&alone.values, &semivalue(&value.between), 1e-14, "groups of one");
@@ -96,8 +96,8 @@ fn members_share_what_their_group_gets_in_the_quotient_game() {
     for partition in partitions() {
         let game = random_game(partition.players(), 1);
         let quotient = QuotientGame::new(&game, &partition).unwrap();
-        let of_groups = |value: Semivalue| enumerate(&quotient, value).unwrap().values().to_vec();
-        let sums = |values: &GroupedValues| -> Vec<f64> {
+        let of_groups = |value: Semivalue| enumerate(&quotient, value).unwrap().values;
+        let sums = |values: &Attributions| -> Vec<f64> {
             let sum = |group: &Vec<usize>| group.iter().map(|&player| values.values[player]).sum();
             partition.groups().iter().map(sum).collect()
         };

@@ -6,7 +6,7 @@ use apportion_games::{
     Additive, Airport, ClosedForm, Coalitions, Cooking, Counted, Game, GameError, Glove, SumOfUnanimity,
     TabulatedGame, WeightedVoting,
 };
-use apportion_values::{Enumeration, LeastSquaresForm, Semivalue, ValueError, enumerate, enumerate_many};
+use apportion_values::{Attributions, LeastSquaresForm, Semivalue, ValueError, enumerate, enumerate_many};
 
 use crate::common::{assert_close, random_game};
 
@@ -77,11 +77,11 @@ fn values_are_those_of_the_definition() {
             let values = all(players);
             for (value, got) in values.iter().zip(enumerate_many(&game, &values).unwrap()) {
                 let what = format!("{value}, {players} players, {outputs} outputs");
-                assert_close(got.values(), &by_definition(&game, value), 1e-14, &what);
-                assert_eq!((got.semivalue(), got.players(), got.outputs()), (value, players, outputs));
-                assert_eq!(got.base(), game.value(0));
-                assert_eq!(got.full(), game.value((1 << players) - 1));
-                assert_eq!(got.value(players - 1), &got.values()[(players - 1) * outputs..]);
+                assert_close(&got.values, &by_definition(&game, value), 1e-14, &what);
+                assert_eq!((got.rows(), got.players(), got.outputs()), (1, players, outputs));
+                assert_eq!(got.base, game.value(0));
+                assert_eq!(got.predictions, game.value((1 << players) - 1));
+                assert_eq!(got.value(0, players - 1), &got.values[(players - 1) * outputs..]);
                 assert_eq!(enumerate(&game, value.clone()).unwrap(), got, "{what}: alone or together");
             }
         }
@@ -93,7 +93,7 @@ fn shapley_values_are_means_over_all_orders() {
     for players in 1..=7 {
         let game = random_game(players, 1);
         let got = enumerate(&game, Semivalue::Shapley).unwrap();
-        assert_close(got.values(), &by_orders(&game), 1e-14, &format!("{players} players"));
+        assert_close(&got.values, &by_orders(&game), 1e-14, &format!("{players} players"));
     }
 }
 
@@ -104,8 +104,8 @@ fn a_large_constant_changes_nothing() {
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
     for value in BOTH {
-        let (got, wanted) = (enumerate(&shifted, value.clone()).unwrap(), enumerate(&back, value).unwrap());
-        assert_close(got.values(), wanted.values(), 1e-15, &got.semivalue().to_string());
+        let [got, wanted] = [&shifted, &back].map(|game| enumerate(game, value.clone()).unwrap());
+        assert_close(&got.values, &wanted.values, 1e-15, &value.to_string());
     }
 }
 
@@ -122,9 +122,9 @@ fn textbook_games_have_the_values_of_their_closed_forms() {
     ];
     for (name, game) in games {
         let [shapley, banzhaf] = BOTH.map(|value| enumerate(&game, value).unwrap());
-        let range = 1.0 + (shapley.full()[0] - shapley.base()[0]).abs();
-        assert_close(shapley.values(), &game.shapley(), 1e-13 * range, name);
-        assert_close(banzhaf.values(), &game.banzhaf(), 1e-13 * range, name);
+        let range = 1.0 + (shapley.predictions[0] - shapley.base[0]).abs();
+        assert_close(&shapley.values, &game.shapley(), 1e-13 * range, name);
+        assert_close(&banzhaf.values, &game.banzhaf(), 1e-13 * range, name);
     }
 }
 
@@ -132,7 +132,7 @@ fn textbook_games_have_the_values_of_their_closed_forms() {
 fn one_player_gets_everything() {
     let game = TabulatedGame::new(vec![2.0, 5.0, 10.0, -1.0], 2).unwrap();
     for value in BOTH {
-        assert_eq!(enumerate(&game, value).unwrap().values(), [8.0, -6.0]);
+        assert_eq!(enumerate(&game, value).unwrap().values, [8.0, -6.0]);
     }
 }
 
@@ -159,7 +159,7 @@ fn no_value_wanted_means_no_question_asked() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let table = random_game(16, 3);
-    let results: Vec<Vec<Enumeration>> = [1, 2, 3]
+    let results: Vec<Vec<Attributions>> = [1, 2, 3]
         .into_iter()
         .flat_map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -216,7 +216,7 @@ fn a_game_for_one_thread_is_asked_by_one_thread() {
     let game = Watched::new(16, false, |mask| f64::from(mask.count_ones()).powi(2));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let got = pool.install(|| enumerate(&game, Semivalue::Shapley)).unwrap();
-    assert_close(got.values(), &[16.0; 16], 1e-12, "square of the size");
+    assert_close(&got.values, &[16.0; 16], 1e-12, "square of the size");
     assert_eq!(game.most_inside.into_inner(), 1);
 }
 
@@ -271,7 +271,7 @@ fn no_players_and_too_many_are_refused_before_any_work() {
 #[test]
 fn a_game_behind_a_pointer_is_a_game() {
     let game: &dyn Game = &Cooking;
-    assert_close(enumerate(game, Semivalue::Banzhaf).unwrap().values(), &[6.0, 5.0, 4.0], 1e-14, "dyn");
+    assert_close(&enumerate(game, Semivalue::Banzhaf).unwrap().values, &[6.0, 5.0, 4.0], 1e-14, "dyn");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn values_solve_their_least_squares_problem_over_all_coalitions() {
         let game = random_game(players, 1);
         for value in all(players) {
             let Some(form) = value.least_squares() else { continue };
-            let phi = enumerate(&game, value.clone()).unwrap().values().to_vec();
+            let phi = enumerate(&game, value.clone()).unwrap().values;
             let (centre, start) = match form {
                 LeastSquaresForm::Centred { p } => (p, mean_of(&game, form)),
                 _ => (0.0, game.value(0)[0]),

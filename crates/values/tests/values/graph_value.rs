@@ -91,7 +91,7 @@ fn from_the_diameter_on_l_is_the_semivalue_and_c_that_of_the_restricted_game() {
             assert_close(&got, wanted, 1e-12, &semivalue.to_string());
         };
         let order = graph.diameter();
-        close(GraphValue::l_shapley(order), enumerate(&game, semivalue.clone()).unwrap().values());
+        close(GraphValue::l_shapley(order), &enumerate(&game, semivalue.clone()).unwrap().values);
         let myerson = values(GraphValue::myerson().of(semivalue.clone()), &game, &graph);
         close(GraphValue::c_shapley(order), &myerson);
         close(GraphValue::c_shapley(order).with_coefficients(Coefficients::Graph), &myerson);

@@ -47,7 +47,7 @@ proptest! {
         for name in ["owen", "two-step"] {
             let value: SolutionConcept = name.parse().unwrap();
             let got = value.enumerate(&game, Some(&partition)).unwrap();
-            prop_assert_eq!(axioms::efficiency(&got.values, &got.base, &got.full, TOLERANCE), Ok(()));
+            prop_assert_eq!(axioms::efficiency(&got.values, &got.base, &got.predictions, TOLERANCE), Ok(()));
         }
     }
 

@@ -141,7 +141,7 @@ fn values_are_those_of_the_definition_by_orders_and_by_coalitions() {
             let got = Value::OverHierarchy(value.clone(), hierarchy.clone()).enumerate(&game).unwrap();
             assert_close(&got.values, &by_coalitions(&game, &hierarchy, &value), 1e-13, &what);
             assert_eq!(got.base, game.value(0));
-            assert_eq!(got.full, game.value((1 << players) - 1));
+            assert_eq!(got.predictions, game.value((1 << players) - 1));
         }
         if players <= 7 {
             let owen = Value::owen_over(hierarchy.clone()).enumerate(&game).unwrap();
@@ -190,7 +190,7 @@ fn two_levels_are_a_partition_and_one_is_a_semivalue() {
             let hierarchy = Hierarchy::from(&partition);
             let over = value.enumerate_over(&game, &hierarchy).unwrap();
             let wanted = enumerate(&game, semivalue.clone()).unwrap();
-            assert_close(&over.values, wanted.values(), 1e-14, "one level");
+            assert_close(&over.values, &wanted.values, 1e-14, "one level");
             assert_eq!(value.reduces_over(&hierarchy), Some(semivalue));
         }
     }

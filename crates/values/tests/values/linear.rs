@@ -21,7 +21,7 @@ fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
             let linear = LinearValue::from_weights(players, weight).unwrap();
             let wanted = enumerate(&game, semivalue.clone()).unwrap();
             let got = linear.enumerate(&game).unwrap().values;
-            assert_close(&got, wanted.values(), 1e-12, &format!("{players} players, {semivalue}"));
+            assert_close(&got, &wanted.values, 1e-12, &format!("{players} players, {semivalue}"));
         }
     }
 }

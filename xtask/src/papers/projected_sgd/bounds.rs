@@ -148,7 +148,7 @@ impl Known {
     fn draw(players: usize, pair: usize, seed: u64) -> Result<Self> {
         let drawn = PairGame::draw(Task::Regression, players, Pairs::Shown, pair, seed)?;
         let game = TabulatedGame::from_game(&drawn)?;
-        let truth = enumerate(&game, Semivalue::Shapley)?.values().to_vec();
+        let truth = enumerate(&game, Semivalue::Shapley)?.values;
         let values = game.values_in_order();
         let value = values.iter().map(|value| (value - values[0]).abs()).fold(0.0, f64::max);
         let norm = ROOM * squared_norm(&truth).sqrt();

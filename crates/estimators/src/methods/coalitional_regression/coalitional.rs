@@ -189,7 +189,7 @@ impl Coalitional {
         let quotient_game = QuotientGame::new(game, partition)?;
         let quotient = match &plan {
             Plan::Table { .. } => {
-                Some(Estimate::exact(enumerate(&quotient_game, self.between.clone())?.values().to_vec()))
+                Some(Estimate::exact(enumerate(&quotient_game, self.between.clone())?.values))
             }
             Plan::Orders { orders, .. } => {
                 let along_orders = PermutationShap::default().with_full_budget(FullBudget::Sample);

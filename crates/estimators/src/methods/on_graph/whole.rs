@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apportion_games::{Game, Graph};
-use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionConcept, ValueError};
+use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, SolutionConcept};
 
 use super::connected::Plan;
 use super::{local, myerson};
@@ -152,12 +152,8 @@ impl OnGraph {
             Task::Connected(plan) => plan.values(game)?,
             Task::Myerson => myerson::myerson(game, &self.graph, semivalue)?,
         };
-        if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
-            let (player, output) = (at / game.outputs(), at % game.outputs());
-            return Err(ValueError::Overflow { player, output }.into());
-        }
         let asked = (found.evaluations, game.rows_per_coalition());
-        Ok(Explanation::exact(NAME, self.value.clone().into(), found.values, (found.base, found.full), asked))
+        Ok(Explanation::exact(NAME, self.value.clone().into(), found.exact.finite()?, asked))
     }
 }
 

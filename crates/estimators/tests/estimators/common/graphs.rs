@@ -67,7 +67,7 @@ pub(crate) fn check(graph: &Graph, game: &dyn Game, value: &GraphValue) {
     let game = Once::new(game);
     let got = estimator.values(&game).unwrap();
     assert_close(&got.values, &wanted.values, 1e-12, &what);
-    assert_eq!((&got.base, &got.prediction), (&wanted.base, &wanted.full));
+    assert_eq!((&got.base, &got.prediction), (&wanted.base, &wanted.predictions));
     assert_eq!(game.asked(), estimator.coalitions().unwrap(), "{what}");
     assert_eq!((got.evaluations, got.distinct_coalitions), (game.asked(), game.asked()));
     assert_eq!(got.model_rows, 3 * game.asked());

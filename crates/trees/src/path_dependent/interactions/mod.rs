@@ -2,9 +2,9 @@
 //!
 //! # The derivation
 //!
-//! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`Interactions`]), with the notation of [the module above](super). F is linear in the s of each
-//! split alone, and the s of a split is a function of its own player's t. A walk that comes to a split b has passed the splits above and
-//! no others, so of two splits one must be above the other to matter together, and of the numbers that make `∂F/∂s_b = P_b Δ_b` only P_b
+//! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`interactions`](crate::engine::interactions)), with the notation of [the module above](super). F is
+//! linear in the s of each split alone, and the s of a split is a function of its own player's t. A walk that comes to a split b has
+//! passed the splits above and no others, so of two splits one must be above the other to matter together, and of the numbers that make `∂F/∂s_b = P_b Δ_b` only P_b
 //! depends on the splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on j is `∂F/∂t_j`,
 //!
 //! ```text
@@ -33,7 +33,7 @@ mod kernel;
 mod partners;
 
 use apportion_games::Rows;
-use apportion_values::Value;
+use apportion_values::{Attributions, Value};
 
 pub(super) use self::kernel::OfPairs;
 pub(super) use self::partners::Partners;
@@ -41,7 +41,8 @@ use super::block;
 use super::by_size::BySize;
 use super::lanes::rules;
 use super::oracle::PathDependentOracle;
-use crate::engine::interactions::{Diagonal, Interactions};
+use crate::engine::finite::finite;
+use crate::engine::interactions::{Diagonal, zeros};
 use crate::engine::value;
 use crate::error::TreeError;
 
@@ -52,7 +53,7 @@ impl PathDependentOracle<'_> {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-    ) -> Result<Interactions, TreeError> {
+    ) -> Result<Attributions, TreeError> {
         value::check(value, self.features.len())?;
         let (value, players) = match value {
             Value::Semivalue(value) => (value, self.players(None)),
@@ -64,7 +65,7 @@ impl PathDependentOracle<'_> {
         let rules = rules(program.trees.iter().map(|tree| tree.distinct), value);
         let rules = self.by_quadrature(rules.filter(|rules| OfPairs::takes(rules)))?;
         let predictions = ensemble.margins(rows)?;
-        let mut values = Interactions::zeros(rows.len(), count, outputs)?;
+        let mut values = zeros(rows.len(), count, outputs)?;
         match rules {
             Some(rules) => {
                 let of_groups;
@@ -87,6 +88,6 @@ impl PathDependentOracle<'_> {
             ),
         }
         diagonal.complete_all(&mut values, count, outputs);
-        Interactions::new(values, self.program.base.clone(), predictions)
+        finite(Attributions::of_pairs(count, values, self.program.base.clone(), predictions))
     }
 }

@@ -203,7 +203,7 @@ impl Case {
         let (players, outputs) = (self.players(), self.ensemble.output_count());
         let of_players = match value {
             Value::Semivalue(value) => {
-                enumerate(game, value.without_null_players(players.len())).unwrap().values().to_vec()
+                enumerate(game, value.without_null_players(players.len())).unwrap().values
             }
             _ if players.len() == self.features => return value.enumerate(game).unwrap().values,
             _ => panic!("groups of features that are not written down"),
@@ -289,8 +289,8 @@ impl Case {
 
     fn compare(&self, oracles: &[Told<'_>], games: &[TabulatedGame], values: &[Value]) {
         let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
-        let base = ends.first().map_or(Vec::new(), |first| first.base().to_vec());
-        let full: Vec<f64> = ends.iter().flat_map(|ends| ends.full()).copied().collect();
+        let base = ends.first().map_or(Vec::new(), |first| first.base.clone());
+        let full: Vec<f64> = ends.iter().flat_map(|ends| &ends.predictions).copied().collect();
         for value in values {
             let wanted: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
             let matrices = [Diagonal::Value, Diagonal::Remainder].map(|diagonal| {
@@ -369,7 +369,7 @@ pub fn matrix(
     let at = |i: usize, j: usize, output: usize| (players[i] * count + players[j]) * outputs + output;
     let factor = if diagonal == Diagonal::Remainder { 0.5 } else { 1.0 };
     for (i, output) in (0..k).flat_map(|i| (0..outputs).map(move |output| (i, output))) {
-        matrix[at(i, i, output)] += alone.values()[i * outputs + output];
+        matrix[at(i, i, output)] += alone.values[i * outputs + output];
         for j in (0..k).filter(|&j| j != i) {
             let worth = |coalition: usize| worths[coalition * outputs + output];
             let second_difference = |others: usize| {

@@ -97,8 +97,9 @@ fn values_are_those_of_enumerating_the_games() {
 
 fn check(game: &impl Game, value: Semivalue, got: &[f64], what: &str) {
     let wanted = enumerate(game, value.clone()).unwrap();
-    let scale = wanted.full().iter().chain(wanted.base()).fold(1.0, |most: f64, worth| most.max(worth.abs()));
-    for (got, wanted) in got.iter().zip(wanted.values()) {
+    let scale =
+        wanted.predictions.iter().chain(&wanted.base).fold(1.0, |most: f64, worth| most.max(worth.abs()));
+    for (got, wanted) in got.iter().zip(&wanted.values) {
         assert!((got - wanted).abs() <= 1e-12 * scale, "{what}, {value}: {got} != {wanted}");
     }
 }

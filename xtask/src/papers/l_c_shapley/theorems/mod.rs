@@ -165,7 +165,7 @@ impl Maps {
                 kinds.push((kind, order, map));
             }
         }
-        let shapley = Map::of(|units| Ok(enumerate(units, Semivalue::Shapley)?.values().to_vec()))?;
+        let shapley = Map::of(|units| Ok(enumerate(units, Semivalue::Shapley)?.values))?;
         Ok(Self { shapley, kinds })
     }
 
@@ -474,7 +474,7 @@ mod tests {
         let game = Law::new(2, 7, 0.5).game(77);
         let table = TabulatedGame::new(game.clone(), 1).unwrap();
         let wanted = enumerate(&table, Semivalue::Shapley).unwrap();
-        for (feature, want) in wanted.values().iter().enumerate() {
+        for (feature, want) in wanted.values.iter().enumerate() {
             assert!((maps.shapley.value(feature, &game) - want).abs() < 1e-13);
         }
         assert_eq!(maps.kinds.len(), 10);

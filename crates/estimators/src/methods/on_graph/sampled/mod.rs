@@ -208,7 +208,7 @@ impl LocalSampling {
         let first = around.partition_point(|&node| node < player) * outputs;
         let own = |all: &[f64]| all[first..first + outputs].to_vec();
         if share.is_whole() {
-            let values = own(enumerate(&sub, self.local(around.len()))?.values());
+            let values = own(&enumerate(&sub, self.local(around.len()))?.values);
             return Ok(Own {
                 values,
                 std_errors: Some(vec![0.0; outputs]),

@@ -1,0 +1,22 @@
+//! What the answers of all kernels are checked for.
+
+use apportion_values::Attributions;
+
+use crate::error::TreeError;
+
+/// Refuses numbers that are not finite.
+pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
+    let of_rows = if found.are_of_pairs() { "an interaction" } else { "a value" };
+    let numbers = [
+        ("the base", &found.base, 1),
+        ("the prediction", &found.predictions, found.rows()),
+        (of_rows, &found.values, found.rows()),
+    ];
+    for (what, numbers, rows) in numbers {
+        if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
+            let (row, output) = (at / (numbers.len() / rows), at % found.outputs());
+            return Err(TreeError::Overflow { what, row, output });
+        }
+    }
+    Ok(found)
+}

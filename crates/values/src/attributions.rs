@@ -1,0 +1,243 @@
+//! What every exact computation answers: numbers whose axes have names.
+
+use crate::error::ValueError;
+
+/// What an index of [`Attributions::values`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Axis {
+    /// Explicands: the rows that are explained. A game is one explicand.
+    Row,
+    /// Players, of quotient values groups.
+    Player,
+    /// The other player of a pair.
+    OtherPlayer,
+    /// Outputs of the game or of the model.
+    Output,
+}
+
+/// Exact values of players, or of pairs of players, in the games of some explicands, with the two ends of each game.
+///
+/// All numbers are row-major and in units of the outputs. The [axes](Self::axes) of values of players are rows × players × outputs, those
+/// of values of pairs rows × players × players × outputs. An enumeration has one row.
+///
+/// ```
+/// use apportion_games::Cooking;
+/// use apportion_values::{Axis, Semivalue, enumerate};
+///
+/// let shapley = enumerate(&Cooking, Semivalue::Shapley)?;
+/// assert_eq!(shapley.axes(), [(Axis::Row, 1), (Axis::Player, 3), (Axis::Output, 1)]);
+/// assert!((shapley.value(0, 2)[0] - 4.0).abs() < 1e-14);
+/// assert_eq!((shapley.base[0], shapley.predictions[0]), (0.0, 15.0));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Attributions {
+    /// The values: with n players and k outputs, the value of player i for output o of row r is `values[(r·n + i)·k + o]`, that of the pair
+    /// i, j `values[((r·n + i)·n + j)·k + o]`.
+    pub values: Vec<f64>,
+    /// v(∅), one number for each output. Of the marginal game of a model this is its weighted mean over the background, of the
+    /// path-dependent game what the trees expect where nothing is known.
+    pub base: Vec<f64>,
+    /// v(N), rows × outputs: of a model its prediction of each row.
+    pub predictions: Vec<f64>,
+    axes: Vec<(Axis, usize)>,
+}
+
+impl Attributions {
+    /// Values of so many players: `values` are rows × players × outputs, `base` has a number for each output, and `predictions` are rows ×
+    /// outputs. The number of rows is that of the predictions.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths do not fit.
+    pub fn of_players(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+        Self::of(&[(Axis::Player, players)], values, base, predictions)
+    }
+
+    /// Values of all pairs of so many players, as [`of_players`](Self::of_players) but for `values`: rows × players × players × outputs.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths do not fit.
+    pub fn of_pairs(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+        Self::of(&[(Axis::Player, players), (Axis::OtherPlayer, players)], values, base, predictions)
+    }
+
+    fn of(players: &[(Axis, usize)], values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+        let (rows, outputs) = (predictions.len() / base.len().max(1), base.len());
+        assert_eq!(predictions.len(), rows * outputs, "predictions of {outputs} outputs");
+        let axes = [&[(Axis::Row, rows)], players, &[(Axis::Output, outputs)]].concat();
+        let numbers = axes.iter().map(|&(_, length)| length).product::<usize>();
+        assert_eq!(values.len(), numbers, "values over {axes:?}");
+        Self { values, base, predictions, axes }
+    }
+
+    /// The axes of the values and their lengths, the last one running fastest.
+    pub fn axes(&self) -> &[(Axis, usize)] {
+        &self.axes
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.length(Axis::Row)
+    }
+
+    /// Number of players `n`, of quotient values of groups.
+    pub fn players(&self) -> usize {
+        self.length(Axis::Player)
+    }
+
+    /// Number of outputs `k`.
+    pub fn outputs(&self) -> usize {
+        self.length(Axis::Output)
+    }
+
+    /// Whether these are values of pairs.
+    pub fn are_of_pairs(&self) -> bool {
+        self.axes.iter().any(|&(axis, _)| axis == Axis::OtherPlayer)
+    }
+
+    /// The k values of a player in a row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or player, or these are values of pairs.
+    pub fn value(&self, row: usize, player: usize) -> &[f64] {
+        self.at(&[row, player])
+    }
+
+    /// The k values of a pair of players in a row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or player, or these are values of single players.
+    pub fn pair(&self, row: usize, player: usize, other: usize) -> &[f64] {
+        self.at(&[row, player, other])
+    }
+
+    /// The attributions of one row alone.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn of_row(&self, row: usize) -> Self {
+        let rows = self.rows();
+        assert!(row < rows, "row {row} of {rows}");
+        let part = |numbers: &[f64]| numbers[row * numbers.len() / rows..][..numbers.len() / rows].to_vec();
+        let mut axes = self.axes.clone();
+        axes[0].1 = 1;
+        Self {
+            values: part(&self.values),
+            base: self.base.clone(),
+            predictions: part(&self.predictions),
+            axes,
+        }
+    }
+
+    /// Refuses values that are not finite.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Overflow`].
+    pub fn finite(self) -> Result<Self, ValueError> {
+        let Some(at) = self.values.iter().position(|value| !value.is_finite()) else { return Ok(self) };
+        let players = self.players();
+        let each = self.values.len() / (self.rows() * players);
+        Err(ValueError::Overflow { player: at / each % players, output: at % self.outputs() })
+    }
+
+    fn length(&self, of: Axis) -> usize {
+        self.axes.iter().find(|&&(axis, _)| axis == of).map_or(0, |&(_, length)| length)
+    }
+
+    /// The numbers of all outputs at these places on the axes before.
+    fn at(&self, places: &[usize]) -> &[f64] {
+        assert_eq!(places.len() + 1, self.axes.len(), "values over {:?}", self.axes);
+        let mut at = 0;
+        for (&place, &(axis, length)) in places.iter().zip(&self.axes) {
+            assert!(place < length, "{axis:?} {place} of {length}");
+            at = at * length + place;
+        }
+        &self.values[at * self.outputs()..][..self.outputs()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two rows, three players, two outputs; the value of player i for output o of row r is 100 r + 10 i + o.
+    fn players() -> Attributions {
+        let values = [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 100.0, 101.0, 110.0, 111.0, 120.0, 121.0];
+        Attributions::of_players(3, values.to_vec(), vec![0.5, 0.25], vec![1.0, 2.0, 3.0, 4.0])
+    }
+
+    /// Two rows, two players, one output.
+    fn pairs() -> Attributions {
+        let values = [0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 110.0, 111.0];
+        Attributions::of_pairs(2, values.to_vec(), vec![0.5], vec![1.0, 2.0])
+    }
+
+    #[test]
+    fn axes_are_named_in_the_order_of_the_numbers() {
+        assert_eq!(players().axes(), [(Axis::Row, 2), (Axis::Player, 3), (Axis::Output, 2)]);
+        let of_pairs = [(Axis::Row, 2), (Axis::Player, 2), (Axis::OtherPlayer, 2), (Axis::Output, 1)];
+        assert_eq!(pairs().axes(), of_pairs);
+        for (found, lengths) in [(players(), (2, 3, 2)), (pairs(), (2, 2, 1))] {
+            assert_eq!((found.rows(), found.players(), found.outputs()), lengths);
+            assert_eq!(found.are_of_pairs(), found.axes().len() == 4);
+        }
+    }
+
+    #[test]
+    fn values_stand_where_their_row_and_players_say() {
+        assert_eq!(players().value(0, 2), [20.0, 21.0]);
+        assert_eq!(players().value(1, 0), [100.0, 101.0]);
+        assert_eq!((pairs().pair(0, 1, 0), pairs().pair(1, 0, 1)), (&[10.0][..], &[101.0][..]));
+    }
+
+    #[test]
+    fn one_row_alone_is_what_it_was_among_others() {
+        let row = players().of_row(1);
+        assert_eq!((row.rows(), row.value(0, 2)), (1, players().value(1, 2)));
+        assert_eq!((row.base, row.predictions), (vec![0.5, 0.25], vec![3.0, 4.0]));
+        assert_eq!(pairs().of_row(1).values, [100.0, 101.0, 110.0, 111.0]);
+        assert_eq!(
+            Attributions::of_players(0, vec![], vec![0.0], vec![7.0, 8.0]).of_row(1).predictions,
+            [8.0]
+        );
+    }
+
+    #[test]
+    fn lengths_places_and_kinds_that_do_not_fit_panic() {
+        let (one, two) = (|| vec![0.0], || vec![0.0; 2]);
+        let wrong: [&(dyn Fn() + std::panic::RefUnwindSafe); 8] = [
+            &|| drop(Attributions::of_players(3, two(), one(), one())),
+            &|| drop(Attributions::of_pairs(2, two(), one(), one())),
+            &|| drop(Attributions::of_players(1, one(), two(), one())),
+            &|| drop(players().value(0, 3).to_vec()),
+            &|| drop(players().value(2, 0).to_vec()),
+            &|| drop(players().pair(0, 0, 0).to_vec()),
+            &|| drop(pairs().value(0, 0).to_vec()),
+            &|| drop(pairs().of_row(2)),
+        ];
+        for (index, wrong) in wrong.into_iter().enumerate() {
+            assert!(std::panic::catch_unwind(wrong).is_err(), "{index}");
+        }
+        let nothing = Attributions::of_pairs(5, vec![], one(), vec![]);
+        assert_eq!((nothing.rows(), nothing.players()), (0, 5));
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_told_by_player_and_output() {
+        let mut found = players();
+        assert_eq!(found.clone().finite().unwrap(), found);
+        found.values[9] = f64::NAN;
+        assert!(matches!(found.finite(), Err(ValueError::Overflow { player: 1, output: 1 })));
+        let mut found = pairs();
+        found.values[6] = f64::INFINITY;
+        assert!(matches!(found.finite(), Err(ValueError::Overflow { player: 1, output: 0 })));
+    }
+}
