@@ -71,6 +71,8 @@ mod near;
 pub mod parallel;
 mod partition;
 mod quotient;
+#[doc(hidden)]
+pub mod scan;
 mod shared;
 mod stream;
 mod sub_game;

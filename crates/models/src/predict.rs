@@ -1,9 +1,9 @@
 //! Margins of rows.
 
-use apportion_games::{BoxError, GameError, Model, Rows, parallel};
+use apportion_games::{BoxError, GameError, Model, Rows, parallel, scan};
 
-use crate::ensemble::Ensemble;
 use crate::ensemble::tree::{Node, Tree};
+use crate::ensemble::{Ensemble, Width};
 use crate::error::ModelError;
 
 /// Rows that are taken through a tree together, so that their steps overlap.
@@ -31,9 +31,17 @@ impl Ensemble {
             });
         }
         let place = |index: usize| (format!("{what} {}", index / features), index % features);
-        if let Some(index) = rows.values().iter().position(|&value| self.width().round(value).is_infinite()) {
+        // Each width has a pass of its own, without a question for each number.
+        let infinite = match self.width() {
+            Width::Single => scan::position(rows.values(), |value| (value as f32).is_infinite()),
+            Width::Double => scan::position(rows.values(), f64::is_infinite),
+        };
+        if let Some(index) = infinite {
             let (what, column) = place(index);
             return Err(GameError::InfiniteInput { what, column, value: rows.values()[index] });
+        }
+        if !self.refuses_any_missing() {
+            return Ok(());
         }
         let is_wanted = |index: usize| self.refuses_missing(index % features);
         let mut missing = rows.values().iter().enumerate().filter(|(_, value)| value.is_nan());

@@ -1,5 +1,7 @@
 //! What every exact computation answers: numbers whose axes have names.
 
+use apportion_games::scan;
+
 use crate::error::ValueError;
 
 /// What an index of [`Attributions::values`] counts.
@@ -142,7 +144,7 @@ impl Attributions {
     ///
     /// [`ValueError::Overflow`].
     pub fn finite(self) -> Result<Self, ValueError> {
-        let Some(at) = self.values.iter().position(|value| !value.is_finite()) else { return Ok(self) };
+        let Some(at) = scan::position(&self.values, |value| !value.is_finite()) else { return Ok(self) };
         let players = self.players();
         let each = self.values.len() / (self.rows() * players);
         Err(ValueError::Overflow { player: at / each % players, output: at % self.outputs() })

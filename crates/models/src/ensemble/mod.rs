@@ -130,6 +130,11 @@ impl Ensemble {
         self.wanted.get(feature).copied().unwrap_or(false)
     }
 
+    /// Whether some feature may not be missing.
+    pub(crate) fn refuses_any_missing(&self) -> bool {
+        self.wanted.contains(&true)
+    }
+
     /// What the outputs are called, where the file says it: the classes, as text.
     pub fn output_names(&self) -> Option<&[String]> {
         Some(&*self.output_names).filter(|names| !names.is_empty())

@@ -310,15 +310,16 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         let width = values.len() / blocks.iter().map(|block| block.rows.columns.rows()).sum::<usize>();
         for (Block { rows, phi, sums }, values) in blocks.iter().zip(values.chunks_mut(BLOCK * width)) {
             let (rows, places) = (rows.columns.rows(), self.job.places);
+            if let Some(sums) = sums {
+                sums.add_to(places, outputs, values, width);
+            }
+            if phi.is_empty() {
+                continue;
+            }
             for (row, values) in values.chunks_exact_mut(width).enumerate() {
                 for (target, place) in places.iter().enumerate() {
                     for (output, value) in values[place * outputs..][..outputs].iter_mut().enumerate() {
-                        if let Some(sums) = sums {
-                            *value += sums.get(output, target, row);
-                        }
-                        if !phi.is_empty() {
-                            *value += phi[(output * places.len() + target) * rows + row];
-                        }
+                        *value += phi[(output * places.len() + target) * rows + row];
                     }
                 }
             }

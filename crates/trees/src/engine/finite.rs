@@ -1,5 +1,6 @@
 //! What the answers of all kernels are checked for.
 
+use apportion_games::scan;
 use apportion_values::Attributions;
 
 use crate::error::TreeError;
@@ -13,7 +14,7 @@ pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
         (of_rows, &found.values, found.rows()),
     ];
     for (what, numbers, rows) in numbers {
-        if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
+        if let Some(at) = scan::position(numbers, |number| !number.is_finite()) {
             let (row, output) = (at / (numbers.len() / rows), at % found.outputs());
             return Err(TreeError::Overflow { what, row, output });
         }

@@ -53,16 +53,38 @@ impl Sums {
         self.fixed.get_mut().fill(0);
     }
 
-    /// What a player has gathered in a row.
-    pub(crate) fn get(&self, output: usize, player: usize, row: usize) -> f64 {
-        let index = self.output(output).start
-            + match self.layout {
-                Layout::Lanes(width) => row * width + player,
-                Layout::Columns | Layout::Pairs => player * BLOCK + row,
-            };
-        match self.float.get().get(index) {
-            Some(&sum) => sum,
-            None => self.fixed.get()[index] as f64 * self.steps.size,
+    /// Adds what players have gathered to the values of the rows, whose numbers are `width` for each row: those of player `p` from
+    /// `places[p] · outputs` on.
+    pub(crate) fn add_to(&self, places: &[usize], outputs: usize, values: &mut [f64], width: usize) {
+        let size = self.steps.size;
+        if self.fixed.get().is_empty() {
+            self.add(self.float.get(), |sum| sum, (places, outputs), values, width);
+        } else {
+            self.add(self.fixed.get(), |sum| sum as f64 * size, (places, outputs), values, width);
+        }
+    }
+
+    fn add<T: Copy>(
+        &self,
+        sums: &[T],
+        number: impl Fn(T) -> f64,
+        (places, outputs): (&[usize], usize),
+        values: &mut [f64],
+        width: usize,
+    ) {
+        // How far apart the sums of neighbouring rows are, and those of neighbouring players.
+        let (of_row, of_player) = match self.layout {
+            Layout::Lanes(lanes) => (lanes, 1),
+            Layout::Columns | Layout::Pairs => (1, BLOCK),
+        };
+        for output in 0..outputs {
+            let sums = &sums[self.output(output)];
+            for (row, values) in values.chunks_exact_mut(width).enumerate() {
+                let gathered = sums[row * of_row..].iter().step_by(of_player);
+                for (place, &sum) in places.iter().zip(gathered) {
+                    values[place * outputs + output] += number(sum);
+                }
+            }
         }
     }
 }
