@@ -13,7 +13,11 @@ use crate::rounds;
 pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
     let model = input.model.trees();
     let link = || ("output", json!(model.and_then(Ensemble::link).map(Link::name)));
-    let output = (args.space == Space::Probability).then(link);
+    let output = match args.space {
+        Space::Margin => None,
+        Space::Probability => Some(link()),
+        Space::LogLoss(_) => Some(("output", json!(args.space.name()))),
+    };
     let rounds = model.and_then(rounds::in_words).map(|rounds| ("rounds", json!(rounds)));
     let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
     output.into_iter().chain(rounds).chain(background).collect()

@@ -85,10 +85,10 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "M|Kn")]
     pub(crate) budget: Option<Budget>,
 
-    /// What to divide: the margin, or what the model says behind its link (a probability, a rate, a score). The game is then the mean
-    /// over the background of these outputs; exact values enumerate what mixtures of a row with the background can reach, and are
-    /// refused where that takes too long
-    #[arg(long = "output", value_enum, default_value = "margin", value_name = "SPACE")]
+    /// What to divide: the margin; probability, what the model says behind its link (a probability, a rate, a score); or log-loss=CLASS,
+    /// what a classifier loses (−ln p) on rows that are of this class, by its number. The game is then the mean over the background of these
+    /// outputs; exact values enumerate what mixtures of a row with the background can reach, and are refused where that takes too long
+    #[arg(long = "output", value_parser = space, default_value = "margin", value_name = "SPACE")]
     pub(crate) space: Space,
 
     /// Divide each prediction among pairs of features, too: the interaction index of --value, exactly. index has the values on the
@@ -207,13 +207,51 @@ pub(crate) enum PrecisionOption {
 }
 
 /// What of a model is divided or predicted.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Space {
     /// The sum of the leaves, before any link.
     Margin,
     /// What the model says behind its link: a probability, a rate, a score.
     Probability,
+    /// What a classifier loses on rows of this class.
+    LogLoss(u16),
+}
+
+impl Space {
+    /// Whether that is behind the model's link.
+    pub(crate) fn is_behind_link(self) -> bool {
+        self != Self::Margin
+    }
+
+    /// The class of the rows, where that is asked for.
+    pub(crate) fn class(self) -> Option<usize> {
+        match self {
+            Self::LogLoss(class) => Some(class.into()),
+            Self::Margin | Self::Probability => None,
+        }
+    }
+
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Margin => "margin".to_owned(),
+            Self::Probability => "probability".to_owned(),
+            Self::LogLoss(class) => format!("log-loss={class}"),
+        }
+    }
+}
+
+fn space(text: &str) -> Result<Space, String> {
+    let loss = || text.strip_prefix("log-loss=")?.parse().ok().map(Space::LogLoss);
+    match text {
+        "margin" => Ok(Space::Margin),
+        "probability" => Ok(Space::Probability),
+        _ => loss().ok_or_else(|| {
+            "known are margin, probability, and log-loss=CLASS with the number of the class that the rows are of"
+                .to_owned()
+        }),
+    }
 }
 
 /// The form of interactions.
@@ -353,8 +391,8 @@ pub(crate) struct Predict {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// What to predict: the margin, or what the model says behind its link
-    #[arg(long = "output", value_enum, default_value = "margin", value_name = "SPACE")]
+    /// What to predict: margin, or probability, what the model says behind its link
+    #[arg(long = "output", value_parser = space, default_value = "margin", value_name = "SPACE")]
     pub(crate) space: Space,
 
     #[command(flatten)]

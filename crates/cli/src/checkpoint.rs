@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -17,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::interrupt;
 use crate::output::Destination;
 
 /// How every form of the file begins.
@@ -54,7 +54,6 @@ pub(crate) struct Runs<'a> {
     destination: Option<&'a Destination>,
     /// Time between two times that the file is written, unless writing takes long.
     every: Duration,
-    interrupted: Arc<AtomicBool>,
     before: Stored,
     now: Mutex<Now>,
 }
@@ -84,21 +83,13 @@ impl<'a> Runs<'a> {
         let mut stored = Stored::new(request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        let interrupted = Arc::new(AtomicBool::new(false));
         if let Some(destination) = destination {
-            let flag = Arc::clone(&interrupted);
-            let interrupt = move || {
-                // Whoever asks twice does not want to wait.
-                if flag.swap(true, Ordering::Relaxed) {
-                    std::process::exit(1);
-                }
-            };
-            ctrlc::set_handler(interrupt).context("cannot listen for interruptions")?;
+            interrupt::keep_first()?;
             // A place that cannot be written to is to cost no work.
             stored.write(destination)?;
         }
         let now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None };
-        Ok(Self { progress, destination, every, interrupted, before, now: Mutex::new(now) })
+        Ok(Self { progress, destination, every, before, now: Mutex::new(now) })
     }
 
     /// Writes the checkpoint as it is by now.
@@ -111,11 +102,6 @@ impl<'a> Runs<'a> {
             Some(destination) => now.stored.write(destination),
             None => Ok(()),
         }
-    }
-
-    /// Whether it was interrupted from outside.
-    pub(crate) fn was_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
     }
 
     /// No state is left half changed where a thread panics.
@@ -150,7 +136,7 @@ impl Follow for Runs<'_> {
     }
 
     fn begin(&self, _: usize) -> ControlFlow<()> {
-        if self.was_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt::was_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
@@ -159,7 +145,7 @@ impl Follow for Runs<'_> {
         self.progress
             .set_message(format!("{} of {} evaluations{error}", progress.evaluations, progress.next_look));
         let Some(destination) = self.destination else { return ControlFlow::Continue(()) };
-        let is_interrupted = self.was_interrupted();
+        let is_interrupted = interrupt::was_interrupted();
         let mut now = self.now();
         if is_interrupted || now.is_due(self.every) {
             now.stored.begun.insert(row, progress.checkpoint());

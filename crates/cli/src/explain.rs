@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::about::about;
 use crate::accuracy;
-use crate::args::{Explain, Game, Space};
+use crate::args::{Explain, Game};
 use crate::background::{Described, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file, refuse_to_lose};
 use crate::class;
@@ -23,6 +23,7 @@ use crate::graph::GraphOption;
 use crate::groups::{self, Groups};
 use crate::input::{self, Batch, Input};
 use crate::interactions;
+use crate::interrupt;
 use crate::messages;
 use crate::model::AnyModel;
 use crate::output::{Attributions, Block, Destination};
@@ -64,6 +65,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
     let class = class::chosen(args.class.as_deref(), classes.as_deref(), input.model.outputs())?;
+    // Of several losses that of the rows' class.
+    let class = class.or(args.space.class().filter(|_| input.model.outputs() > 1));
     let game = game::chosen(args, &input.model);
     let Asked { explainer, background } = explainer(args, game, &input)?;
     let mut explainer = explainer
@@ -152,14 +155,17 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let target = (&destination, args.output.format);
     let explained = match args.summary {
-        true => stream::summarize(target, &mut batches, results, compute)?,
-        false => stream::write(&pool, target, &mut batches, results, compute)?,
+        true => stream::summarize(target, &mut batches, results, compute),
+        false => stream::write(&pool, target, &mut batches, results, compute),
     };
     progress.finish_and_clear();
     warnings.say();
+    input.model.note_restarts();
+    // What was explained is kept where writing it has failed, too.
     if let Some(runs) = &runs {
         runs.keep()?;
     }
+    let explained = explained?;
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }
@@ -211,7 +217,7 @@ impl Follow for Later<'_, '_> {
 
 /// Keeps what was done until a run failed, and says why it did.
 fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::Error {
-    let was_interrupted = runs.was_interrupted();
+    let was_interrupted = interrupt::was_interrupted();
     if let Err(error) = runs.keep() {
         return error;
     }
@@ -331,6 +337,17 @@ fn check(args: &Explain) -> Result<()> {
             "--rows -: a run can be resumed only with rows that are in a file; give one".to_owned(),
         );
     }
+    if args.checkpoint.is_some() || args.resume.is_some() {
+        check_files(&inputs(args))?;
+    }
+    if args.output.format.is_of_numbers_alone() {
+        let given = [(args.summary, "--summary"), (args.top.is_some(), "--top")];
+        if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+            return refuse(format!(
+                "{option}: --format npy and npz hold the values of all rows and features, and no {option}; leave one of them out"
+            ));
+        }
+    }
     let (method, value, game) = (args.method, &args.value, game::asked(args).unwrap_or(Game::Marginal));
     if method == Method::Tree && !matches!(game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
@@ -372,45 +389,61 @@ fn check(args: &Explain) -> Result<()> {
     }
 }
 
+/// Refuses inputs that can be read only once: nobody could tell later whether a run was of them.
+fn check_files(inputs: &[&Path]) -> Result<()> {
+    let is_file = |path: &Path| std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
+    match inputs.iter().find(|path| !is_file(path)) {
+        None => Ok(()),
+        Some(path) => Err(Usage(format!(
+            "{}: a run can be resumed only with inputs that are in files, and this is none; save it to a file first",
+            path.display()
+        ))
+        .into()),
+    }
+}
+
 /// Refuses options of the tree engine where it does not play.
 fn check_engine(args: &Explain, game: Game) -> Result<()> {
     let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
         && matches!(game, Game::Marginal | Game::PathDependent)
         && args.graph.is_none();
     let (is_given, is_compiled) = (args.engine.is_given(), args.background_compiled.is_some());
-    let is_behind_link = args.space == Space::Probability;
+    let (is_behind_link, space) = (args.space.is_behind_link(), args.space.name());
+    if args.space.class().is_some() && args.class.is_some() {
+        return Err(Usage(format!("--output {space} says the class of the rows; leave --class out")).into());
+    }
     let refusals = [
         (
             is_given && !asks_oracle,
-            "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out",
+            "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out".to_owned(),
         ),
         (
             is_compiled && (game != Game::Marginal || !asks_oracle),
-            "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background",
+            "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background".to_owned(),
         ),
         (
             is_compiled && matches!(args.groups, Some(Groups::Auto(_))),
-            "--groups auto looks at rows, which --background-compiled has none of; name the groups",
+            "--groups auto looks at rows, which --background-compiled has none of; name the groups".to_owned(),
         ),
         (
             is_behind_link && game == Game::PathDependent,
-            "--output probability: what trees expect along their paths is defined for margins only; take --game marginal",
+            format!("--output {space}: what trees expect along their paths is defined for margins only; take --game marginal"),
         ),
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
-            "--game path-dependent counts rows, of which --background mean is none; give a file of rows, or leave it out",
+            "--game path-dependent counts rows, of which --background mean is none; give a file of rows, or leave it out".to_owned(),
         ),
         (
             is_behind_link && is_compiled,
-            "--output probability needs the rows of the background; give them by --background",
+            format!("--output {space} needs the rows of the background; give them by --background"),
         ),
         (
             is_behind_link && is_given,
-            "--output probability has one way to be computed; leave --kernel and --precision out",
+            format!("--output {space} has one way to be computed; leave --kernel and --precision out"),
         ),
     ];
     match refusals.into_iter().find(|(is_so, _)| *is_so) {
-        Some((_, says)) => Err(Usage(says.to_owned()).into()),
+        Some((_, says)) => Err(Usage(says).into()),
         None => Ok(()),
     }
 }

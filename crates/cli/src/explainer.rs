@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
-use apportion::{Explainer, Method, Rows, Shared};
+use anyhow::{Context, Result};
+use apportion::models::LinkedEnsemble;
+use apportion::trees::Link;
+use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, background, compiled, counted, data};
@@ -20,8 +22,13 @@ pub(crate) struct Asked<'a> {
 /// The explainer of the model in the game that the options ask for.
 pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Result<Asked<'a>> {
     let mut described = None;
-    let outputs = match (input.model.trees(), args.space) {
-        (Some(model), Space::Probability) => Some(Arc::new(model.linked()?)),
+    let trees = input.model.trees().map(Shared::from);
+    let trees = match (trees, args.space) {
+        (Some(model), Space::LogLoss(class)) => Some(Arc::new(with_loss(&model, class)?).into()),
+        (trees, _) => trees,
+    };
+    let outputs = match &trees {
+        Some(model) if args.space.is_behind_link() => Some(Arc::new(LinkedEnsemble::new(model.clone())?)),
         _ => None,
     };
     let explained = || match &outputs {
@@ -39,7 +46,7 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         described = Some(Described::of_rows(background.as_rows(), weights));
         Ok(background)
     };
-    let Some(model) = input.model.trees() else {
+    let Some(model) = trees else {
         refuse_what_is_of_trees(args, game, input)?;
         let model = input.model.as_model();
         let explainer = match law {
@@ -57,7 +64,7 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
             None => Explainer::path_dependent(model),
         },
         (_, Some(law), Some(outputs), _) => Explainer::conditional(outputs, law),
-        (_, Some(law), None, _) => Explainer::conditional(model, law),
+        (_, Some(law), None, _) => Explainer::conditional(input.model.as_model(), law),
         (_, None, Some(_), _) => Explainer::of_outputs(model, background()?)?,
         (_, None, None, Some(path)) => {
             if args.input.columns.weights.is_some() {
@@ -65,18 +72,33 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
                 return Err(Usage(says.to_owned()).into());
             }
             described = Some(Described::of_file(path)?);
-            Explainer::of_compiled(model, compiled(path, model)?)
+            let compiled = compiled(path, &model)?;
+            Explainer::of_compiled(model, compiled)
         }
         (_, None, None, None) => Explainer::of_trees(model, background()?),
     };
     Ok(Asked { explainer: explainer.settings(args.engine.settings()), background: described })
 }
 
+/// The model whose outputs are what it loses on rows of a class.
+fn with_loss(model: &Ensemble, class: u16) -> Result<Ensemble> {
+    match model.link() {
+        Some(Link::Logistic { .. } | Link::Softmax) => {
+            let class = class.into();
+            model.clone().with_loss(class).with_context(|| format!("--output log-loss={class}"))
+        }
+        _ => {
+            let says = "--output log-loss is of classifiers by a logistic function or a softmax, which this model is not";
+            Err(Usage(says.to_owned()).into())
+        }
+    }
+}
+
 /// Refuses options that another model than trees has no answer to.
 fn refuse_what_is_of_trees(args: &Explain, game: Game, input: &Input) -> Result<()> {
     let given = [
         (game == Game::PathDependent, "--game path-dependent"),
-        (args.space == Space::Probability, "--output probability"),
+        (args.space.is_behind_link(), &*format!("--output {}", args.space.name())),
         (args.background_compiled.is_some(), "--background-compiled"),
         (args.engine.is_given(), "the choice of a kernel"),
         (args.method == Method::Tree, "--method tree"),

@@ -1,6 +1,6 @@
 //! Which game is played, where the options leave it open.
 
-use crate::args::{Explain, Game, Space};
+use crate::args::{Explain, Game};
 use crate::background;
 use crate::input::Input;
 use crate::messages;
@@ -12,7 +12,7 @@ use crate::model::AnyModel;
 pub(crate) fn asked(args: &Explain) -> Option<Game> {
     let names_background =
         args.background.is_some() || args.background_select.is_some() || args.background_compiled.is_some();
-    let is_marginal = names_background || args.space == Space::Probability;
+    let is_marginal = names_background || args.space.is_behind_link();
     args.game.or(is_marginal.then_some(Game::Marginal))
 }
 

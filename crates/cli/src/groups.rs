@@ -18,6 +18,9 @@ use crate::quoted;
 /// What separates groups, and features in them.
 const SEPARATORS: [char; 2] = [';', ','];
 
+/// How deep typed groups may be within groups; as deep as JSON may be.
+const DEEPEST: usize = 120;
+
 /// The groups that were asked for, not yet compared with the features.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Groups {
@@ -150,6 +153,9 @@ impl Nested<'_> {
     fn member(&mut self) -> Result<Member<String>, String> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('(') {
+            if self.depth == DEEPEST {
+                return Err(format!("groups are within groups at most {DEEPEST} deep"));
+            }
             (self.rest, self.depth) = (rest, self.depth + 1);
             let groups = self.groups()?;
             let Some(rest) = self.rest.strip_prefix(')') else {

@@ -1,6 +1,7 @@
 //! Groups of features as a JSON file lists them: `{"GROUP": ["FEATURE", …], …}` or `[["FEATURE", …], …]`, groups within groups alike:
 //! `{"GROUP": {"GROUP": ["FEATURE", …], …}, …}`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -31,12 +32,8 @@ impl<'de> Deserialize<'de> for Listed {
                 f.write_str("an object of groups, or a list of them")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
-                let mut groups = Vec::new();
-                while let Some((_, Group(group))) = map.next_entry::<String, Group>()? {
-                    groups.push(Member::Group(group));
-                }
-                Ok(Listed(groups))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Listed, A::Error> {
+                named(map).map(Listed)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Listed, A::Error> {
@@ -49,6 +46,20 @@ impl<'de> Deserialize<'de> for Listed {
         }
         deserializer.deserialize_any(Either)
     }
+}
+
+/// Groups by name, of which each is there once.
+fn named<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Member<String>>, A::Error> {
+    let (mut names, mut groups) = (BTreeSet::new(), Vec::new());
+    while let Some((name, Group(group))) = map.next_entry::<String, Group>()? {
+        groups.push(Member::Group(group));
+        if let Some(name) = names.replace(name) {
+            return Err(serde::de::Error::custom(format!(
+                "two groups are called {name:?}; give each a name of its own"
+            )));
+        }
+    }
+    Ok(groups)
 }
 
 /// What a group has: a list of features and groups, or groups by name.
@@ -86,12 +97,8 @@ impl<'de> Deserialize<'de> for Entry {
                 Ok(Entry(Member::Player(number.to_string())))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
-                let mut groups = Vec::new();
-                while let Some((_, Group(group))) = map.next_entry::<String, Group>()? {
-                    groups.push(Member::Group(group));
-                }
-                Ok(Entry(Member::Group(groups)))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
+                named(map).map(|groups| Entry(Member::Group(groups)))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry, A::Error> {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use apportion::{Method, Rows, SolutionConcept, Value};
 
 use crate::about::about;
-use crate::args::{self, Explain, Game, Space};
+use crate::args::{self, Explain, Game};
 use crate::background::{self, Described};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
@@ -28,7 +28,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
         () if !matches!(args.game, None | Some(Game::Marginal | Game::PathDependent)) => {
             refuse("they are exact, of --game marginal or path-dependent")
         }
-        () if args.space == Space::Probability => refuse("they are of margins; leave --output out"),
+        () if args.space.is_behind_link() => refuse("they are of margins; leave --output out"),
         () if args.summary || args.top.is_some() => {
             refuse("they are told whole; leave --summary and --top out")
         }

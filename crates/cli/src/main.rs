@@ -10,7 +10,7 @@
 //! | `input`, `feed`, `model`, `program`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
 //! | `stream`, `class` | from rows to results, batch by batch |
-//! | `accuracy`, `checkpoint`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
+//! | `accuracy`, `checkpoint`, `interrupt`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
@@ -39,6 +39,7 @@ mod input;
 mod inspect;
 mod inspect_model;
 mod interactions;
+mod interrupt;
 mod law_options;
 mod manual;
 #[cfg(feature = "networks")]

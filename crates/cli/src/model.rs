@@ -60,6 +60,20 @@ impl AnyModel {
         self.as_model().outputs()
     }
 
+    /// Tells how often a program had to be started again.
+    pub(crate) fn note_restarts(&self) {
+        let Self::Program(running) = self else { return };
+        match running.program.restarts() {
+            0 => {}
+            1 => messages::note("the program was started again once, as it had died or taken too long"),
+            restarts => {
+                messages::note(format_args!(
+                    "the program was started again {restarts} times, as it had died or taken too long"
+                ));
+            }
+        }
+    }
+
     /// What the outputs are called, where the model says it.
     pub(crate) fn classes(&self) -> Option<Vec<String>> {
         match self {

@@ -7,6 +7,7 @@ use apportion::games::parallel;
 use apportion::{Model, Rows};
 
 use crate::args::{Predict, Space};
+use crate::failure::Usage;
 use crate::input::{self, Batch, Input};
 use crate::output::{Block, Destination, Predictions};
 use crate::stream;
@@ -25,6 +26,10 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     let linked = match args.space {
         Space::Margin => None,
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
+        Space::LogLoss(_) => {
+            let says = "--output log-loss is for explain; predict the probability, whose logarithm it is";
+            return Err(Usage(says.to_owned()).into());
+        }
     };
     let model: &(dyn Model + Sync) = match &linked {
         Some(outputs) => outputs,

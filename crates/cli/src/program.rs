@@ -8,6 +8,7 @@ use apportion_program::{Column, Format, Program, ProgramOptions};
 use clap::{Args, ValueEnum};
 
 use crate::failure::Usage;
+use crate::interrupt;
 
 /// A program, and how it is asked.
 #[derive(Debug, Args)]
@@ -79,6 +80,7 @@ pub(crate) struct Running {
 impl ProgramArgs {
     /// Starts the program for rows of these names of columns, of which `rows` has one.
     pub(crate) fn start(&self, names: Option<Vec<String>>, rows: Rows<'_>) -> Result<Running> {
+        interrupt::listen()?;
         let command = self.command.as_deref().unwrap_or_default();
         if rows.is_empty() {
             return Err(Usage("there are no rows to ask the program for".to_owned()).into());

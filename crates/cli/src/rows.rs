@@ -25,7 +25,6 @@ pub(crate) struct Columns {
 
     /// Column that says which row is which, by name or index: set aside unless it is a feature, and written beside the results
     #[arg(long, value_name = "COLUMN")]
-    #[serde(skip)]
     pub(crate) id: Option<String>,
 
     /// Column that says how much each row of the background counts, by name or index: of the background file, or of the rows file where

@@ -244,3 +244,55 @@ fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A process that says nothing, and the events that it is said to have given.
+    fn said(events: Vec<Event>) -> Child {
+        let (process, _) = Process::start("sleep 1000").unwrap();
+        let (batches, to_write) = mpsc::channel();
+        let (sender, seen) = mpsc::sync_channel(WAITING);
+        events.into_iter().for_each(|event| sender.send(event).unwrap());
+        // Both threads live on.
+        std::mem::forget((to_write, sender));
+        Child {
+            batches,
+            events: seen,
+            process,
+            answers: VecDeque::new(),
+            end: None,
+            came: Arc::default(),
+            sent: 1,
+            written: 0,
+            answered: 0,
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    fn answer() -> Event {
+        Event::Answer(Answer { values: vec![1.0], rows: 1, names: None })
+    }
+
+    #[test]
+    fn an_answer_counts_whichever_thread_is_heard_first() {
+        for events in [
+            vec![Event::Written, answer(), Event::End(End::Closed)],
+            vec![answer(), Event::Written, Event::End(End::Closed)],
+            vec![answer(), Event::End(End::Closed), Event::Written],
+        ] {
+            let mut child = said(events);
+            assert_eq!(child.answer(1).unwrap().values, [1.0]);
+            let error = child.check_silence().unwrap_err();
+            assert!(matches!(error, ProgramError::Closed { stream: "output", .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_answer_to_what_was_not_read_is_none() {
+        let mut child = said(vec![answer(), Event::End(End::Closed), Event::NotRead]);
+        let error = child.answer(1).unwrap_err();
+        assert!(matches!(error, ProgramError::Closed { stream: "output", .. }), "{error}");
+    }
+}

@@ -71,6 +71,9 @@ pub enum ProgramError {
         /// What it did the last time.
         last: Box<ProgramError>,
     },
+    /// All programs were ended ([`end_all`](crate::end_all)).
+    #[error("the run was interrupted, and the program was ended with it")]
+    Stopped,
     /// An answer with too few or too many rows.
     #[error(
         "the program answered {batch} of {wanted} rows with {given}{}; it must answer each row with one line, and end each answer with one empty line",

@@ -33,6 +33,7 @@ mod requests;
 pub use column::Column;
 pub use error::{Batch, ProgramError};
 pub use options::{Format, ProgramOptions};
+pub use process::end_all;
 pub use program::Program;
 
 /// The example of the README is a test.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -14,6 +15,25 @@ const KEPT: usize = 4096;
 const TOLD: usize = 3;
 /// Characters of a line that are told.
 const TOLD_OF_A_LINE: usize = 300;
+
+/// Processes that run, of all programs.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// Whether all were ended for good.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Ends all programs of this process at once, with all that they have started, and starts none any more: for handlers of interrupts, which do
+/// not reach the programs themselves. Whoever waits for an answer gets [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+pub fn end_all() {
+    // First, so that no process is started that is not seen below.
+    ENDED.store(true, Ordering::SeqCst);
+    let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+    running.into_iter().for_each(kill_with_all);
+}
+
+/// Whether [`end_all`] was called.
+pub(crate) fn were_ended() -> bool {
+    ENDED.load(Ordering::SeqCst)
+}
 
 /// A process with all that it started. Nothing of it outlives this.
 #[derive(Debug)]
@@ -34,8 +54,14 @@ pub(crate) struct Pipes {
 impl Process {
     /// Runs a command by the shell.
     pub(crate) fn start(command: &str) -> io::Result<(Self, Pipes)> {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        if were_ended() {
+            return Err(io::Error::other("all programs were ended"));
+        }
         let mut child =
             shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        running.push(child.id());
+        drop(running);
         let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let errors = Arc::default();
         let mut process = Self { child, status: None, errors, listener: None };
@@ -56,6 +82,7 @@ impl Process {
         loop {
             if self.status.is_none() {
                 self.status = self.child.try_wait().ok().flatten();
+                self.forget();
             }
             if self.status.is_some() || Instant::now() >= deadline {
                 return self.status;
@@ -70,6 +97,15 @@ impl Process {
         if self.status_within(Duration::ZERO).is_none() {
             kill_all(&mut self.child);
             self.status = self.child.wait().ok();
+            self.forget();
+        }
+    }
+
+    /// One that has ended is not ended again: its number may be another process's by then.
+    fn forget(&self) {
+        if self.status.is_some() {
+            let id = self.child.id();
+            RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|&running| running != id);
         }
     }
 
@@ -114,19 +150,26 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Ends a process and what it started. What has ended by itself meanwhile is no failure.
-#[cfg(unix)]
+/// Ends a process and what it started.
 fn kill_all(child: &mut Child) {
+    kill_with_all(child.id());
+    // Where that has failed. What has ended by itself meanwhile is no failure.
+    let _ = child.kill();
+}
+
+/// Ends the process of this number, and what it started. What has ended by itself meanwhile is no failure.
+#[cfg(unix)]
+fn kill_with_all(id: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
 
-    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(id, Signal::KILL);
+    }
 }
 
 #[cfg(windows)]
-fn kill_all(child: &mut Child) {
-    let id = child.id().to_string();
-    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id]).output();
-    let _ = child.kill();
+fn kill_with_all(id: u32) {
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id.to_string()]).output();
 }
 
 /// Passes standard error on to our own, and keeps its end.

@@ -10,6 +10,7 @@ use crate::column::Column;
 use crate::error::{Batch, ProgramError};
 use crate::options::ProgramOptions;
 use crate::pool::Pool;
+use crate::process::were_ended;
 use crate::requests::Requests;
 
 /// How far the outputs of a row may be apart alone and in a batch, relative to the largest. Rounding leaves far less.
@@ -127,6 +128,9 @@ impl Program {
         let mut place = self.pool.place();
         let (mut done, mut restarts) = (0, 0);
         loop {
+            if were_ended() {
+                return Err(ProgramError::Stopped);
+            }
             let child = match place.child.take() {
                 Some(child) => child,
                 None => Child::start(&self.command, &self.requests, &self.options)?,
@@ -137,6 +141,7 @@ impl Program {
                     place.child = Some(child);
                     return Ok(());
                 }
+                Err(_) if were_ended() => return Err(ProgramError::Stopped),
                 Err(error) if !error.is_of_process() => return Err(error),
                 Err(error) => {
                     // Each batch may be tried so often.

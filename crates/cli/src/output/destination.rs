@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
+use crate::failure::Usage;
+
 /// Names of temporary files: this, letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
 const END: &str = ".part";
@@ -48,9 +50,17 @@ impl Destination {
         }
     }
 
-    /// The destination that `option` names, which must not be one of the `inputs`. `-` is standard output.
+    /// The destination that `option` names, which must not be one of the `inputs`. `-` is standard output, for `--out` alone: nothing else
+    /// goes among the results.
     pub(crate) fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self> {
         if [Path::new("-"), Path::new("/dev/stdout")].contains(&given) {
+            if option != "--out" {
+                let says = format!(
+                    "{option} {}: results go to standard output; give the name of a file",
+                    given.display()
+                );
+                return Err(Usage(says).into());
+            }
             return Self::standard(inputs);
         }
         if is_opened_already(given) {

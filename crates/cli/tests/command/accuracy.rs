@@ -204,6 +204,25 @@ fn an_interrupted_run_says_how_it_goes_on() {
 }
 
 #[test]
+fn other_columns_of_ids_are_another_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("rows.csv"), "more,a,b\n9,1,2\n8,3,4\n").unwrap();
+    std::fs::write(at("stump.json"), crate::explain::stump_of_two_features()).unwrap();
+    let with = |more: &[&str]| {
+        let estimate = ["--method", "exact", "--background-select", "0"];
+        let mut arguments =
+            ["explain", "--model", &at("stump.json"), "--rows", &at("rows.csv")].map(str::to_owned).to_vec();
+        arguments.extend(estimate.iter().chain(more).map(|&argument| argument.to_owned()));
+        run(&arguments)
+    };
+    let begun = with(&["--id", "more", "--checkpoint", &at("run.json")]);
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let resumed = with(&["--id", "b", "--resume", &at("run.json")]);
+    assert!(!resumed.status.success() && resumed.stdout.is_empty());
+}
+
+#[test]
 fn a_checkpoint_does_not_change_results_of_a_budget() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -317,3 +317,22 @@ fn outputs_behind_the_link_are_explained_as_they_are() {
     ));
     assert!(message.contains("margins only") && status == 2, "{message}");
 }
+
+#[test]
+fn losses_of_a_classifier_are_those_of_the_probabilities() {
+    let explain = |output: &str| {
+        let options = ["--select", "0,60,120", "--background-select", "0-29", "--output", output];
+        json(&on("explain", "iris_xgb_softprob.json.gz", "iris.csv", &options))
+    };
+    let probabilities = explain("probability");
+    for class in 0..3 {
+        let losses = explain(&format!("log-loss={class}"));
+        assert_eq!(losses["output"], format!("log-loss={class}"));
+        assert_efficient(&losses, "losses");
+        let rows = losses["explanations"].as_array().unwrap();
+        for (loss, probability) in rows.iter().zip(probabilities["explanations"].as_array().unwrap()) {
+            let wanted = -numbers(&probability["prediction"])[class].ln();
+            assert_close(&numbers(&loss["prediction"]), &[wanted], 1.0, 1e-12, "the loss of the row's class");
+        }
+    }
+}

@@ -245,3 +245,28 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         assert!(message.contains(wanted), "{groups}: {message}");
     }
 }
+
+#[test]
+fn groups_that_are_typed_too_deep_are_refused() {
+    let deep =
+        |depth: usize| format!("{}age,sex,bmi,bp,s1,s2,s3,s4,s5,s6{}", "(".repeat(depth), ")".repeat(depth));
+    let options = |depth| {
+        [
+            "--select".to_owned(),
+            "0".to_owned(),
+            "--value".to_owned(),
+            "owen".to_owned(),
+            "--groups".to_owned(),
+            deep(depth),
+        ]
+    };
+    let explain = |depth| {
+        let mut arguments = on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &[]);
+        arguments.extend(options(depth));
+        run(&arguments)
+    };
+    assert!(explain(100).status.success());
+    let refused = explain(20_000);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("at most 120 deep"));
+}

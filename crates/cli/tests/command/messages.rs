@@ -33,6 +33,7 @@ const SECTIONS: &[Section] = &[
             "--value owen --groups auto=11",
             "--value owen --groups nothing.json",
             "--value owen --groups list.json",
+            "--value owen --groups twice.json",
             "--value owen --groups auto --dependence pearson",
             "--groups 'age,sex'",
             "--dependence spearman",
@@ -66,6 +67,9 @@ const SECTIONS: &[Section] = &[
             "--method exact --kernel walk",
             "--output probability --game path-dependent",
             "--output odds",
+            "--output log-loss=1",
+            "--output log-loss=1 --class 1",
+            "--output log-loss=1 --game path-dependent",
             "--class cat",
             "--class 1",
             "--top 0",
@@ -162,12 +166,15 @@ const SECTIONS: &[Section] = &[
             "--out begun.json --resume begun.json",
             "--format xml",
             "--out same --checkpoint same",
+            "--format npy --summary",
+            "--format npz --top 3",
         ],
     },
     Section {
         title: "Checkpoints",
         command: EXPLAIN,
         options: &[
+            "--checkpoint -",
             "--checkpoint list.json",
             "--checkpoint begun.json",
             "--checkpoint diabetes_xgb.json.gz",
@@ -177,6 +184,8 @@ const SECTIONS: &[Section] = &[
             "--resume cut.json",
             "--resume changed.json",
             "--resume begun.json --seed 1",
+            "--resume begun.json --id s6",
+            "--resume begun.json --background /dev/null",
             "--resume other_version.json",
         ],
     },
@@ -242,6 +251,7 @@ fn folder() -> tempfile::TempDir {
     fs::write(at("infinite.csv"), format!("{header}1,2,3,4,5,inf,7,8,9,10\n")).unwrap();
     fs::write(at("list.json"), "[1, 2]").unwrap();
     fs::write(at("groups.json"), r#"[["age","sex"],["bmi","bp","s1","s2","s3","s4","s5","s6"]]"#).unwrap();
+    fs::write(at("twice.json"), r#"{"body": ["bmi", "bp"], "body": ["age", "sex"]}"#).unwrap();
     fs::write(at("graph.txt"), "age,sex\nsex,bmi\n").unwrap();
     fs::write(at("pickle.joblib"), b"\x80\x04\x95rest").unwrap();
     let packed = fs::read(at("diabetes.csv.gz")).unwrap();

@@ -240,3 +240,66 @@ fn results_of_a_program_hold_no_number_that_is_not_there() {
     assert!(results.get("rounds").is_none());
     assert!(matches!(results["explanations"][0]["base"], Value::Number(_)));
 }
+
+/// A run of a program that hangs at its 20th batch, once it does; its number is in the file `id`.
+#[cfg(unix)]
+fn hanging(case: &Case, more: &[&str]) -> (std::process::Child, String) {
+    let id = case.path("id");
+    let program = server(&format!("[ $batch = 20 ] && {{ echo $$ > {}; sleep 1000; }}", id.display()));
+    let estimate = ["--method", "leverage-shap", "--budget", "16", "--predict-batch", "8", "--threads", "1"];
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_apportion"))
+        .args(case.arguments("explain", &program, &[&estimate[..], more].concat()))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    loop {
+        match fs::read_to_string(&id) {
+            Ok(number) if number.ends_with('\n') => return (child, number.trim().to_owned()),
+            _ => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_program_at_once_and_keeps_what_was_done() {
+    let case = Case::new();
+    let checkpoint = case.path("checkpoint");
+    let keep = ["--checkpoint", checkpoint.to_str().unwrap()];
+    for (more, status, says) in [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; --resume")] {
+        let (child, id) = hanging(&case, more);
+        let begun = std::time::Instant::now();
+        let send = |signal: &str, id: &str| {
+            std::process::Command::new("sh")
+                .args(["-c", &format!("kill -{signal} {id} 2>/dev/null")])
+                .status()
+                .unwrap()
+        };
+        send("INT", &child.id().to_string());
+        let output = child.wait_with_output().unwrap();
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        assert!(stderr.contains(says), "{stderr}");
+        // It takes a moment until a process that was ended is gone.
+        let gone = (0..500).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            !send("0", &id).success()
+        });
+        assert!(gone, "{more:?}");
+        fs::remove_file(case.path("id")).unwrap();
+    }
+    assert!(finished(&checkpoint) > 0);
+}
+
+#[test]
+fn restarts_are_told() {
+    let case = Case::new();
+    let mark = case.path("mark");
+    let once = format!("[ $batch = 4 ] && [ ! -e {0} ] && {{ : > {0}; exit 1; }}", mark.display());
+    let output =
+        run(&case.arguments("explain", &server(&once), &["--method", "leverage-shap", "--budget", "16"]));
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("started again once"));
+}
