@@ -245,7 +245,8 @@ fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
