@@ -7,6 +7,7 @@ use apportion::estimators::EstimatorError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
 use apportion::trees::TreeError;
+use apportion::values::ValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -66,6 +67,7 @@ pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
         ExplainError::Estimator(error) => of_estimator(error),
         ExplainError::Trees(error) => of_trees(error),
         ExplainError::Model(error) => of_model(error),
+        ExplainError::Value(error) => of_value(error),
         _ => Class::Usage,
     };
     raised(py, class, error.to_string())
@@ -116,7 +118,15 @@ fn of_trees(error: &TreeError) -> Class {
 fn of_estimator(error: &EstimatorError) -> Class {
     match error {
         EstimatorError::Game(error) => of_game(error),
+        EstimatorError::Value(error) => of_value(error),
         EstimatorError::NotFinite { .. } => Class::Model,
+        _ => Class::Usage,
+    }
+}
+
+fn of_value(error: &ValueError) -> Class {
+    match error {
+        ValueError::Game(error) => of_game(error),
         _ => Class::Usage,
     }
 }

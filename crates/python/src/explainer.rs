@@ -206,7 +206,9 @@ impl Explainer {
             Plays::Trees(explainer) => explainer.explain_rows_followed(rows, &watch),
             Plays::Function(function) => self.by_function(function, line, rows, &watch),
         })?;
-        if let Some(progress) = &progress {
+        if served.result.is_ok()
+            && let Some(progress) = &progress
+        {
             progress.call1(py, watch.so_far())?;
         }
         match (served.result, served.stopped) {

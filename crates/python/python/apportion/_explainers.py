@@ -53,8 +53,10 @@ class Explainer:
         self.ensemble = ensemble_or_none(model, rounds) if method_of_model is None else None
         self._kept = {}
         if self.ensemble is None:
-            if model_output == "log_loss":
-                raise UsageError('model_output="log_loss" is of tree ensembles; explain a function that returns losses')
+            if model_output in ("log_loss", "probability"):
+                raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
+            if more.get("kernel") is not None or more.get("precision") is not None:
+                raise UsageError("kernel and precision say how the tree oracle computes, which is not asked here; leave them out")
             self.function = Function(model, background, method_of_model)
             self._wanted = self.function.wanted(self._names)
         else:
@@ -67,8 +69,9 @@ class Explainer:
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
         self._weights = checked_weights(weights, rows)
-        if game is not None:
-            options(game=game)
+        options(game=game or "marginal", **self._asked)
+        if game == "path-dependent" and self.ensemble is None:
+            raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
             self._prepare(self._background)
 

@@ -35,6 +35,8 @@ class Explanation:
                  categories=None, interactions=None, about=None, _axes=None):
         self.values, self.base_values, self.data, self.predictions = values, base_values, data, predictions
         self.std_errors, self.evaluations, self.draws, self.degrees_of_freedom = std_errors, evaluations, draws, degrees_of_freedom
+        if isinstance(certificates, list) and not any(certificates):
+            certificates = None
         self._certificates = certificates
         self.feature_names, self.input_names, self.output_names = feature_names, input_names, output_names
         self.index, self.row_numbers, self.categories = index, row_numbers, categories or {}
@@ -474,7 +476,7 @@ class Explanation:
         known = {"value", "game", "interactions", "method", "same_as", "budget", "accuracy", "seed", "classes", "features", "groups", "input_names",
                  "explanations"}
         return cls(
-            values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes"),
+            values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes", head.get("class")),
             predictions=predictions, std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines], dtype=np.int64),
             draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
             certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
