@@ -1,6 +1,4 @@
 """What was found: values with all that belongs to them."""
-import gzip
-import json
 import os
 
 import numpy as np
@@ -375,9 +373,13 @@ class Explanation:
 
         The file is written under a temporary name and renamed, so that none is left half written.
         """
+        import json
+
         content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
         path = os.fspath(path)
         if path.endswith(".gz"):
+            import gzip
+
             content = gzip.compress(content, mtime=0)
         temporary = f"{path}.{os.getpid()}.part"
         try:
@@ -444,11 +446,15 @@ class Explanation:
         with open(path, "rb") as file:
             content = file.read()
         if content.startswith(b"\x1f\x8b"):
+            import gzip
+
             content = gzip.decompress(content)
         return cls._of_text(content, os.fspath(path))
 
     @classmethod
     def _of_text(cls, content, name):
+        import json
+
         try:
             first, _, rest = content.partition(b"\n")
             head = json.loads(first)
@@ -541,7 +547,11 @@ def load(path):
 
 
 def _as_dict(certificate):
-    return json.loads(certificate) if isinstance(certificate, str) else certificate
+    if not isinstance(certificate, str):
+        return certificate
+    import json
+
+    return json.loads(certificate)
 
 
 def _part(array, keys):
@@ -581,7 +591,11 @@ def _nested(values):
     values = values[..., 0] if values.shape[-1] == 1 else values
     if not np.isnan(values).any():
         return values.tolist()
-    return json.loads(json.dumps(values.tolist()).replace("NaN", "null"))
+    return _with_holes(values.tolist())
+
+
+def _with_holes(numbers):
+    return [_with_holes(number) for number in numbers] if isinstance(numbers, list) else _number(numbers)
 
 
 def _holed(numbers):

@@ -1,6 +1,4 @@
 """Groups of features and graphs on them, as they are given: by name or number."""
-import re
-
 from . import _core
 from ._data import Wanted, table
 from ._errors import UsageError
@@ -64,6 +62,8 @@ def graph(given, names):
     if given == "line":
         return True
     if isinstance(given, str):
+        import re
+
         grid = re.fullmatch(r"grid=(\d+)x(\d+)(?:,([48]))?", given.strip())
         if grid:
             return int(grid[1]), int(grid[2]), int(grid[3] or 4)

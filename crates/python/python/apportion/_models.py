@@ -2,9 +2,7 @@
 
 A library is recognised by the module that a model's class comes from; none is imported here.
 """
-import json
 import os
-import tempfile
 import warnings
 
 import numpy as np
@@ -149,6 +147,8 @@ def _of_lightgbm(model):
 def _of_catboost(model):
     if not model.is_fitted():
         raise NotFittedError(f"{_kind(model)} is not fitted; call fit first")
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.cbm")
         model.save_model(path, format="cbm")
@@ -159,6 +159,8 @@ def _of_catboost(model):
 
 
 def _of_sklearn(model):
+    import json
+
     from . import scikit_learn_to_json as converter
 
     _check_fitted(model)

@@ -1,9 +1,10 @@
 """Names for people: the one that is meant by another, and lists of them."""
-import difflib
 
 
 def nearest(given, names):
     """The name that `given` is a slip of; None where none is near."""
+    import difflib
+
     lowered = {str(name).lower(): name for name in names}
     found = difflib.get_close_matches(str(given).lower(), lowered, n=1, cutoff=0.6)
     return lowered[found[0]] if found else None
