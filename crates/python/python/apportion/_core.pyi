@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
 
+__all__ = ["Ensemble", "Explainer", "Game", "Pool", "__version__", "explain_game", "find_groups", "interval_factors", "methods", "sampled_rows"]
 __version__: str
 
 @final

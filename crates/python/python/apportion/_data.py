@@ -3,6 +3,7 @@
 Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features and turned one by one; words and
 categories become the codes that the model's splits look at. No frame is turned into objects.
 """
+import decimal
 import sys
 
 import numpy as np
@@ -172,10 +173,13 @@ class _Coder:
         """A column of words: the distinct ones, and the place of each row's among them, negative where missing."""
         distinct = list(distinct)
         texts = [None if _is_missing(word) else word for word in distinct]
+        for text in texts:
+            if not isinstance(text, (str, int, float, np.number, np.bool_, decimal.Decimal, type(None))) or isinstance(text, complex):
+                self.refuse(f"objects ({type(text).__name__})")
         if self.is_coded:
             if all(text is None or isinstance(text, str) for text in texts):
                 codes = self._codes(texts, distinct)
-            elif all(text is None or isinstance(text, (int, float, bool, np.number, np.bool_)) for text in texts):
+            elif not any(isinstance(text, str) for text in texts):
                 numbers = np.array([np.nan if text is None else float(text) for text in texts], dtype=np.float64)
                 codes = self._codes(numbers, distinct)
             else:
@@ -355,7 +359,7 @@ class _Arrow:
         if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind):
             numbers = column.cast(pyarrow.float64()) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
             return coder.numbers(pyarrow.compute.fill_null(numbers, float("nan")).to_numpy())
-        if pyarrow.types.is_null(kind):
+        if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
             return np.full(self.length, np.nan)
         if pyarrow.types.is_dictionary(kind) or "string" in str(kind):
             coded = column if pyarrow.types.is_dictionary(kind) else column.dictionary_encode()
