@@ -3,7 +3,6 @@
 Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features and turned one by one; words and
 categories become the codes that the model's splits look at. No frame is turned into objects.
 """
-import decimal
 import sys
 
 import numpy as np
@@ -174,7 +173,8 @@ class _Coder:
         distinct = list(distinct)
         texts = [None if _is_missing(word) else word for word in distinct]
         for text in texts:
-            if not isinstance(text, (str, int, float, np.number, np.bool_, decimal.Decimal, type(None))) or isinstance(text, complex):
+            is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
+            if not is_known or isinstance(text, complex):
                 self.refuse(f"objects ({type(text).__name__})")
         if self.is_coded:
             if all(text is None or isinstance(text, str) for text in texts):
