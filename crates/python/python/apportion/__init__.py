@@ -1,0 +1,35 @@
+"""Apportion: what each feature contributed to what a model said.
+
+Shapley, Banzhaf, Owen and related values: exact for tree ensembles and linear models, estimated from few calls, with their errors, for any
+model.
+
+>>> import numpy as np, apportion
+>>> background = np.zeros((1, 3))
+>>> explainer = apportion.Explainer(lambda rows: rows[:, 0] * rows[:, 1] + rows[:, 2], background)
+>>> explanation = explainer(np.array([[2.0, 3.0, 4.0]]))
+>>> explanation.values.round(12).tolist()
+[[3.0, 3.0, 4.0]]
+"""
+from . import games
+from ._core import __version__, methods
+from ._errors import (
+    AccuracyWarning,
+    DataError,
+    Error,
+    InternalError,
+    ModelError,
+    ModelWarning,
+    NotFittedError,
+    UsageError,
+)
+from ._explainers import Explainer, TreeExplainer, explain
+from ._explanation import Explanation, load
+from ._groups import groups
+from ._models import Ensemble
+from ._threads import set_threads
+from .games import Game
+
+__all__ = [
+    "AccuracyWarning", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
+    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "games", "groups", "load", "methods", "set_threads",
+]

@@ -1,0 +1,381 @@
+"""Rows from memory as the engine takes them: a C-contiguous array of 64-bit numbers, NaN where a value is missing.
+
+Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features and turned one by one; words and
+categories become the codes that the model's splits look at. No frame is turned into objects.
+"""
+import sys
+
+import numpy as np
+
+from ._errors import DataError
+from ._names import listed, nearest, numbered
+
+
+class Table:
+    """Rows, with what was known of them.
+
+    values: rows × features, codes in the place of words.
+    names: of the features, or None.
+    index: labels of the rows, or None.
+    categories: for features that are words, the words by their codes.
+    """
+
+    __slots__ = ("values", "names", "index", "categories")
+
+    def __init__(self, values, names=None, index=None, categories=None):
+        self.values, self.names, self.index, self.categories = values, names, index, categories or {}
+
+
+class Wanted:
+    """What a model wants of rows: names and number of its features, and the codes of their words."""
+
+    def __init__(self, names=None, count=None, coder=None, rewritten=False):
+        self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
+        self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
+        self._categories = {}
+
+    def categories(self, feature):
+        """The words of a feature by their codes; None where it has none, or where they are hashed."""
+        if feature not in self.coded:
+            return None
+        if feature not in self._categories:
+            self._categories[feature] = self.coder.categories(feature) or None
+        return self._categories[feature]
+
+    def name(self, feature):
+        return self.names[feature] if self.names is not None else f"{feature}"
+
+
+def table(rows, wanted, what="X"):
+    """Rows of any kind as a `Table` of what is wanted."""
+    if isinstance(rows, np.ndarray):
+        return _of_array(rows, wanted, what)
+    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None:
+        if isinstance(rows, pandas.DataFrame):
+            return _of_columns(_Pandas(rows, pandas), wanted, what)
+        if isinstance(rows, pandas.Series):
+            return _of_columns(_Pandas(rows.to_frame().T.infer_objects(), pandas), wanted, what)
+    if polars is not None and isinstance(rows, (polars.DataFrame, polars.LazyFrame)):
+        frame = rows.collect() if isinstance(rows, polars.LazyFrame) else rows
+        return _of_columns(_Polars(frame, polars), wanted, what)
+    if pyarrow is not None and isinstance(rows, (pyarrow.Table, pyarrow.RecordBatch)):
+        return _of_columns(_Arrow(pyarrow.table(rows) if isinstance(rows, pyarrow.Table) else pyarrow.Table.from_batches([rows])), wanted, what)
+    if hasattr(rows, "__arrow_c_stream__"):
+        try:
+            import pyarrow
+        except ImportError:
+            raise DataError(f"{what} is a stream of Arrow, which is read by pyarrow: install it, or give a NumPy array") from None
+        return _of_columns(_Arrow(pyarrow.table(rows)), wanted, what)
+    kind = f"{type(rows).__module__}.{type(rows).__name__}"
+    if kind.startswith("scipy.sparse"):
+        raise DataError(f"{what} is a sparse matrix, in which zeros and missing values look alike; give {what}.toarray()")
+    if kind == "catboost.core.Pool":
+        return _of_array(np.asarray(rows.get_features(), dtype=np.float64), wanted, what)
+    if kind == "xgboost.core.DMatrix":
+        matrix = rows.get_data()
+        values = np.full(matrix.shape, np.nan)
+        held = matrix.tocoo()
+        values[held.row, held.col] = held.data
+        return _of_array(values, wanted, what)
+    if hasattr(rows, "detach") and hasattr(rows, "cpu"):
+        rows = rows.detach().cpu().numpy()
+    return _of_array(np.asarray(rows), wanted, what)
+
+
+def _of_array(array, wanted, what):
+    if array.ndim == 1:
+        array = array[np.newaxis, :]
+    if array.ndim != 2:
+        raise DataError(f"{what} has {array.ndim} axes; rows × features are wanted")
+    check_count(array.shape[1], wanted, what)
+    kind = array.dtype.kind
+    if kind in "fiub":
+        values = np.require(array, dtype=np.float64, requirements=("C", "A"))
+        return Table(values, wanted.names)
+    if kind in "OSUT":
+        return _of_columns(_Objects(array, wanted.names), wanted, what)
+    raise DataError(f"{what} holds {array.dtype}, which are no numbers")
+
+
+def check_count(given, wanted, what):
+    if wanted.count is not None and given != wanted.count:
+        raise DataError(f"{what} has {given} columns, and the model wants {wanted.count}, one per feature")
+    if given == 0:
+        raise DataError(f"{what} has no columns; there is nothing to explain")
+
+
+def _of_columns(frame, wanted, what):
+    """The columns of a frame that are the features."""
+    places = chosen(frame.names, wanted, what) if frame.named else None
+    if places is None:
+        check_count(len(frame.names), wanted, what)
+        places = range(len(frame.names))
+    names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
+    whole = frame.whole(places) if not wanted.coded else None
+    if whole is not None:
+        return Table(whole, names, frame.index)
+    values = np.empty((frame.length, len(places)))
+    categories = {}
+    for feature, place in enumerate(places):
+        values[:, feature] = frame.column(place, _Coder(wanted, feature, what, names, categories))
+    return Table(values, names, frame.index, categories)
+
+
+def chosen(names, wanted, what):
+    """The places of the features among columns of these names; None where columns are taken in order."""
+    texts = [str(name) for name in names]
+    if len(set(texts)) != len(texts):
+        seen = set()
+        double = next(name for name in texts if name in seen or seen.add(name))
+        raise DataError(f'{what} has two columns "{double}"; give each a name of its own')
+    if wanted.names is None:
+        return None
+    place_of = {name: place for place, name in enumerate(texts)}
+    if wanted.rewritten:
+        for place, name in enumerate(texts):
+            place_of.setdefault(_as_lightgbm(name), place)
+    found = [place_of.get(name) for name in wanted.names]
+    lacking = [name for name, place in zip(wanted.names, found) if place is None]
+    if not lacking:
+        return found
+    if len(lacking) == len(found) and len(texts) == len(found) and (numbered(wanted.names) or numbered(texts)):
+        return None
+    others = [name for name in texts if name not in wanted.names]
+    slips = [(name, nearest(name, others)) for name in lacking]
+    remedy = next((f'; if the column "{other}" is meant, name it "{name}"' for name, other in slips if other is not None), "")
+    raise DataError(f"{what} has {len(texts)} columns, and the model has {len(found)} features, of which {what} lacks {len(lacking)}: "
+                    f"{listed(lacking)}{remedy}")
+
+
+def _as_lightgbm(name):
+    return "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in name)
+
+
+class _Coder:
+    """Turns one column into numbers."""
+
+    def __init__(self, wanted, feature, what, names, categories):
+        self.wanted, self.feature, self.what = wanted, feature, what
+        self.name = names[feature] if names is not None else str(feature)
+        self.is_coded, self.table_categories = feature in wanted.coded, categories
+
+    def numbers(self, values):
+        """A column of numbers or booleans, NaN where missing."""
+        if not self.is_coded:
+            return values
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        distinct, places = np.unique(values, return_inverse=True)
+        return self._codes(distinct, distinct)[places]
+
+    def words(self, distinct, places, missing=None):
+        """A column of words: the distinct ones, and the place of each row's among them, negative where missing."""
+        distinct = list(distinct)
+        texts = [None if _is_missing(word) else word for word in distinct]
+        for text in texts:
+            is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
+            if not is_known or isinstance(text, complex):
+                self.refuse(f"objects ({type(text).__name__})")
+        if self.is_coded:
+            if all(text is None or isinstance(text, str) for text in texts):
+                codes = self._codes(texts, distinct)
+            elif not any(isinstance(text, str) for text in texts):
+                numbers = np.array([np.nan if text is None else float(text) for text in texts], dtype=np.float64)
+                codes = self._codes(numbers, distinct)
+            else:
+                codes = np.array([self._codes([text] if text is None or isinstance(text, str) else np.array([float(text)]), [text])[0] for text in texts])
+        else:
+            codes = np.array([self._number(text) for text in texts], dtype=np.float64)
+        places = np.asarray(places)
+        found = np.append(codes, np.nan)[places]
+        if missing is not None:
+            found[missing] = np.nan
+        return found
+
+    def _codes(self, distinct, shown):
+        coder, feature = self.wanted.coder, self.feature
+        listed_words = self.wanted.categories(feature)
+        if listed_words is not None:
+            self.table_categories[feature] = listed_words
+        try:
+            if isinstance(distinct, np.ndarray):
+                return coder.codes_of_numbers(feature, distinct)
+            return coder.codes_of_texts(feature, distinct)
+        except IndexError as place:
+            word = shown[place.args[0]]
+        known = [str(word) for word in listed_words or ()]
+        meant = nearest(word, known)
+        there = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(known)}"
+        raise DataError(f'column "{self.name}" of {self.what} holds {str(word)!r}, which is no category of this column in training; {there}: '
+                        "give one of them, or leave the value missing")
+
+    def _number(self, text):
+        if text is None:
+            return np.nan
+        if isinstance(text, str):
+            stripped = text.strip()
+            if stripped.lower() in ("true", "false"):
+                return float(stripped.lower() == "true")
+            try:
+                return float(stripped)
+            except ValueError:
+                pass
+        else:
+            try:
+                return float(text)
+            except (TypeError, ValueError):
+                pass
+        raise DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and the model has no categories for this '
+                        "column; give the number or code that it was trained on, or leave the value missing")
+
+    def refuse(self, kind):
+        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; give what the model was trained on')
+
+
+def _is_missing(value):
+    if value is None:
+        return True
+    kind = type(value).__name__
+    return kind in ("NAType", "NaTType") or isinstance(value, (float, np.floating)) and value != value
+
+
+class _Objects:
+    """An array of objects or texts, column by column."""
+
+    named = False
+    index = None
+
+    def __init__(self, array, names):
+        self.array, self.names, self.length = array, names or list(range(array.shape[1])), len(array)
+
+    def whole(self, places):
+        return None
+
+    def column(self, place, coder):
+        return _of_objects(self.array[:, place], coder)
+
+
+def _of_objects(values, coder):
+    """Objects of any kind: distinct ones are found by a dictionary, which takes each as it is."""
+    distinct, places = {}, np.empty(len(values), dtype=np.intp)
+    try:
+        for row, value in enumerate(values):
+            places[row] = -1 if _is_missing(value) else distinct.setdefault((type(value), value), len(distinct))
+    except TypeError:
+        coder.refuse(f"objects ({type(value).__name__})")
+    return coder.words([value for _, value in distinct], places)
+
+
+class _Pandas:
+    """A data frame of pandas."""
+
+    named = True
+
+    def __init__(self, frame, pandas):
+        self.frame, self.pandas, self.length = frame, pandas, len(frame)
+        self.names = list(frame.columns)
+        default = isinstance(frame.index, pandas.RangeIndex) and frame.index.start == 0 and frame.index.step == 1
+        self.index = None if default else frame.index
+
+    def whole(self, places):
+        """All columns at once, where they are numbers of NumPy."""
+        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in self.frame.dtypes):
+            return None
+        places = list(places)
+        if places == list(range(len(self.names))):
+            return np.require(self.frame.to_numpy(dtype=np.float64), requirements=("C", "A"))
+        return np.require(self.frame.iloc[:, places].to_numpy(dtype=np.float64), requirements=("C", "A"))
+
+    def column(self, place, coder):
+        column = self.frame.iloc[:, place]
+        dtype = column.dtype
+        if isinstance(dtype, self.pandas.CategoricalDtype):
+            codes = column.cat.codes.to_numpy()
+            if not coder.is_coded and coder.feature in _categorical(coder):
+                return np.where(codes < 0, np.nan, codes.astype(np.float64))
+            return coder.words(column.cat.categories, codes)
+        if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
+            return coder.numbers(column.to_numpy(dtype=np.float64))
+        if isinstance(dtype, np.dtype) and dtype.kind == "O":
+            return _of_objects(column.to_numpy(), coder)
+        if getattr(dtype, "_is_numeric", False) or getattr(dtype, "kind", "O") in "fiub":
+            return coder.numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if getattr(dtype, "kind", "O") in "mM":
+            coder.refuse(f"times ({dtype})")
+        places, distinct = self.pandas.factorize(column)
+        return coder.words(list(distinct), places)
+
+
+def _categorical(coder):
+    return coder.wanted.coder.categorical_features if coder.wanted.coder is not None else ()
+
+
+class _Polars:
+    """A data frame of polars."""
+
+    named = True
+    index = None
+
+    def __init__(self, frame, polars):
+        self.frame, self.polars, self.names, self.length = frame, polars, list(frame.columns), frame.height
+
+    def whole(self, places):
+        if not all(dtype.is_numeric() or dtype == self.polars.Boolean for dtype in self.frame.dtypes):
+            return None
+        chosen = self.frame.select([self.names[place] for place in places])
+        return np.require(chosen.cast(self.polars.Float64).fill_null(float("nan")).to_numpy(order="c"), requirements=("C", "A"))
+
+    def column(self, place, coder):
+        column, polars = self.frame.get_column(self.names[place]), self.polars
+        if column.dtype.is_numeric() or column.dtype == polars.Boolean:
+            return coder.numbers(column.cast(polars.Float64).fill_null(float("nan")).to_numpy())
+        if column.dtype in (polars.String, polars.Categorical, polars.Enum, polars.Null):
+            texts = column.cast(polars.String)
+            distinct = texts.unique(maintain_order=True).drop_nulls()
+            ranks = polars.DataFrame({"word": distinct, "place": polars.Series(np.arange(len(distinct)))})
+            joined = polars.DataFrame({"word": texts}).join(ranks, on="word", how="left", maintain_order="left")
+            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy())
+        coder.refuse(str(column.dtype))
+
+
+class _Arrow:
+    """A table of Arrow."""
+
+    named = True
+    index = None
+
+    def __init__(self, frame):
+        self.frame, self.names, self.length = frame, list(frame.column_names), frame.num_rows
+
+    def whole(self, places):
+        return None
+
+    def column(self, place, coder):
+        import pyarrow
+        import pyarrow.compute
+
+        column = self.frame.column(place)
+        kind = column.type
+        if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind):
+            numbers = column.cast(pyarrow.float64()) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
+            return coder.numbers(pyarrow.compute.fill_null(numbers, float("nan")).to_numpy())
+        if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
+            return np.full(self.length, np.nan)
+        if pyarrow.types.is_dictionary(kind) or "string" in str(kind):
+            coded = column if pyarrow.types.is_dictionary(kind) else column.dictionary_encode()
+            coded = coded.unify_dictionaries().combine_chunks()
+            if isinstance(coded, pyarrow.ChunkedArray):
+                coded = coded.chunk(0) if coded.num_chunks else pyarrow.array([], kind).dictionary_encode()
+            places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
+            return coder.words(coded.dictionary.to_pylist(), places)
+        coder.refuse(str(kind))
+
+
+def weights(given, rows, what="weights"):
+    """Weights of rows as an array; None where there are none."""
+    if given is None:
+        return None
+    found = np.require(np.asarray(given, dtype=np.float64).ravel(), requirements=("C", "A"))
+    if len(found) != rows:
+        raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")
+    return found

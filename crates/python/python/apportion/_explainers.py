@@ -1,0 +1,357 @@
+"""From a model and rows to explanations."""
+import warnings
+
+import numpy as np
+
+from . import _core
+from ._data import table, weights as checked_weights
+from ._errors import AccuracyWarning, DataError, UsageError
+from ._explanation import Explanation
+from ._functions import Function, rows_for
+from ._groups import flat, graph as asked_graph, numbered
+from ._models import ensemble, ensemble_or_none
+from ._options import accuracy_in_words, options
+from ._threads import pool
+
+# Rows of X that are a background where none is given, as in the command.
+SAMPLE = 100
+
+
+class Explainer:
+    """Explains the predictions of any model: exactly where it is of trees or linear, else from as few calls as it takes.
+
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, bytes of a model file, or any callable from an array of rows ×
+        features (or a data frame, where the background is one) to an array of rows or rows × outputs.
+    background: rows that stand in for absent features, and that conditional games are fitted on. By default trees play by their covers, and
+        other models against 100 rows of X.
+    value: "shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "owen", "two-step", "quotient-shapley", "c-shapley=2", "myerson", …
+    method: "auto", "exact", "tree", "leverage-shap", "kernel-shap", "permutation", …: `apportion.methods()` lists them.
+    budget: evaluations of the game for each row: a number, "10n" for ten times the players, "auto".
+    until: in place of a budget an accuracy: 0.01 for an error of 1 % of the norm of the values, with `confidence`. Also `relative_to` ("norm",
+        "range", "nothing"), `error` ("euclidean", "every-player") and `range`.
+    groups: lists of features, by name or number, within each other or not, a dictionary of such lists, "age,sex;bmi", or "auto".
+    graph: "line", "grid=4x5", or pairs of features.
+    game: "marginal", "path-dependent", "gaussian", "copula", "empirical", "frequency".
+    model_output: "raw", "probability" for what is behind the link of trees, "log_loss" with y, or the name of a method of the model.
+    seed: of all draws. The same seed gives the same numbers on any number of threads.
+
+    >>> import numpy as np, apportion
+    >>> explainer = apportion.Explainer(lambda rows: rows.sum(axis=1), np.zeros((1, 30)), method="leverage-shap", budget="10n", seed=7)
+    >>> explanation = explainer(np.ones((2, 30)))
+    >>> explanation.shape, bool(np.allclose(explanation.values, 1))
+    ((2, 30), True)
+    """
+
+    def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
+                 graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
+                 progress=False, **more):
+        self.threads, self.progress, self.model_output = threads, progress, model_output
+        self._names, self._output_names = None if feature_names is None else [str(name) for name in feature_names], output_names
+        self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
+        self._groups, self._graph, self._game = groups, graph, game
+        method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
+        self.ensemble = ensemble_or_none(model, rounds) if method_of_model is None else None
+        self._kept = {}
+        if self.ensemble is None:
+            if model_output in ("log_loss", "probability"):
+                raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
+            if more.get("kernel") is not None or more.get("precision") is not None:
+                raise UsageError("kernel and precision say how the tree oracle computes, which is not asked here; leave them out")
+            self.function = Function(model, background, method_of_model)
+            self._wanted = self.function.wanted(self._names)
+        else:
+            self.function = None
+            self._wanted = self.ensemble.wanted()
+        self._background = None if background is None else table(background, self._wanted, "the background")
+        if self._background is not None and self.function is not None and self._names is None:
+            self._names = self._background.names
+        rows = 0 if self._background is None else len(self._background.values)
+        if weights is not None and background is None:
+            raise UsageError("weights say how much rows of a background count; give a background")
+        self._weights = checked_weights(weights, rows)
+        options(game=game or "marginal", **self._asked)
+        if game == "path-dependent" and self.ensemble is None:
+            raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
+        if self._background is not None:
+            self._prepare(self._background)
+
+    def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None):
+        """The explanation of rows: values rows × players, with several outputs × outputs.
+
+        y: targets of the rows, for model_output="log_loss".
+        interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees. "remainder" for shap's
+            convention, in which rows of a matrix add up to the values.
+        """
+        rows = self._table(X)
+        if self.model_output == "log_loss":
+            return self._losses(rows, y, threads)
+        core = self._prepare(rows)
+        if interactions:
+            form = "index" if interactions is True else str(interactions)
+            if form not in ("index", "remainder"):
+                raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
+            told = core.interactions(rows.values, pool(self.threads if threads is None else threads), form == "remainder")
+            return self._explanation(told, rows, interactions=form)
+        watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))
+        try:
+            told, stopped = core.explain(rows.values, pool(self.threads if threads is None else threads), watcher)
+        finally:
+            close()
+        if stopped is not None:
+            if len(told["rows"]):
+                stopped.explanation = self._explanation(told, rows, core)
+                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: they are in the attribute explanation")
+            raise stopped
+        explanation = self._explanation(told, rows, core)
+        for warning in told.get("warnings", ()):
+            warnings.warn(warning, AccuracyWarning, stacklevel=2)
+        return explanation
+
+    def shap_values(self, X, y=None):
+        """The values as an array alone."""
+        return self(X, y).values
+
+    def shap_interaction_values(self, X):
+        """Interactions of all pairs in shap's convention, as an array alone."""
+        return self(X, interactions="remainder").values
+
+    @property
+    def expected_value(self):
+        """The value without any feature: a number, or one for each output."""
+        if "base" not in self._kept:
+            if self._background is not None:
+                rows = self._background.values[:1]
+            elif self.ensemble is not None and self._game_for(None) == "path-dependent":
+                rows = np.zeros((1, self._wanted.count))
+            else:
+                raise UsageError("without a background, the expected value is known when rows were explained")
+            core = self._core(None)
+            told, stopped = core.explain(rows, pool(self.threads), None)
+            if stopped is not None:
+                raise stopped
+            base = told["base"][: self.output_count]
+            self._kept["base"] = float(base[0]) if len(base) == 1 else base.copy()
+        return self._kept["base"]
+
+    @property
+    def output_count(self):
+        """How many outputs the model has."""
+        return self.ensemble.output_count if self.ensemble is not None else self.function.outputs
+
+    @property
+    def output_names(self):
+        """What the outputs are called, where there are several."""
+        if self.output_count == 1:
+            return None
+        if self._output_names is not None:
+            return [str(name) for name in self._output_names]
+        return self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+
+    def plan(self, X):
+        """What would be done with rows, before it is done: method, the fewest and most evaluations for each row, and seconds where they are known."""
+        rows = self._table(X)
+        return dict(zip(("method", "least", "most", "seconds"), self._prepare(rows).plan(rows.values, pool(self.threads))))
+
+    def _table(self, X):
+        if self.function is not None:
+            count = None if self._background is None else self._background.values.shape[1]
+            if self.function.schema is None and _is_frame(X) and self._background is None:
+                self.function = Function(self.function.call, X)
+                self._wanted = self.function.wanted()
+            return rows_for(self.function, X, self._names, count)
+        return table(X, self._wanted)
+
+    def _names_of(self, rows):
+        names = self._names or self._wanted.names or rows.names
+        return list(names) if names is not None else [f"f{feature}" for feature in range(rows.values.shape[1])]
+
+    def _game_for(self, rows):
+        """The game that is played, where it is left open: against the background, else by the covers, else against rows of X."""
+        if self._game is not None:
+            return self._game
+        if self._background is not None or self.model_output != "raw" or self.ensemble is None or not self.ensemble.has_covers:
+            return "marginal"
+        return "path-dependent"
+
+    def _prepare(self, rows):
+        """The explainer for these rows. Without a background it depends on them, where the game is played against rows."""
+        game = self._game_for(rows)
+        if self._background is None and (game != "path-dependent" or self._groups is not None and isinstance(self._groups, str)):
+            return self._core(rows)
+        if "core" not in self._kept:
+            self._kept["core"] = self._core(rows)
+        return self._kept["core"]
+
+    def _core(self, rows):
+        if "core" in self._kept:
+            return self._kept["core"]
+        game, background, weights = self._game_for(rows), self._background, self._weights
+        absent = None if background is None else background.values
+        if absent is None and game != "path-dependent":
+            absent = self._sampled(rows, game)
+        names = self._names_of(rows if rows is not None else background) if (rows or background) is not None else self._wanted.names
+        if names is None:
+            names = [f"f{feature}" for feature in range(self._wanted.count)]
+        self._numbered = None
+        if self._groups is not None:
+            def data():
+                return background.values if background is not None else rows.values
+            self._numbered = numbered(self._groups, names, data, self.threads)
+        asked = options(**self._asked, game=game, groups=self._numbered, graph=asked_graph(self._graph, names),
+                        linked=self.model_output == "probability")
+        if self.ensemble is not None:
+            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights)
+        if self.function.outputs is None:
+            self.function.settle(absent[: min(len(absent), 8)])
+        return _core.Explainer.of_function(self.function, absent.shape[1], self.function.outputs, asked, absent, weights)
+
+    def _sampled(self, rows, game):
+        if game != "marginal":
+            return rows.values
+        if len(rows.values) == 1:
+            raise DataError("X has a single row, and against itself every value would be 0: give rows to compare it with as background")
+        chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
+        return np.ascontiguousarray(rows.values[chosen])
+
+    def _explanation(self, told, rows, core=None, interactions=None):
+        values, predictions = told["values"], told["predictions"]
+        done = told.get("rows")
+        count = len(rows.values) if done is None else len(done)
+        outputs = self.output_count
+        names = self._names_of(rows)
+        players = names
+        is_of_groups = self._asked["value"].startswith("quotient")
+        if is_of_groups:
+            players = [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
+        shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
+        base = told["base"]
+        per_row = (count, outputs) if outputs > 1 else (count,)
+        base = np.resize(base, per_row) if len(base) == outputs else base.reshape(per_row)
+        data = rows.values if done is None or count == len(rows.values) else rows.values[done]
+        index = rows.index if rows.index is None or done is None or count == len(rows.values) else rows.index[done]
+        method = told.get("method", "")
+        budget = None
+        if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
+            budget = core.plan(np.ascontiguousarray(data[:1]), pool(self.threads))[2]
+        asked = self._asked
+        accuracy = None
+        if asked["until"] is not None:
+            accuracy = accuracy_in_words(asked["until"], **{key: asked[key] for key in ("confidence", "relative_to", "error", "range") if key in asked})
+        about = {}
+        if self.model_output == "probability":
+            about["output"] = self.ensemble.link if self.ensemble is not None else "probability"
+        if self._background is not None:
+            about["background_rows"] = len(self._background.values)
+        errors = told.get("std_errors")
+        return Explanation(
+            values.reshape(shape), base, data, feature_names=players, input_names=names if is_of_groups else None,
+            output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
+            evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
+            certificates=told.get("certificates"), index=index, row_numbers=done, categories=rows.categories, interactions=interactions,
+            about=dict(value=asked["value"], game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
+                       accuracy=accuracy, seed=asked["seed"], more=about,
+                       groups=None if self._numbered is None else _named(self._numbered, names)))
+
+    def _losses(self, rows, y, threads):
+        """The division of each row's loss: rows of one target share a model."""
+        if y is None:
+            raise UsageError('model_output="log_loss" explains the loss of each row: give y')
+        targets = checked_weights(y, len(rows.values), "y")
+        if self._background is None:
+            raise UsageError('model_output="log_loss" is played against rows: give a background')
+        count, outputs = rows.values.shape[1], self.output_count
+        values, base, predictions = np.empty((len(targets), count)), np.empty(len(targets)), np.empty(len(targets))
+        for target in np.unique(targets):
+            chosen = np.flatnonzero(targets == target)
+            key = ("loss", float(target))
+            if key not in self._kept:
+                asked = options(**self._asked, game="marginal", linked=True)
+                self._kept[key] = _core.Explainer.of_trees(self.ensemble._core.with_loss(float(target)), asked, self._background.values, self._weights)
+            told, stopped = self._kept[key].explain(np.ascontiguousarray(rows.values[chosen]), pool(self.threads if threads is None else threads), None)
+            if stopped is not None:
+                raise stopped
+            output = int(target) if outputs > 1 else 0
+            values[chosen] = told["values"].reshape(len(chosen), count, outputs)[:, :, output]
+            base[chosen] = told["base"].reshape(-1, outputs)[:, output]
+            predictions[chosen] = told["predictions"].reshape(-1, outputs)[:, output]
+        return Explanation(values, base, rows.values, feature_names=self._names_of(rows), predictions=predictions, index=rows.index,
+                           categories=rows.categories,
+                           about=dict(value=self._asked["value"], game="marginal", method="tree", seed=self._asked["seed"],
+                                      more={"output": "log-loss", "background_rows": len(self._background.values)}))
+
+    def __repr__(self):
+        what = repr(self.ensemble) if self.ensemble is not None else f"function {self.function.name}"
+        return f"{type(self).__name__}({what}, value={self._asked['value']!r}, method={self._asked['method']!r})"
+
+
+class TreeExplainer(Explainer):
+    """Exact values of tree ensembles and linear models, in the manner of shap.
+
+    data: the background; without one the game is path-dependent, by the covers of the training.
+    model_output: "raw", "probability", "log_loss" (with y in the call).
+    feature_perturbation: "auto", "interventional" (against data), "tree_path_dependent".
+    Further options are those of `Explainer`: value, groups, weights, rounds, kernel, precision, threads, …
+
+    >>> import apportion
+    >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.5], "operator": "<=",
+    ...     "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]}'''
+    >>> explainer = apportion.TreeExplainer(tree, [[0.0], [2.0]])
+    >>> explainer.expected_value, explainer.shap_values([[2.0]])
+    (15.5, array([[5.]]))
+    """
+
+    def __init__(self, model, data=None, *, model_output="raw", feature_perturbation="auto", feature_names=None, rounds=None, **more):
+        if model_output not in ("raw", "probability", "log_loss"):
+            raise UsageError(f'model_output={model_output!r}: give "raw", "probability" or "log_loss"; apportion.Explainer explains any method')
+        games = {"auto": None, "interventional": "marginal", "tree_path_dependent": "path-dependent"}
+        if feature_perturbation not in games:
+            raise UsageError(f"feature_perturbation={feature_perturbation!r}: give {', '.join(games)}")
+        game = more.pop("game", games[feature_perturbation])
+        if game == "path-dependent" and model_output != "raw":
+            raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
+        if game == "marginal" and data is None:
+            raise UsageError('feature_perturbation="interventional" is played against rows: give data')
+        model = ensemble(model, rounds)
+        if game is None and data is None and not model.has_covers and model_output == "raw":
+            raise UsageError(f"{model.lacks_covers}; give data to explain against")
+        super().__init__(model, data, game=game, model_output=model_output, feature_names=feature_names, **more)
+
+
+def explain(model, X, background=None, **more):
+    """Explains the rows X of a model, in one call: `Explainer(model, background, …)(X)`.
+
+    >>> import numpy as np, apportion
+    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> apportion.explain(lambda rows: rows.sum(axis=1), rows).values
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    call = {key: more.pop(key) for key in ("interactions", "y") if key in more}
+    return Explainer(model, background, **more)(X, **call)
+
+
+def _is_frame(rows):
+    return type(rows).__module__.startswith("pandas.")
+
+
+def _named(members, names):
+    return [_named(member, names) if isinstance(member, list) else names[member] for member in members]
+
+
+def _watcher(progress, rows):
+    """What is called with the rows that are done and the evaluations of the next, and what is to be called at the end."""
+    if progress is False or progress is None:
+        return None, lambda: None
+    if callable(progress):
+        return progress, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None, lambda: None
+    bar = tqdm(total=rows, unit="row")
+
+    def watch(done, evaluations):
+        bar.set_postfix_str(f"{evaluations} evaluations" if evaluations else "", refresh=False)
+        bar.update(done - bar.n)
+
+    return watch, bar.close

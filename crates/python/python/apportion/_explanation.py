@@ -1,0 +1,617 @@
+"""What was found: values with all that belongs to them."""
+import os
+
+import numpy as np
+
+from . import _core
+from ._errors import DataError, UsageError
+from ._names import listed, nearest
+
+# The axes of each array, in order. Players of a matrix of interactions have two.
+_ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
+
+
+class Explanation:
+    """The values of players for the predictions of rows.
+
+    values: rows × players; of interactions rows × players × players; with several outputs × outputs at the end.
+    base_values: the value without any player, rows or rows × outputs. predictions: that of all players, alike.
+    data: rows × features, codes in the place of words. display_data has the words.
+    std_errors: as values, one standard error each; None where all values are exact.
+    feature_names: of the players. output_names: of the outputs, None where there is one.
+
+    Slices are explanations, too: by position, by name, by class, by mask.
+
+    >>> import numpy as np, apportion
+    >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]), feature_names=["a", "b"], output_names=["x", "y"])
+    >>> found.shape, found[1, "b", "y"].values.item(), found[:, "a"].shape
+    ((2, 2, 2), 1.0, (2, 2))
+    """
+
+    def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
+                 std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
+                 categories=None, interactions=None, about=None, _axes=None):
+        self.values, self.base_values, self.data, self.predictions = values, base_values, data, predictions
+        self.std_errors, self.evaluations, self.draws, self.degrees_of_freedom = std_errors, evaluations, draws, degrees_of_freedom
+        if isinstance(certificates, list) and not any(certificates):
+            certificates = None
+        self._certificates = certificates
+        self.feature_names, self.input_names, self.output_names = feature_names, input_names, output_names
+        self.index, self.row_numbers, self.categories = index, row_numbers, categories or {}
+        self.interactions, self.about = interactions, about or {}
+        if _axes is None:
+            whole = (_ROW, _PLAYER, _OTHER, _OUTPUT) if interactions else (_ROW, _PLAYER, _OUTPUT)
+            _axes = whole[: np.ndim(values)]
+        self._axes = _axes
+
+    # What is known of the whole.
+
+    @property
+    def shape(self):
+        """The shape of the values."""
+        return np.shape(self.values)
+
+    def __len__(self):
+        if not self._axes:
+            raise TypeError("this is the explanation of a single value")
+        return self.shape[0]
+
+    @property
+    def value(self):
+        """Which value was computed: shapley, owen, …"""
+        return self.about.get("value")
+
+    @property
+    def game(self):
+        """Which game was played: marginal, path-dependent, …"""
+        return self.about.get("game")
+
+    @property
+    def method(self):
+        """The method that was used."""
+        return self.about.get("method")
+
+    @property
+    def display_data(self):
+        """The data with words in the place of their codes: an array of objects. None without data."""
+        if self.data is None:
+            return None
+        if not self.categories:
+            return self.data
+        shown = np.array(self.data, dtype=object)
+        for feature, words in self.categories.items():
+            column = shown[..., feature]
+            if np.ndim(column):
+                shown[..., feature] = [_word(words, code) for code in column]
+            else:
+                shown[feature] = _word(words, column)
+        return shown
+
+    @property
+    def certificates(self):
+        """What is certified of each row: a list of dictionaries, with None for rows for which no accuracy was asked for."""
+        if self._certificates is None:
+            return None
+        if isinstance(self._certificates, (str, dict)):
+            return _as_dict(self._certificates)
+        return [_as_dict(certificate) for certificate in self._certificates]
+
+    @property
+    def certificate(self):
+        """What is certified of the only row."""
+        found = self.certificates
+        if isinstance(found, list):
+            if len(found) != 1:
+                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: take one row, or certificates")
+            return found[0]
+        return found
+
+    def intervals(self, confidence=0.95):
+        """An interval for each value by itself that holds with the probability `confidence`: two arrays as values, the lower and the upper ends.
+
+        Of exact values both ends are the values. Student's t with the degrees of freedom of the standard errors.
+        """
+        if self.std_errors is None:
+            return self.values.copy(), self.values.copy()
+        degrees = np.atleast_1d(np.full(1, np.inf) if self.degrees_of_freedom is None else self.degrees_of_freedom)
+        factors = _core.interval_factors(float(confidence), np.ascontiguousarray(degrees, dtype=np.float64))
+        if _ROW in self._axes:
+            factors = factors.reshape(-1, *[1] * (np.ndim(self.values) - 1))
+        else:
+            factors = factors[0]
+        half = factors * self.std_errors
+        return self.values - half, self.values + half
+
+    def additivity_gap(self):
+        """The largest |Σφ + base − prediction|: 0 but for rounding, where the value is efficient."""
+        axes = tuple(place for place, axis in enumerate(self._axes) if axis in (_PLAYER, _OTHER))
+        gap = self.values.sum(axis=axes) + self.base_values - self.predictions
+        return float(np.abs(gap).max(initial=0.0))
+
+    def importance(self):
+        """The mean size of the values over the rows: players, or players × outputs."""
+        return np.abs(self.values).mean(axis=0) if _ROW in self._axes else np.abs(self.values)
+
+    # Slices.
+
+    def __getitem__(self, key):
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in [one for one in keys if one is Ellipsis]:
+            at = next(place for place, one in enumerate(keys) if one is Ellipsis)
+            keys[at : at + 1] = [slice(None)] * (len(self._axes) - len(keys) + 1)
+        if len(keys) > len(self._axes):
+            raise UsageError(f"{len(keys)} indices, where values have the axes {', '.join(self._axes)}")
+        keys += [slice(None)] * (len(self._axes) - len(keys))
+        chosen = {axis: self._chosen(axis, one) for axis, one in zip(self._axes, keys)}
+        if len(self._player_names()) == len(self._inputs()):
+            chosen[_INPUT] = chosen.get(_PLAYER, slice(None))
+        of = chosen.get
+
+        def names(given, one):
+            if given is None or isinstance(given, str):
+                return given
+            return given[one] if isinstance(one, (int, slice)) else [given[place] for place in np.arange(len(given))[one]]
+
+        def part(array, *axes):
+            return None if array is None else _part(array, [of(axis, slice(None)) for axis in axes if axis in self._axes or axis == _INPUT])
+
+        rows = (_ROW,)
+        inputs = names(self.input_names, slice(None))
+        categories = self.categories
+        if categories and _INPUT in chosen:
+            if isinstance(chosen[_INPUT], int):
+                categories = {}
+            else:
+                places = np.arange(len(self._inputs()))[chosen[_INPUT]].tolist()
+                categories = {new: categories[old] for new, old in enumerate(places) if old in categories}
+        certificates = self._certificates
+        if certificates is not None and _ROW in self._axes:
+            row = chosen[_ROW]
+            certificates = certificates[row] if isinstance(row, (int, slice)) else [certificates[place] for place in np.arange(len(certificates))[row]]
+        about = dict(self.about)
+        if isinstance(of(_OUTPUT), int) and self.output_names is not None:
+            about["more"] = {**about.get("more", {}), "class": self.output_names[of(_OUTPUT)]}
+        return Explanation(
+            part(self.values, *self._axes), part(self.base_values, _ROW, _OUTPUT), self._data_part(part),
+            feature_names=names(self.feature_names, of(_PLAYER, slice(None))), input_names=inputs,
+            output_names=names(self.output_names, of(_OUTPUT, slice(None))), predictions=part(self.predictions, _ROW, _OUTPUT),
+            std_errors=part(self.std_errors, *self._axes), evaluations=part(self.evaluations, *rows),
+            degrees_of_freedom=part(self.degrees_of_freedom, *rows), draws=part(self.draws, *rows), certificates=certificates,
+            index=None if self.index is None or _ROW not in self._axes else self.index[chosen[_ROW]],
+            row_numbers=part(np.arange(self.shape[0]) if self.row_numbers is None else self.row_numbers, *rows) if _ROW in self._axes else self.row_numbers,
+            categories=categories, interactions=self.interactions, about=about,
+            _axes=tuple(axis for axis in self._axes if not isinstance(chosen[axis], int)))
+
+    def _data_part(self, part):
+        if self.data is None:
+            return None
+        if np.ndim(self.data) == 0:
+            return self.data
+        has_rows = _ROW in self._axes
+        if np.ndim(self.data) == 1 and has_rows:
+            return part(self.data, _ROW)
+        return part(self.data, *((_ROW, _INPUT) if has_rows else (_INPUT,)))
+
+    def _chosen(self, axis, key):
+        """A key of one axis as a number, a slice or an array of places or booleans."""
+        size = self.shape[self._axes.index(axis)]
+        if isinstance(key, slice):
+            return key
+        if axis in (_PLAYER, _OTHER, _OUTPUT):
+            names = self._output_names_or_numbers() if axis == _OUTPUT else self._player_names()
+            if isinstance(key, str):
+                return self._named(key, names, axis)
+            if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
+                return np.array([self._named(one, names, axis) if isinstance(one, str) else int(one) for one in key], dtype=np.intp)
+        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
+            key = int(key)
+            if not -size <= key < size:
+                raise IndexError(f"{axis} {key}: there are {size}")
+            return key % size
+        found = np.asarray(key)
+        if found.dtype == bool:
+            if found.shape != (size,):
+                raise UsageError(f"a mask of the shape {found.shape} for {size} {axis}s")
+            return found
+        if found.ndim == 1 and (found.dtype.kind in "iu" or not found.size):
+            return found.astype(np.intp)
+        raise UsageError(f"{key!r} chooses no {axis}s: give numbers, names, a slice or a mask")
+
+    @staticmethod
+    def _named(name, names, axis):
+        if name in names:
+            return names.index(name)
+        meant = nearest(name, names)
+        hint = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(names)}"
+        raise UsageError(f'there is no {axis} "{name}"; {hint}')
+
+    def _player_names(self):
+        if isinstance(self.feature_names, str):
+            return [self.feature_names]
+        if self.feature_names is not None:
+            return list(self.feature_names)
+        return [f"f{player}" for player in range(self.shape[self._axes.index(_PLAYER)])] if _PLAYER in self._axes else ["f0"]
+
+    def _inputs(self):
+        return self.input_names if self.input_names is not None else self._player_names()
+
+    def _output_names_or_numbers(self):
+        if _OUTPUT not in self._axes:
+            return ["0"]
+        if self.output_names is not None and not isinstance(self.output_names, str):
+            return list(self.output_names)
+        return [str(output) for output in range(self.shape[-1])]
+
+    # The same in whole, with all axes.
+
+    def _whole(self):
+        """Arrays with all axes: values rows × players (× players) × outputs; base and predictions rows × outputs; errors as values."""
+        values = np.asarray(self.values, dtype=np.float64)
+        wanted = (_ROW, _PLAYER, _OTHER, _OUTPUT) if self.interactions else (_ROW, _PLAYER, _OUTPUT)
+
+        def widened(array, axes):
+            if array is None:
+                return None
+            array = np.asarray(array)
+            for place, axis in enumerate(axes):
+                if axis not in self._axes:
+                    array = np.expand_dims(array, place)
+            return array
+
+        return (widened(values, wanted), widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
+                widened(self.std_errors, wanted))
+
+    def _rows_of_data(self):
+        if self.data is None:
+            return None
+        data = np.asarray(self.data)
+        count = len(self) if _ROW in self._axes else 1
+        return data.reshape(count, -1)
+
+    # Other forms.
+
+    def to_shap(self):
+        """A `shap.Explanation`, which all plots of shap take; imports shap."""
+        import shap
+
+        names = self.feature_names
+        shown = self.display_data
+        if self.input_names is not None:  # groups have no single input
+            shown = data = None
+        else:
+            data = self.data
+        found = shap.Explanation(
+            values=np.array(self.values), base_values=_plain(self.base_values), data=None if data is None else np.asarray(data),
+            display_data=None if shown is None or shown is data else np.asarray(shown), feature_names=names,
+            output_names=None if self.output_names is None or _OUTPUT not in self._axes else list(self.output_names),
+            error_std=None)
+        return found
+
+    def to_shapiq(self, row=None, output=None):
+        """The `shapiq.InteractionValues` of one row and output; imports shapiq."""
+        import shapiq
+
+        one = self
+        if _ROW in one._axes:
+            if row is None and len(one) != 1:
+                raise UsageError(f"there are {len(one)} rows, and shapiq holds one: give row")
+            one = one[0 if row is None else row]
+        if _OUTPUT in one._axes:
+            if output is None:
+                raise UsageError(f"there are {one.shape[-1]} outputs, and shapiq holds one: give output")
+            one = one[..., output]
+        count = one.shape[0]
+        lookup, values = {(): 0}, [float(one.base_values)]
+        players = np.diagonal(one.values) if one.interactions else one.values
+        for player in range(count):
+            lookup[(player,)] = len(values)
+            values.append(float(players[player]))
+        if one.interactions:
+            double = 2.0 if one.interactions == "remainder" else 1.0
+            for i in range(count):
+                for j in range(i + 1, count):
+                    lookup[(i, j)] = len(values)
+                    values.append(double * float(one.values[i, j]))
+        index = {None: "SV" if self.value == "shapley" else "BV" if self.value == "banzhaf" else "SV",
+                 "index": "SII" if self.value == "shapley" else "BII", "remainder": "k-SII"}[one.interactions]
+        return shapiq.InteractionValues(
+            values=np.array(values), index=index, max_order=2 if one.interactions else 1, min_order=0, n_players=count, interaction_lookup=lookup,
+            estimated=one.std_errors is not None, estimation_budget=None if one.evaluations is None else int(one.evaluations),
+            baseline_value=float(one.base_values))
+
+    def _columns(self):
+        """The columns that the command writes: a line for each row and output (and player, of interactions)."""
+        values, base, predictions, errors = self._whole()
+        rows, outputs = values.shape[0], values.shape[-1]
+        names, numbers = self._player_names(), self._row_numbers(rows)
+        lines = values.shape[1] if self.interactions else 1
+        each = outputs * lines
+        columns = {"row": np.repeat(numbers, each)}
+        if outputs > 1:
+            columns["output"] = np.tile(np.repeat(self._output_names_or_numbers(), lines), rows)
+        columns["base"] = np.repeat(base.ravel(), lines)
+        columns["prediction"] = np.repeat(predictions.ravel(), lines)
+        if self.interactions:
+            columns["of"] = np.tile(names, rows * outputs)
+            for other, name in enumerate(names):
+                columns[name] = np.moveaxis(values[:, :, other, :], 2, 1).ravel()
+            return columns
+        for player, name in enumerate(names):
+            columns[name] = values[:, player, :].ravel()
+        if errors is not None:
+            for player, name in enumerate(names):
+                columns[f"std error of {name}"] = errors[:, player, :].ravel()
+        return columns
+
+    def _row_numbers(self, rows):
+        return np.arange(rows) if self.row_numbers is None else np.atleast_1d(self.row_numbers)
+
+    def to_frame(self, library="pandas"):
+        """A data frame of pandas or polars, with the columns that the command writes: row, (output,) base, prediction, the players."""
+        columns = self._columns()
+        if library == "polars":
+            import polars
+
+            return polars.DataFrame(columns)
+        import pandas
+
+        frame = pandas.DataFrame(columns)
+        if self.index is not None and np.ndim(self.index) == 1:
+            frame.index = pandas.Index(self.index).repeat(len(frame) // max(len(self.index), 1))
+        return frame
+
+    def to_arrow(self):
+        """A table of pyarrow with the same columns."""
+        import pyarrow
+
+        return pyarrow.table({name: pyarrow.array(column) for name, column in self._columns().items()})
+
+    # Files.
+
+    def save(self, path):
+        """Writes the explanation as `apportion explain --format json` does; gzipped where the path ends in .gz.
+
+        The file is written under a temporary name and renamed, so that none is left half written.
+        """
+        import json
+
+        content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        path = os.fspath(path)
+        if path.endswith(".gz"):
+            import gzip
+
+            content = gzip.compress(content, mtime=0)
+        temporary = f"{path}.{os.getpid()}.part"
+        try:
+            with open(temporary, "wb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+
+    def _document(self):
+        about = self.about
+        values, base, predictions, errors = self._whole()
+        head = {"value": about.get("value") or "shapley", "game": about.get("game") or "marginal"}
+        if self.interactions:
+            head["interactions"] = self.interactions
+        else:
+            head["method"] = about.get("method") or "auto"
+            if about.get("same_as"):
+                head["same_as"] = about["same_as"]
+            head["budget"] = about.get("budget")
+            if about.get("accuracy"):
+                head["accuracy"] = about["accuracy"]
+            head["seed"] = about.get("seed") or 0
+        head.update(about.get("more") or {})
+        if self.output_names is not None and _OUTPUT in self._axes:
+            head["classes"] = list(self.output_names)
+        head["features"] = self._player_names()
+        if about.get("groups"):
+            head["groups"] = about["groups"]
+        if self.input_names is not None:
+            head["input_names"] = list(self.input_names)
+        data = self._rows_of_data() if not self.interactions else None
+        numbers, ids = self._row_numbers(len(values)), self.index
+        certificates = self.certificates
+        if certificates is not None and not isinstance(certificates, list):
+            certificates = [certificates]
+        explanations = []
+        for row in range(len(values)):
+            said = {"row": int(numbers[row])}
+            if ids is not None:
+                said["id"] = str(ids[row] if np.ndim(ids) or isinstance(ids, (list, tuple)) else ids)
+            said["base"], said["prediction"] = _numbers(base[row]), _numbers(predictions[row])
+            said["values"] = _nested(values[row])
+            if errors is not None:
+                said["std_errors"] = _nested(errors[row])
+            if not self.interactions:
+                if data is not None:
+                    said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _number(number)
+                                     for feature, number in enumerate(data[row])]
+                said["evaluations"] = 0 if self.evaluations is None else int(np.atleast_1d(self.evaluations)[row])
+                draws = None if self.draws is None else int(np.atleast_1d(self.draws)[row])
+                if draws is not None and draws >= 0:
+                    said["draws"] = draws
+                if certificates is not None and certificates[row] is not None:
+                    said["certificate"] = certificates[row]
+            explanations.append(said)
+        head["explanations"] = explanations
+        return head
+
+    @classmethod
+    def load(cls, path):
+        """Opens what `save` or the command wrote: `apportion explain --format json` or `jsonl`, gzipped or not."""
+        with open(path, "rb") as file:
+            content = file.read()
+        if content.startswith(b"\x1f\x8b"):
+            import gzip
+
+            content = gzip.decompress(content)
+        return cls._of_text(content, os.fspath(path))
+
+    @classmethod
+    def _of_text(cls, content, name):
+        import json
+
+        try:
+            first, _, rest = content.partition(b"\n")
+            head = json.loads(first)
+            if "explanations" not in head:
+                head["explanations"] = [json.loads(line) for line in rest.splitlines() if line.strip()]
+            features = head["features"]
+            lines = head["explanations"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{name} holds no results of explain in JSON, or only a part of them: {error}") from error
+        if any("values" not in line for line in lines):
+            raise DataError(f"{name} tells a part of each row alone (--top, --summary); write all values")
+
+        def stacked(key):
+            return np.array([_holed(line[key]) for line in lines], dtype=np.float64)
+
+        try:
+            values, base, predictions = stacked("values"), stacked("base"), stacked("prediction")
+            errors = stacked("std_errors") if lines and "std_errors" in lines[0] else None
+        except (ValueError, KeyError) as error:
+            raise DataError(f"{name}: rows of different shapes: {error}") from error
+        form = head.get("interactions")
+        if not lines:
+            values = np.empty((0, len(features)) + ((len(features),) if form else ()))
+        data, categories = _read_inputs([line["input"] for line in lines]) if lines and "input" in lines[0] else (None, {})
+        known = {"value", "game", "interactions", "method", "same_as", "budget", "accuracy", "seed", "classes", "features", "groups", "input_names",
+                 "explanations"}
+        return cls(
+            values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes", head.get("class")),
+            predictions=predictions, std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines], dtype=np.int64),
+            draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
+            certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
+            index=[line["id"] for line in lines] if lines and "id" in lines[0] else None,
+            row_numbers=np.array([line["row"] for line in lines], dtype=np.int64), categories=categories, interactions=form,
+            about={**{key: head.get(key) for key in ("value", "game", "method", "same_as", "budget", "accuracy", "seed", "groups")},
+                   "more": {key: value for key, value in head.items() if key not in known}})
+
+    # For people.
+
+    def __repr__(self):
+        what = f"{self.interactions} interactions" if self.interactions else "values"
+        axes = " × ".join(f"{size} {axis}s" for axis, size in zip(self._axes, self.shape)) or "one value"
+        lines = [f"Explanation: {self.value} {what}, {self.game} game, method {self.method}", f"  {axes}"]
+        if self._axes == (_PLAYER,) and not self.interactions:
+            base, prediction = float(self.base_values), float(self.predictions) if self.predictions is not None else float("nan")
+            lines.append(f"  base {base:.6g}, prediction {prediction:.6g}")
+            names = self._player_names()
+            width = max((len(name) for name in names), default=0)
+            for player in np.argsort(-np.abs(self.values), kind="stable")[:10]:
+                error = "" if self.std_errors is None else f" ± {self.std_errors[player]:.2g}"
+                lines.append(f"  {names[player]:<{width}} {self.values[player]:+.6g}{error}")
+            if len(names) > 10:
+                lines.append(f"  and {len(names) - 10} more")
+        elif _ROW in self._axes and len(self) and not self.interactions and _PLAYER in self._axes:
+            sizes = self.importance()
+            sizes = sizes.sum(axis=-1) if sizes.ndim > 1 else sizes
+            names = self._player_names()
+            most = ", ".join(f"{names[player]} {sizes[player]:.4g}" for player in np.argsort(-sizes, kind="stable")[:5])
+            lines.append(f"  mean size: {most}")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        from html import escape
+
+        if self.interactions or _PLAYER not in self._axes:
+            return f"<pre>{escape(repr(self))}</pre>"
+        one = self
+        note = ""
+        if _ROW in one._axes:
+            note = f"mean size over {len(one)} rows"
+            sizes = one.importance()
+        else:
+            sizes = one.values
+        if np.ndim(sizes) > 1:
+            sizes, note = np.abs(sizes).sum(axis=-1), f"{note}, summed over outputs".lstrip(", ")
+        names = self._player_names()
+        largest = float(np.abs(sizes).max(initial=0.0)) or 1.0
+        lines = []
+        for player in np.argsort(-np.abs(sizes), kind="stable")[:20]:
+            width = 160 * abs(float(sizes[player])) / largest
+            colour = "#ff0d57" if sizes[player] >= 0 else "#1e88e5"
+            lines.append(f"<tr><td>{escape(names[player])}</td><td style='text-align:right'>{float(sizes[player]):.6g}</td><td>"
+                         f"<div style='background:{colour};height:0.8em;width:{width:.0f}px'></div></td></tr>")
+        head = f"{escape(str(self.value))} values, {escape(str(self.game))} game, method {escape(str(self.method))}"
+        return f"<div><b>{head}</b><br>{escape(note)}<table>{''.join(lines)}</table></div>"
+
+
+def load(path):
+    """Opens an explanation that `Explanation.save` or the command wrote."""
+    return Explanation.load(path)
+
+
+def _as_dict(certificate):
+    if not isinstance(certificate, str):
+        return certificate
+    import json
+
+    return json.loads(certificate)
+
+
+def _part(array, keys):
+    """A part of an array, by a key for each axis, which do not act together as NumPy's do."""
+    if np.ndim(array) == 0:
+        return array
+    for axis in reversed(range(len(keys))):
+        key = keys[axis]
+        array = array[(slice(None),) * axis + (key,)]
+    return array
+
+
+def _plain(number):
+    return float(number) if np.ndim(number) == 0 else np.array(number)
+
+
+def _word(words, code):
+    if code != code:
+        return None
+    place = int(code)
+    if 0 <= place < len(words) and place == code:
+        word = words[place]
+        return word if isinstance(word, (str, float, int, bool)) else str(word)
+    return float(code)
+
+
+def _number(number):
+    return None if number != number else float(number)
+
+
+def _numbers(numbers):
+    return _number(numbers[0]) if len(numbers) == 1 else [_number(number) for number in numbers]
+
+
+def _nested(values):
+    """Players (× players) × outputs as lists; a number in the place of a list of one output."""
+    values = values[..., 0] if values.shape[-1] == 1 else values
+    if not np.isnan(values).any():
+        return values.tolist()
+    return _with_holes(values.tolist())
+
+
+def _with_holes(numbers):
+    return [_with_holes(number) for number in numbers] if isinstance(numbers, list) else _number(numbers)
+
+
+def _holed(numbers):
+    if isinstance(numbers, list):
+        return [_holed(number) for number in numbers]
+    return np.nan if numbers is None else numbers
+
+
+def _read_inputs(lines):
+    """Inputs as numbers, words by their codes in the order in which they come."""
+    categories, data = {}, np.empty((len(lines), len(lines[0])))
+    for row, line in enumerate(lines):
+        for feature, cell in enumerate(line):
+            if isinstance(cell, str):
+                words = categories.setdefault(feature, {})
+                data[row, feature] = words.setdefault(cell, len(words))
+            else:
+                data[row, feature] = np.nan if cell is None else cell
+    return data, {feature: list(words) for feature, words in categories.items()}

@@ -1,0 +1,1 @@
+../../../../docs/scikit_learn_to_json.py

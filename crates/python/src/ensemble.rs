@@ -1,0 +1,223 @@
+//! Tree ensembles, read from the bytes of their files.
+
+use std::sync::Arc;
+
+use apportion::models::{LinkedEnsemble, ModelError};
+use apportion::{ReadOptions, Rounds};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::arrays::rows;
+use crate::categories;
+use crate::errors::{self, Class, raised};
+use crate::pool::Pool;
+
+/// An additive ensemble of decision trees, or a linear model read as one.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Ensemble {
+    pub(crate) trees: Arc<apportion::Ensemble>,
+}
+
+/// Which rounds of boosting are used.
+#[derive(FromPyObject)]
+enum AskedRounds {
+    Within(usize, usize),
+    All(bool),
+}
+
+impl Ensemble {
+    fn new(trees: apportion::Ensemble) -> Self {
+        Self { trees: Arc::new(trees) }
+    }
+}
+
+#[pymethods]
+impl Ensemble {
+    /// Reads the bytes of a model file. `rounds` is None for the best, True for all, or the first and the one after the last.
+    #[staticmethod]
+    #[pyo3(signature = (content, rounds=None, most_features=None))]
+    fn from_bytes(
+        py: Python<'_>,
+        content: &[u8],
+        rounds: Option<AskedRounds>,
+        most_features: Option<usize>,
+    ) -> PyResult<Self> {
+        let rounds = match rounds {
+            Some(AskedRounds::Within(start, end)) => Rounds::Within(start..end),
+            Some(AskedRounds::All(true)) => Rounds::All,
+            _ => Rounds::Best,
+        };
+        let options = ReadOptions::default().rounds(rounds);
+        let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
+        let read =
+            py.detach(|| crate::pool::caught(|| apportion::Ensemble::from_bytes_with(content, &options)));
+        let read = read.map_err(|says| errors::internal(py, &says))?;
+        Ok(Self::new(read.map_err(|error| errors::of_reading(py, &error))?))
+    }
+
+    /// Number of features of a row.
+    #[getter]
+    fn feature_count(&self) -> usize {
+        self.trees.feature_count()
+    }
+
+    /// Names of the features, where the file has them.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.trees.feature_names().map(<[String]>::to_vec)
+    }
+
+    /// Number of outputs.
+    #[getter]
+    fn output_count(&self) -> usize {
+        self.trees.output_count()
+    }
+
+    /// Names of the outputs, where the file has them.
+    #[getter]
+    fn output_names(&self) -> Option<Vec<String>> {
+        self.trees.output_names().map(<[String]>::to_vec)
+    }
+
+    /// Number of trees that are used.
+    #[getter]
+    fn tree_count(&self) -> usize {
+        self.trees.tree_count()
+    }
+
+    /// Number of their leaves.
+    #[getter]
+    fn leaf_count(&self) -> usize {
+        self.trees.leaf_count()
+    }
+
+    /// Splits on the longest way from a root to a leaf.
+    #[getter]
+    fn depth(&self) -> usize {
+        self.trees.depth()
+    }
+
+    /// How margins become outputs, by name.
+    #[getter]
+    fn link(&self) -> Option<&'static str> {
+        self.trees.link().map(apportion::trees::Link::name)
+    }
+
+    /// Library, format, version, booster and objective.
+    #[getter]
+    fn origin(&self) -> (String, String, String, String) {
+        let origin = self.trees.origin().clone();
+        (origin.format, origin.version, origin.booster, origin.objective)
+    }
+
+    /// What its user should know of the file.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.trees.notes().to_vec()
+    }
+
+    /// Margins before any tree.
+    #[getter]
+    fn base_margins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.trees.base_margins())
+    }
+
+    /// The first round that is used, the one after the last, how many the file has, and how many there are up to the best one.
+    #[getter]
+    fn rounds(&self) -> (usize, usize, usize, Option<usize>) {
+        let used = self.trees.rounds();
+        (used.start, used.end, self.trees.round_count(), self.trees.best_round_count())
+    }
+
+    /// Why the covers do not define the path-dependent game; None where they do.
+    #[getter]
+    fn lacks_covers(&self) -> Option<String> {
+        self.trees.check_covers().err().map(|error| error.to_string())
+    }
+
+    /// Features that splits take for categories.
+    #[getter]
+    fn categorical_features(&self) -> Vec<usize> {
+        self.trees.categorical_features()
+    }
+
+    /// Features that have words, or numbers, as categories.
+    #[getter]
+    fn features_with_words(&self) -> Vec<usize> {
+        (0..self.trees.feature_count()).filter(|&feature| self.trees.words(feature).is_some()).collect()
+    }
+
+    /// The categories of a feature in the order of their codes.
+    fn categories<'py>(&self, py: Python<'py>, feature: usize) -> PyResult<Option<Bound<'py, PyList>>> {
+        self.trees.words(feature).map(|words| categories::listed(py, words)).transpose()
+    }
+
+    /// The codes of texts; raises IndexError with the place of the first that is refused.
+    fn codes_of_texts<'py>(
+        &self,
+        py: Python<'py>,
+        feature: usize,
+        texts: Vec<Option<String>>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let Some(words) = self.trees.words(feature) else { return Ok(None) };
+        let codes = categories::of_texts(words, &texts).map_err(pyo3::exceptions::PyIndexError::new_err)?;
+        Ok(Some(PyArray1::from_vec(py, codes)))
+    }
+
+    /// The codes of numbers; raises IndexError with the place of the first that is refused.
+    fn codes_of_numbers<'py>(
+        &self,
+        py: Python<'py>,
+        feature: usize,
+        numbers: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let Some(words) = self.trees.words(feature) else { return Ok(None) };
+        let codes = categories::of_numbers(words, numbers.as_slice()?)
+            .map_err(pyo3::exceptions::PyIndexError::new_err)?;
+        Ok(Some(PyArray1::from_vec(py, codes)))
+    }
+
+    /// Predictions, rows × outputs in one line: margins, or what is behind the link.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        array: PyReadonlyArray2<'py, f64>,
+        linked: bool,
+        pool: &Bound<'py, Pool>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (rows, trees) = (rows(&array)?, &self.trees);
+        let predicted = pool.get().run(py, || match linked {
+            true => LinkedEnsemble::new(Arc::clone(trees)).and_then(|model| model.outputs_of(rows)),
+            false => trees.margins(rows),
+        })?;
+        Ok(PyArray1::from_vec(py, predicted.map_err(|error| errors::of_reading(py, &error))?))
+    }
+
+    /// The same model with the loss of its predictions as output, of rows of one target.
+    fn with_loss(&self, py: Python<'_>, target: f64) -> PyResult<Self> {
+        let model = self.trees.as_ref().clone().with_loss(target);
+        Ok(Self::new(model.map_err(|error| errors::of_reading(py, &error))?))
+    }
+
+    /// The same model with the covers that rows leave, where it has none or others are wanted.
+    #[pyo3(signature = (array, weights=None))]
+    fn with_covers_of(
+        &self,
+        py: Python<'_>,
+        array: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let model = self.trees.as_ref().clone();
+        let counted: Result<_, ModelError> = match weights {
+            None => model.with_covers_of(rows(&array)?),
+            Some(weights) => {
+                let weights = weights
+                    .as_slice()
+                    .map_err(|_| raised(py, Class::Data, "weights must be a contiguous array"))?;
+                model.with_covers_of_weighted(rows(&array)?, weights)
+            }
+        };
+        Ok(Self::new(counted.map_err(|error| errors::of_reading(py, &error))?))
+    }
+}

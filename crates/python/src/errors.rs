@@ -1,0 +1,147 @@
+//! Errors of the library as exceptions of `apportion._errors`.
+
+use std::error::Error;
+
+use apportion::ExplainError;
+use apportion::estimators::EstimatorError;
+use apportion::games::GameError;
+use apportion::models::ModelError;
+use apportion::trees::TreeError;
+use apportion::values::ValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// The classes that errors of the library are raised as.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Class {
+    /// A model that cannot be read, or says what is no prediction.
+    Model,
+    /// Rows that cannot be used.
+    Data,
+    /// A request that makes no sense.
+    Usage,
+    /// A fault of the library.
+    Internal,
+}
+
+impl Class {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Model => "ModelError",
+            Self::Data => "DataError",
+            Self::Usage => "UsageError",
+            Self::Internal => "InternalError",
+        }
+    }
+}
+
+/// An exception of the package.
+pub(crate) fn raised(py: Python<'_>, class: Class, says: impl Into<String>) -> PyErr {
+    let found = || -> PyResult<Bound<'_, PyType>> {
+        Ok(py.import("apportion._errors")?.getattr(class.name())?.cast_into::<PyType>()?)
+    };
+    match found() {
+        Ok(class) => PyErr::from_type(class, (says.into(),)),
+        Err(error) => error,
+    }
+}
+
+/// A request that makes no sense.
+pub(crate) fn usage(py: Python<'_>, error: impl ToString) -> PyErr {
+    raised(py, Class::Usage, error.to_string())
+}
+
+/// A panic, caught with the word that it left.
+pub(crate) fn internal(py: Python<'_>, says: &str) -> PyErr {
+    let says = format!("this is a fault of apportion, please report it: {says}");
+    raised(py, Class::Internal, says)
+}
+
+/// Why there is no explanation. What a function of Python raised is raised as it was.
+pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
+    if let Some(own) = raised_by_python(error) {
+        return own.clone_ref(py);
+    }
+    let class = match error {
+        ExplainError::Game(error) => of_game(error),
+        ExplainError::Estimator(error) => of_estimator(error),
+        ExplainError::Trees(error) => of_trees(error),
+        ExplainError::Model(error) => of_model(error),
+        ExplainError::Value(error) => of_value(error),
+        _ => Class::Usage,
+    };
+    raised(py, class, error.to_string())
+}
+
+/// Why a model was refused.
+pub(crate) fn of_reading(py: Python<'_>, error: &ModelError) -> PyErr {
+    raised(py, of_model(error), error.to_string())
+}
+
+/// Why there is no game.
+pub(crate) fn of_playing(py: Python<'_>, error: &GameError) -> PyErr {
+    match raised_by_python(error) {
+        Some(own) => own.clone_ref(py),
+        None => raised(py, of_game(error), error.to_string()),
+    }
+}
+
+/// The exception of Python behind an error of the library.
+fn raised_by_python<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e PyErr> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(own) = error.downcast_ref() {
+            return Some(own);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+fn of_model(error: &ModelError) -> Class {
+    match error {
+        ModelError::Game(error) => of_game(error),
+        ModelError::Rounds { .. } | ModelError::NoLoss { .. } => Class::Usage,
+        _ => Class::Model,
+    }
+}
+
+fn of_trees(error: &TreeError) -> Class {
+    match error {
+        TreeError::Model(error) => of_model(error),
+        TreeError::Game(error) => of_game(error),
+        TreeError::Overflow { .. } | TreeError::OutputOverflow { .. } => Class::Model,
+        _ => Class::Usage,
+    }
+}
+
+fn of_estimator(error: &EstimatorError) -> Class {
+    match error {
+        EstimatorError::Game(error) => of_game(error),
+        EstimatorError::Value(error) => of_value(error),
+        EstimatorError::NotFinite { .. } => Class::Model,
+        _ => Class::Usage,
+    }
+}
+
+fn of_value(error: &ValueError) -> Class {
+    match error {
+        ValueError::Game(error) => of_game(error),
+        _ => Class::Usage,
+    }
+}
+
+fn of_game(error: &GameError) -> Class {
+    match error {
+        GameError::Model { .. } | GameError::ModelCount { .. } | GameError::NotFinite { .. } => Class::Model,
+        GameError::Width { .. }
+        | GameError::InfiniteInput { .. }
+        | GameError::MissingValue { .. }
+        | GameError::MissingInput { .. }
+        | GameError::TooFewRows { .. }
+        | GameError::NoAgreement { .. }
+        | GameError::EmptyBackground
+        | GameError::BackgroundWeights { .. } => Class::Data,
+        _ => Class::Usage,
+    }
+}

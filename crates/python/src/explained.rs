@@ -1,0 +1,177 @@
+//! Explanations as arrays.
+
+use apportion::estimators::{Certificate, ErrorLaw, StopRule};
+use apportion::values::{Semivalue, SolutionConcept};
+use apportion::{Explanation, trees};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+use crate::errors::usage;
+
+/// Exact values of all rows: `values` rows × players × outputs, `base` outputs, `predictions` rows × outputs.
+pub(crate) fn of_attributions<'py>(
+    py: Python<'py>,
+    found: trees::Attributions,
+) -> PyResult<Bound<'py, PyDict>> {
+    of_exact(py, found.values, found.base, found.predictions)
+}
+
+/// Exact values, or interactions: rows × players × players × outputs.
+pub(crate) fn of_exact<'py>(
+    py: Python<'py>,
+    values: Vec<f64>,
+    base: Vec<f64>,
+    predictions: Vec<f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("method", "tree")?;
+    told.set_item("values", PyArray1::from_vec(py, values))?;
+    told.set_item("base", PyArray1::from_vec(py, base))?;
+    told.set_item("predictions", PyArray1::from_vec(py, predictions))?;
+    Ok(told)
+}
+
+/// What was found of each row that is done, with its number.
+pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let warned = warnings(&done);
+    let are_estimates = done.iter().any(|(_, explanation)| is_estimate(explanation));
+    let each = |of: &dyn Fn(&Explanation) -> f64| -> Vec<f64> {
+        done.iter().map(|(_, explanation)| of(explanation)).collect()
+    };
+    let count = |of: &dyn Fn(&Explanation) -> Option<usize>| -> Vec<i64> {
+        done.iter().map(|(_, explanation)| of(explanation).map_or(-1, |count| count as i64)).collect()
+    };
+    if let Some((_, first)) = done.first() {
+        told.set_item("method", &first.method)?;
+        told.set_item("same_as", &first.diagnostics.same_as)?;
+    }
+    told.set_item("warnings", warned)?;
+    told.set_item("rows", count_rows(py, &done))?;
+    told.set_item(
+        "evaluations",
+        PyArray1::from_vec(py, count(&|explanation| Some(explanation.evaluations))),
+    )?;
+    told.set_item("model_rows", PyArray1::from_vec(py, count(&|explanation| Some(explanation.model_rows))))?;
+    told.set_item("draws", PyArray1::from_vec(py, count(&|explanation| explanation.diagnostics.draws)))?;
+    let degrees = |explanation: &Explanation| {
+        let law = explanation.diagnostics.error_law.as_ref();
+        law.map_or(f64::INFINITY, |law| law.degrees_of_freedom)
+    };
+    told.set_item("degrees_of_freedom", PyArray1::from_vec(py, each(&degrees)))?;
+    let certificates: Vec<Option<String>> = done
+        .iter()
+        .map(|(_, explanation)| {
+            let outputs = explanation.outputs();
+            explanation.certificate.as_ref().map(|certificate| in_json(certificate, outputs).to_string())
+        })
+        .collect();
+    told.set_item("certificates", certificates)?;
+    let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
+    for (_, explanation) in done {
+        if are_estimates {
+            match explanation.std_errors {
+                Some(of_row) => errors.extend(of_row),
+                None => errors.extend(std::iter::repeat_n(f64::NAN, explanation.values.len())),
+            }
+        }
+        values.extend(explanation.values);
+        base.extend(explanation.base);
+        predictions.extend(explanation.prediction);
+    }
+    told.set_item("values", PyArray1::from_vec(py, values))?;
+    told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, errors)))?;
+    told.set_item("base", PyArray1::from_vec(py, base))?;
+    told.set_item("predictions", PyArray1::from_vec(py, predictions))?;
+    Ok(told)
+}
+
+fn count_rows<'py>(py: Python<'py>, done: &[(usize, Explanation)]) -> Bound<'py, PyArray1<i64>> {
+    PyArray1::from_vec(py, done.iter().map(|&(row, _)| row as i64).collect())
+}
+
+/// Whether any value has an error, or may have one.
+fn is_estimate(explanation: &Explanation) -> bool {
+    match &explanation.std_errors {
+        Some(errors) => errors.iter().any(|&error| error != 0.0),
+        None => !explanation.diagnostics.exact,
+    }
+}
+
+/// A certificate as results of the command have it.
+fn in_json(certificate: &Certificate, outputs: usize) -> Value {
+    let each = |numbers: &[f64]| match numbers {
+        [number] => json!(number),
+        numbers => json!(numbers),
+    };
+    let players = |numbers: &Vec<f64>| Value::from_iter(numbers.chunks_exact(outputs.max(1)).map(each));
+    json!({
+        "stopped_by": certificate.stopped_by,
+        "guarantee": certificate.guarantee,
+        "confidence": certificate.confidence,
+        "error_bound": certificate.error_bounds.as_deref().map(each),
+        "tolerance": each(&certificate.tolerances),
+        "half_widths": certificate.half_widths.as_ref().map(players),
+        "looks": certificate.looks,
+        "says": certificate.says,
+    })
+}
+
+/// What is to be warned of.
+fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
+    let rows = done.len();
+    let explanations = || done.iter().map(|(_, explanation)| explanation);
+    let is_undetermined =
+        |explanation: &&Explanation| explanation.diagnostics.rank < explanation.diagnostics.unknowns;
+    let undetermined = explanations().filter(is_undetermined).count();
+    let of_rank = explanations().find(is_undetermined).map(|first| {
+        format!(
+            "{undetermined} of {rows} rows: {} evaluations determine {} of {} unknowns; the values are those of least norm and may be far \
+             off: give a larger budget (5n or more)",
+            first.evaluations,
+            first.diagnostics.rank.unwrap_or_default(),
+            first.diagnostics.unknowns.unwrap_or_default()
+        )
+    });
+    let stopped = |explanation: &Explanation| {
+        let rule = explanation.certificate.as_ref().map(|certificate| certificate.stopped_by);
+        rule.filter(|&rule| rule != StopRule::Tolerance)
+    };
+    let inaccurate = explanations().filter(|explanation| stopped(explanation).is_some()).count();
+    let of_accuracy = explanations().find_map(stopped).map(|rule| {
+        let what = match rule {
+            StopRule::Draws => {
+                "the draws of the game leave a larger error, and the budget does not pay as many as it takes: give a larger budget, more \
+                 draws, or a larger tolerance"
+            }
+            StopRule::Looks => "the looks were used up: give a larger tolerance",
+            StopRule::NoScale => "there is nothing for a share to be of: give an absolute tolerance",
+            _ => "the budget was used up: give a larger budget, or a larger tolerance",
+        };
+        format!("{inaccurate} of {rows} rows: the error is not known to be within the tolerance; {what}")
+    });
+    of_rank.into_iter().chain(of_accuracy).collect()
+}
+
+/// Half the width of an interval that holds with the probability `confidence`, in standard errors: for each number of degrees of freedom.
+#[pyfunction]
+pub(crate) fn interval_factors<'py>(
+    py: Python<'py>,
+    confidence: f64,
+    degrees_of_freedom: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(usage(py, format!("a confidence is above 0 and below 1, not {confidence}")));
+    }
+    let factor = |&degrees: &f64| {
+        let value = SolutionConcept::Semivalue(Semivalue::Shapley);
+        let mut explanation = Explanation::estimate("", value, vec![0.0], (vec![0.0], vec![0.0]), (0, 0));
+        explanation.std_errors = Some(vec![1.0]);
+        explanation.diagnostics.error_law =
+            degrees.is_finite().then(|| ErrorLaw { degrees_of_freedom: degrees, ..ErrorLaw::default() });
+        explanation.intervals(confidence).map_or(f64::NAN, |intervals| intervals[0].1)
+    };
+    Ok(PyArray1::from_vec(py, degrees_of_freedom.as_slice()?.iter().map(factor).collect()))
+}

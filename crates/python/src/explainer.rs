@@ -1,0 +1,323 @@
+//! What explains rows: a tree ensemble or a function of Python, in a game.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use apportion::games::{BoxError, ConditionalLaw, Model};
+use apportion::models::LinkedEnsemble;
+use apportion::trees::{Attributions, Diagonal};
+use apportion::{Background, ExplainError, Explanation, Rows};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::rows;
+use crate::ensemble::Ensemble;
+use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
+use crate::explained;
+use crate::law::law;
+use crate::options::{Asked, Options};
+use crate::pool::Pool;
+use crate::serve::{Line, Question, serve};
+use crate::watch::Watch;
+
+/// Seconds after which the oracle comes back to look for signals.
+const PATIENCE: f64 = 0.1;
+/// Rows that the oracle is given at once, at least: it prepares something for each call.
+const LEAST_ROWS: usize = 64;
+
+/// An explainer of a model.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Explainer {
+    plays: Plays,
+    asked: Asked,
+}
+
+/// A method, the fewest and the most evaluations, and seconds.
+type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
+
+enum Plays {
+    Trees(Box<apportion::Explainer<'static>>),
+    Function(Box<Function>),
+}
+
+/// A function of Python: rows in, numbers out.
+struct Function {
+    function: Py<PyAny>,
+    features: usize,
+    outputs: usize,
+    absent: Absent,
+}
+
+/// What stands in for features that are absent.
+enum Absent {
+    Background(Background),
+    Law(Arc<dyn ConditionalLaw>),
+}
+
+/// The function as a model, while it is served.
+struct AskedModel<'f> {
+    line: Line,
+    function: &'f Function,
+}
+
+impl Model for AskedModel<'_> {
+    fn outputs(&self) -> usize {
+        self.function.outputs
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.function.features)
+    }
+
+    fn parallel(&self) -> bool {
+        false
+    }
+
+    fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        let question = Question::Rows { values: rows.values().to_vec(), columns: rows.columns() };
+        out.copy_from_slice(&self.line.ask(question, out.len())?);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Explainer {
+    /// Of a tree ensemble: against rows, by its covers, or under a law that is fitted on rows.
+    #[staticmethod]
+    #[pyo3(signature = (model, options, background=None, weights=None))]
+    fn of_trees(
+        py: Python<'_>,
+        model: &Bound<'_, Ensemble>,
+        mut options: Options,
+        background: Option<PyReadonlyArray2<'_, f64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let trees = &model.get().trees;
+        let asked = options.asked(py, trees.feature_count())?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let given = background.as_ref().map(rows).transpose()?;
+        let explaining = |error| of_explaining(py, &error);
+        let explainer = match options.game.as_str() {
+            "path-dependent" => match given {
+                None => apportion::Explainer::path_dependent(Arc::clone(trees)),
+                Some(rows) => {
+                    let model = trees.as_ref().clone();
+                    let counted = match weights {
+                        None => model.with_covers_of(rows),
+                        Some(weights) => model.with_covers_of_weighted(rows, weights),
+                    };
+                    let counted = counted.map_err(|error| errors::of_reading(py, &error))?;
+                    apportion::Explainer::path_dependent(Arc::new(counted))
+                }
+            },
+            "marginal" => {
+                let background = self::background(py, given, weights)?;
+                match options.linked {
+                    true => {
+                        apportion::Explainer::of_outputs(Arc::clone(trees), background).map_err(explaining)?
+                    }
+                    false => apportion::Explainer::of_trees(Arc::clone(trees), background),
+                }
+            }
+            _ => {
+                let law = law(py, &options, wanted(py, given)?, weights, Some(trees))?;
+                match options.linked {
+                    true => {
+                        let model = LinkedEnsemble::new(Arc::clone(trees));
+                        let model = model.map_err(|error| errors::of_reading(py, &error))?;
+                        apportion::Explainer::conditional(Arc::new(model), law)
+                    }
+                    false => apportion::Explainer::conditional(Arc::clone(trees), law),
+                }
+            }
+        };
+        let explainer = asked.of(explainer.settings(options.settings(py)?));
+        Ok(Self { plays: Plays::Trees(Box::new(explainer)), asked })
+    }
+
+    /// Of a function that takes an array of rows and returns a flat array of rows × outputs numbers.
+    #[staticmethod]
+    #[pyo3(signature = (function, features, outputs, options, background=None, weights=None))]
+    fn of_function(
+        py: Python<'_>,
+        function: Py<PyAny>,
+        features: usize,
+        outputs: usize,
+        mut options: Options,
+        background: Option<PyReadonlyArray2<'_, f64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let asked = options.asked(py, features)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let given = background.as_ref().map(rows).transpose()?;
+        let absent = match options.game.as_str() {
+            "marginal" => Absent::Background(self::background(py, given, weights)?),
+            "path-dependent" => {
+                return Err(usage(py, "game=\"path-dependent\" is of tree ensembles, and the model is none"));
+            }
+            _ => Absent::Law(law(py, &options, wanted(py, given)?, weights, None)?),
+        };
+        Ok(Self { plays: Plays::Function(Box::new(Function { function, features, outputs, absent })), asked })
+    }
+
+    /// What would be done with rows: the method, the fewest and the most evaluations, and the seconds, where they can be told.
+    fn plan(
+        &self,
+        py: Python<'_>,
+        array: PyReadonlyArray2<'_, f64>,
+        pool: &Bound<'_, Pool>,
+    ) -> PyResult<Planned> {
+        let rows = rows(&array)?;
+        let planned = match &self.plays {
+            Plays::Trees(explainer) => pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?,
+            Plays::Function(_) => self.asked.of_game().plan(rows.columns()),
+        };
+        let plan = planned.map_err(|error| of_explaining(py, &error))?;
+        Ok((plan.method.name(), plan.least, plan.most, plan.seconds))
+    }
+
+    /// What was found of all rows, and the exception that stopped the work before its end, if any.
+    #[pyo3(signature = (array, pool, progress=None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        array: PyReadonlyArray2<'py, f64>,
+        pool: &Bound<'py, Pool>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
+        let (rows, pool) = (rows(&array)?, pool.get());
+        if let Plays::Trees(explainer) = &self.plays
+            && !self.asked.has_accuracy()
+            && let Some(found) = exact(py, explainer, rows, pool)?
+        {
+            return Ok((explained::of_attributions(py, found)?, None));
+        }
+        let watch = Watch::default();
+        let tick = |py: Python<'_>| match &progress {
+            Some(progress) => progress.call1(py, watch.so_far()).map(drop),
+            None => Ok(()),
+        };
+        let function = match &self.plays {
+            Plays::Trees(_) => None,
+            Plays::Function(function) => Some(&function.function),
+        };
+        let served = serve(py, pool, function, &watch.stop, &tick, |line| match &self.plays {
+            Plays::Trees(explainer) => explainer.explain_rows_followed(rows, &watch),
+            Plays::Function(function) => self.by_function(function, line, rows, &watch),
+        })?;
+        if served.result.is_ok()
+            && let Some(progress) = &progress
+        {
+            progress.call1(py, watch.so_far())?;
+        }
+        match (served.result, served.stopped) {
+            (Ok(explanations), _) => {
+                let done = explanations.into_iter().enumerate().collect();
+                Ok((explained::of_runs(py, done)?, None))
+            }
+            (Err(_), Some(stopped)) => Ok((explained::of_runs(py, watch.done())?, Some(stopped))),
+            (Err(error), None) => {
+                let error = of_explaining(py, &error);
+                Ok((explained::of_runs(py, watch.done())?, Some(error)))
+            }
+        }
+    }
+
+    /// Interactions of all pairs, exact: what stands on the diagonal is the value, or what is left of it.
+    fn interactions<'py>(
+        &self,
+        py: Python<'py>,
+        array: PyReadonlyArray2<'py, f64>,
+        pool: &Bound<'py, Pool>,
+        remainder: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let rows = rows(&array)?;
+        let Plays::Trees(explainer) = &self.plays else {
+            return Err(of_explaining(py, &ExplainError::NotTrees));
+        };
+        let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
+        let found = pool.get().run(py, || explainer.interactions(diagonal, rows))?;
+        let found = found.map_err(|error| of_explaining(py, &error))?;
+        explained::of_exact(py, found.values, found.base, found.predictions)
+    }
+}
+
+impl Explainer {
+    fn by_function(
+        &self,
+        function: &Function,
+        line: Line,
+        rows: Rows<'_>,
+        watch: &Watch,
+    ) -> Result<Vec<Explanation>, ExplainError> {
+        let model = AskedModel { line, function };
+        let explainer = match &function.absent {
+            Absent::Background(background) => apportion::Explainer::new(&model, background.clone()),
+            Absent::Law(law) => apportion::Explainer::conditional(&model, Arc::clone(law)),
+        };
+        self.asked.of(explainer).explain_rows_followed(rows, watch)
+    }
+}
+
+/// Exact values of all rows, where the oracle is to be asked. It is asked for as many rows at once as take a tenth of a second, so that
+/// Ctrl-C is heard.
+fn exact(
+    py: Python<'_>,
+    explainer: &apportion::Explainer<'static>,
+    rows: Rows<'_>,
+    pool: &Pool,
+) -> PyResult<Option<Attributions>> {
+    let explaining = |error: ExplainError| of_explaining(py, &error);
+    let ask = |rows| pool.run(py, || explainer.exact(rows))?.map_err(explaining);
+    if rows.len() <= LEAST_ROWS {
+        return ask(rows);
+    }
+    let plan = pool.run(py, || explainer.plan(rows.len(), sample(rows)))?.map_err(explaining)?;
+    let Some(seconds) = plan.seconds else { return Ok(None) };
+    let threads = pool.threads.current_num_threads() as f64;
+    let at_once = rows.len() as f64 * threads * PATIENCE / seconds.max(f64::MIN_POSITIVE);
+    let mut block = (at_once as usize).clamp(LEAST_ROWS, rows.len());
+    let mut all: Option<Attributions> = None;
+    let mut first = 0;
+    while first < rows.len() {
+        let end = rows.len().min(first + block);
+        let started = Instant::now();
+        let Some(found) = ask(rows.slice(first..end))? else { return Ok(None) };
+        match &mut all {
+            None => all = Some(found),
+            Some(all) => {
+                all.values.extend(found.values);
+                all.predictions.extend(found.predictions);
+            }
+        }
+        first = end;
+        if started.elapsed().as_secs_f64() > 2.0 * PATIENCE {
+            block = (block / 2).max(LEAST_ROWS);
+        }
+        py.check_signals()?;
+    }
+    Ok(all)
+}
+
+/// Some of the rows, by which a plan is made.
+fn sample(rows: Rows<'_>) -> Rows<'_> {
+    rows.slice(0..rows.len().min(LEAST_ROWS))
+}
+
+fn wanted<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
+    rows.ok_or_else(|| usage(py, "this game is played against rows: give a background"))
+}
+
+fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -> PyResult<Background> {
+    let rows = wanted(py, rows)?;
+    let playing = |error| of_playing(py, &error);
+    if rows.is_empty() {
+        return Err(raised(py, Class::Data, "the background has no rows; give at least one"));
+    }
+    let background = Background::rows(rows.values(), rows.columns()).map_err(playing)?;
+    match weights {
+        None => Ok(background),
+        Some(weights) => background.with_weights(weights).map_err(playing),
+    }
+}

@@ -1,0 +1,233 @@
+//! Games: of one's own, as functions of coalitions, and those of textbooks.
+
+use std::sync::Arc;
+
+use apportion::games::{
+    Additive, Airport, BoxError, ClosedForm, Coalitions, Cooking, GameError, Glove, SumOfUnanimity,
+    TabulatedGame, WeightedVoting,
+};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{of_explaining, of_playing, usage};
+use crate::explained;
+use crate::options::Options;
+use crate::pool::Pool;
+use crate::serve::{Line, Question, serve};
+use crate::watch::Watch;
+
+/// A game: what each coalition of players is worth.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Game {
+    plays: Plays,
+}
+
+enum Plays {
+    /// One that has closed forms of its values.
+    Textbook(Arc<dyn ClosedForm + Send + Sync>),
+    Table(TabulatedGame),
+    Function {
+        function: Py<PyAny>,
+        players: usize,
+        outputs: usize,
+    },
+}
+
+impl Game {
+    fn textbook(game: impl ClosedForm + Send + Sync + 'static) -> Self {
+        Self { plays: Plays::Textbook(Arc::new(game)) }
+    }
+}
+
+#[pymethods]
+impl Game {
+    /// Of a function that takes coalitions × players booleans and returns a flat array of coalitions × outputs numbers.
+    #[staticmethod]
+    fn of_function(function: Py<PyAny>, players: usize, outputs: usize) -> Self {
+        Self { plays: Plays::Function { function, players, outputs } }
+    }
+
+    /// Of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
+    #[staticmethod]
+    fn of_table(py: Python<'_>, values: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<Self> {
+        let table = TabulatedGame::new(values.as_slice()?.to_vec(), outputs);
+        Ok(Self { plays: Plays::Table(table.map_err(|error| of_playing(py, &error))?) })
+    }
+
+    /// The glove game.
+    #[staticmethod]
+    fn glove(py: Python<'_>, left: usize, right: usize) -> PyResult<Self> {
+        Glove::new(left, right).map(Self::textbook).map_err(|error| of_playing(py, &error))
+    }
+
+    /// The airport game.
+    #[staticmethod]
+    fn airport(py: Python<'_>, costs: Vec<f64>) -> PyResult<Self> {
+        Airport::new(costs).map(Self::textbook).map_err(|error| of_playing(py, &error))
+    }
+
+    /// The additive game.
+    #[staticmethod]
+    fn additive(py: Python<'_>, amounts: Vec<f64>) -> PyResult<Self> {
+        Additive::new(amounts).map(Self::textbook).map_err(|error| of_playing(py, &error))
+    }
+
+    /// The weighted voting game.
+    #[staticmethod]
+    fn weighted_voting(py: Python<'_>, quota: u64, weights: Vec<u64>) -> PyResult<Self> {
+        WeightedVoting::new(quota, weights).map(Self::textbook).map_err(|error| of_playing(py, &error))
+    }
+
+    /// A constant and a sum of unanimity games.
+    #[staticmethod]
+    fn sum_of_unanimity(
+        py: Python<'_>,
+        players: usize,
+        constant: f64,
+        terms: Vec<(Vec<usize>, f64)>,
+    ) -> PyResult<Self> {
+        SumOfUnanimity::new(players, constant, terms)
+            .map(Self::textbook)
+            .map_err(|error| of_playing(py, &error))
+    }
+
+    /// The cooking game.
+    #[staticmethod]
+    fn cooking() -> Self {
+        Self::textbook(Cooking)
+    }
+
+    /// Number of players.
+    #[getter]
+    fn player_count(&self) -> usize {
+        match &self.plays {
+            Plays::Textbook(game) => game.players(),
+            Plays::Table(game) => apportion::Game::players(game),
+            Plays::Function { players, .. } => *players,
+        }
+    }
+
+    /// Number of outputs.
+    #[getter]
+    fn output_count(&self) -> usize {
+        match &self.plays {
+            Plays::Textbook(game) => game.outputs(),
+            Plays::Table(game) => apportion::Game::outputs(game),
+            Plays::Function { outputs, .. } => *outputs,
+        }
+    }
+
+    /// Shapley and Banzhaf values by the closed forms of the textbook; None for other games.
+    fn closed_forms<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyArray1<f64>>; 2]> {
+        match &self.plays {
+            Plays::Textbook(game) => {
+                Some([game.shapley(), game.banzhaf()].map(|values| PyArray1::from_vec(py, values)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What coalitions are worth: coalitions × outputs in one line.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        coalitions: PyReadonlyArray2<'py, bool>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let players = self.player_count();
+        let given = coalitions.shape()[1];
+        if given != players {
+            let says = format!("coalitions of {given} players, where the game has {players}");
+            return Err(usage(py, says));
+        }
+        let game: &dyn apportion::Game = match &self.plays {
+            Plays::Textbook(game) => &**game,
+            Plays::Table(game) => game,
+            Plays::Function { function, .. } => {
+                let answer = function.bind(py).call1((&*coalitions,))?;
+                return Ok(answer.cast_into::<PyArray1<f64>>()?);
+            }
+        };
+        let members = coalitions.as_slice()?;
+        let mut batch = Coalitions::with_capacity(players, members.len() / players.max(1));
+        for row in members.chunks_exact(players.max(1)) {
+            batch.push_members((0..players).filter(|&player| row[player]));
+        }
+        let mut values = vec![0.0; batch.len() * game.outputs()];
+        game.values(&batch, &mut values).map_err(|error| of_playing(py, &error))?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+}
+
+/// The function as a game, while it is served.
+struct AskedGame {
+    line: Line,
+    players: usize,
+    outputs: usize,
+}
+
+impl apportion::Game for AskedGame {
+    fn players(&self) -> usize {
+        self.players
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn parallel(&self) -> bool {
+        false
+    }
+
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let members = batch
+            .iter()
+            .flat_map(|coalition| (0..self.players).map(move |player| coalition.contains(player)))
+            .collect();
+        let question = Question::Coalitions { members, players: self.players };
+        let failed = |source: BoxError| GameError::Model { coalition: batch.row(0).to_coalition(), source };
+        let values = self.line.ask(question, out.len()).map_err(failed)?;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(GameError::NotFinite {
+                coalition: batch.row(at / self.outputs).to_coalition(),
+                output: at % self.outputs,
+                value: values[at],
+            });
+        }
+        out.copy_from_slice(&values);
+        Ok(())
+    }
+}
+
+/// What was found of a game, and the exception that stopped the work before its end, if any.
+#[pyfunction]
+pub(crate) fn explain_game<'py>(
+    py: Python<'py>,
+    game: &Bound<'py, Game>,
+    mut options: Options,
+    pool: &Bound<'py, Pool>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let game = game.get();
+    let asked = options.asked(py, game.player_count())?;
+    let explainer = asked.of_game();
+    let function = match &game.plays {
+        Plays::Function { function, .. } => Some(function),
+        _ => None,
+    };
+    let watch = Watch::default();
+    let served = serve(py, pool.get(), function, &watch.stop, &|_| Ok(()), |line| match &game.plays {
+        Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
+        Plays::Table(game) => explainer.explain(game),
+        Plays::Function { players, outputs, .. } => {
+            explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
+        }
+    })?;
+    match (served.result, served.stopped) {
+        (Ok(explanation), _) => explained::of_runs(py, vec![(0, explanation)]),
+        (Err(_), Some(stopped)) => Err(stopped),
+        (Err(error), None) => Err(of_explaining(py, &error)),
+    }
+}

@@ -1,0 +1,61 @@
+//! The inside of the Python package `apportion`: the module `apportion._core`.
+//!
+//! Here are thin classes over the library, which take and give arrays of NumPy. What they are called with (models of other libraries, data
+//! frames, names) is made ready by the Python files beside this folder, and so is what they give.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `ensemble`, `categories` | tree ensembles, and the codes of their categories |
+//! | `explainer`, `options`, `law` | what is explained: a model in a game, with all that was asked for |
+//! | `value` | names, groups and graphs as values |
+//! | `game` | games of one's own and of textbooks |
+//! | `groups` | groups of features from data |
+//! | `explained` | what was found, as arrays |
+//! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
+//! | `arrays`, `errors` | what goes over the border |
+//!
+//! Errors are the classes of `apportion._errors`, with the words of the library. A panic of the library is an error there, too.
+
+mod arrays;
+mod categories;
+mod ensemble;
+mod errors;
+mod explained;
+mod explainer;
+mod game;
+mod groups;
+mod law;
+mod options;
+mod pool;
+mod serve;
+mod value;
+mod watch;
+
+/// The module.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::ensemble::Ensemble;
+    #[pymodule_export]
+    use crate::explained::interval_factors;
+    #[pymodule_export]
+    use crate::explainer::Explainer;
+    #[pymodule_export]
+    use crate::game::{Game, explain_game};
+    #[pymodule_export]
+    use crate::groups::find_groups;
+    #[pymodule_export]
+    use crate::options::{methods, sampled_rows};
+    #[pymodule_export]
+    use crate::pool::Pool;
+
+    /// The version of the library.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// The example of the README is a test of Python.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,55 @@
+//! Threads of the engine.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::errors;
+
+/// Threads that explain. A process that was forked has none of those of its parent, and must make its own.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Pool {
+    pub(crate) threads: ThreadPool,
+}
+
+#[pymethods]
+impl Pool {
+    /// So many threads; 0 for as many as there are cores.
+    #[new]
+    fn new(py: Python<'_>, threads: usize) -> PyResult<Self> {
+        let built = py.detach(|| {
+            ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .thread_name(|thread| format!("apportion-{thread}"))
+                .build()
+        });
+        Ok(Self { threads: built.map_err(|error| errors::usage(py, format!("no threads: {error}")))? })
+    }
+
+    /// How many there are.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads.current_num_threads()
+    }
+}
+
+impl Pool {
+    /// Does `work` on these threads, while other threads of Python go on.
+    pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+        let threads = &self.threads;
+        py.detach(|| caught(|| threads.install(work))).map_err(|says| errors::internal(py, &says))
+    }
+}
+
+/// What `work` gives, or the word that its panic left.
+pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(in_words)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what a panic leaves is a box")]
+fn in_words(left: Box<dyn Any + Send>) -> String {
+    let text = left.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| left.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,174 @@
+//! Functions of Python for the engine: called on the thread that asked for the explanation, while threads of the pool compute.
+//!
+//! So a function finds the thread that its caller set up, Ctrl-C is raised inside it, and only its calls hold the interpreter. Between calls
+//! the thread looks for signals every twentieth of a second.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+use apportion::games::BoxError;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::pool::{Pool, caught};
+
+/// How long the thread waits before it looks for signals.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What a function is asked.
+pub(crate) enum Question {
+    /// Rows of features, row-major.
+    Rows { values: Vec<f64>, columns: usize },
+    /// Coalitions, row-major: whether each player is in it.
+    Coalitions { members: Vec<bool>, players: usize },
+}
+
+/// A question on its way.
+struct Request {
+    question: Question,
+    /// Numbers that are wanted.
+    numbers: usize,
+    answer: SyncSender<Result<Vec<f64>, BoxError>>,
+}
+
+enum Message {
+    Asked(Request),
+    Done,
+}
+
+/// The way to a function, from any thread.
+#[derive(Clone)]
+pub(crate) struct Line(Sender<Message>);
+
+/// Nobody answers any more.
+#[derive(Debug)]
+struct Stopped;
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+/// A function whose answer has another number of numbers.
+#[derive(Debug)]
+struct Miscounted {
+    given: usize,
+    wanted: usize,
+}
+
+impl std::fmt::Display for Miscounted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "it returned {} numbers where {} are wanted", self.given, self.wanted)
+    }
+}
+
+impl std::error::Error for Miscounted {}
+
+impl Line {
+    /// Asks the function, and waits for its answer: so many numbers.
+    pub(crate) fn ask(&self, question: Question, numbers: usize) -> Result<Vec<f64>, BoxError> {
+        let (answer, answered) = sync_channel(1);
+        self.0.send(Message::Asked(Request { question, numbers, answer })).map_err(|_| Stopped)?;
+        answered.recv().map_err(|_| Stopped)?
+    }
+}
+
+/// What came of some work, and what stopped it before its end.
+pub(crate) struct Served<R> {
+    pub(crate) result: R,
+    pub(crate) stopped: Option<PyErr>,
+}
+
+/// Does `work` on the threads of the pool, and answers what it asks by `function`. `tick` is called now and then; where it or a handler of a
+/// signal raises, `stop` is set and nothing is answered any more.
+pub(crate) fn serve<R: Send>(
+    py: Python<'_>,
+    pool: &Pool,
+    function: Option<&Py<PyAny>>,
+    stop: &AtomicBool,
+    tick: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
+    work: impl FnOnce(Line) -> R + Send,
+) -> PyResult<Served<R>> {
+    let threads = &pool.threads;
+    let (result, stopped) = py.detach(|| {
+        let (sender, messages) = channel();
+        let line = Line(sender.clone());
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let result = caught(|| threads.install(|| work(line)));
+                // Whoever listens ends with this message at the latest.
+                let _ = sender.send(Message::Done);
+                result
+            });
+            let stopped = answer_all(&messages, function, stop, tick);
+            (worker.join().unwrap_or_else(|_| Err("a thread ended".to_owned())), stopped)
+        })
+    });
+    let result = result.map_err(|says| errors::internal(py, &says))?;
+    Ok(Served { result, stopped })
+}
+
+/// Answers questions until all is done; what stopped it before.
+fn answer_all(
+    messages: &Receiver<Message>,
+    function: Option<&Py<PyAny>>,
+    stop: &AtomicBool,
+    tick: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
+) -> Option<PyErr> {
+    let mut stopped = None;
+    let mut looked = Instant::now();
+    loop {
+        match messages.recv_timeout(PAUSE) {
+            Ok(Message::Asked(Request { question, numbers, answer })) => {
+                let given = match function {
+                    Some(function) if stopped.is_none() => {
+                        Python::attach(|py| call(py, function, question, numbers))
+                    }
+                    _ => Err(Stopped.into()),
+                };
+                // Whoever asked may have been stopped.
+                let _ = answer.send(given);
+            }
+            Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => return stopped,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if stopped.is_none() && looked.elapsed() >= PAUSE {
+            looked = Instant::now();
+            if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| tick(py))) {
+                stop.store(true, Ordering::Relaxed);
+                stopped = Some(error);
+            }
+        }
+    }
+}
+
+/// Calls the function, whose answer is a contiguous array of numbers.
+fn call(
+    py: Python<'_>,
+    function: &Py<PyAny>,
+    question: Question,
+    wanted: usize,
+) -> Result<Vec<f64>, BoxError> {
+    let argument = match question {
+        Question::Rows { values, columns } => {
+            let rows = values.len() / columns.max(1);
+            PyArray1::from_vec(py, values).reshape([rows, columns])?.into_any()
+        }
+        Question::Coalitions { members, players } => {
+            let rows = members.len() / players.max(1);
+            PyArray1::from_vec(py, members).reshape([rows, players])?.into_any()
+        }
+    };
+    let answer = function.bind(py).call1((argument,))?;
+    let numbers: PyReadonlyArray1<'_, f64> = answer.extract()?;
+    let numbers = numbers.as_slice()?.to_vec();
+    if numbers.len() != wanted {
+        return Err(Miscounted { given: numbers.len(), wanted }.into());
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,121 @@
+"""Rows of every kind give the same values, and rows that cannot be used are refused with what is wrong."""
+import numpy as np
+import pytest
+
+import apportion
+
+
+@pytest.fixture(scope="module")
+def explainer(booster):
+    return apportion.TreeExplainer(booster)
+
+
+@pytest.fixture(scope="module")
+def plain(numbers):
+    xgboost = pytest.importorskip("xgboost")
+    return apportion.TreeExplainer(xgboost.XGBRegressor(n_estimators=5, max_depth=3, n_jobs=1).fit(*numbers))
+
+
+def frames(rows):
+    yield "categories", rows
+    yield "strings", rows.assign(colour=rows["colour"].astype(str))
+    yield "objects", rows.assign(colour=rows["colour"].astype(object))
+    yield "nullable", rows.convert_dtypes()
+    yield "reordered", rows[["new", "rooms", "colour", "size"]].assign(more="x")
+    try:
+        import pyarrow
+    except ImportError:
+        return
+    yield "arrow types", rows.convert_dtypes(dtype_backend="pyarrow")
+    yield "pyarrow", pyarrow.Table.from_pandas(rows)
+
+    class Stream:
+        def __arrow_c_stream__(self, schema=None):
+            return pyarrow.Table.from_pandas(rows).__arrow_c_stream__(schema)
+
+    yield "stream", Stream()
+    try:
+        import polars
+    except ImportError:
+        return
+    yield "polars", polars.from_pandas(rows)
+    yield "polars categories", polars.from_pandas(rows.assign(colour=rows["colour"].astype(str))).with_columns(polars.col("colour").cast(polars.Categorical))
+
+
+def test_frames_of_every_kind_give_the_same(frame, explainer):
+    rows, _ = frame
+    wanted = explainer(rows).values
+    for name, given in frames(rows):
+        found = explainer(given)
+        assert np.array_equal(found.values, wanted), name
+        assert found.feature_names == ["size", "colour", "rooms", "new"], name
+        assert found[0, "colour"].display_data is not None
+
+
+def test_missing_values_of_every_kind_are_missing(frame, explainer):
+    pandas = pytest.importorskip("pandas")
+    rows, _ = frame
+    holed = rows.astype({"colour": object})[:6].copy()
+    holed.loc[1, "colour"] = None
+    holed.loc[2, "size"] = np.nan
+    codes = np.column_stack([holed["size"], pandas.Categorical(holed["colour"], categories=["blue", "green", "red"]).codes, holed["rooms"], holed["new"]])
+    codes = codes.astype(float)
+    codes[codes[:, 1] < 0, 1] = np.nan
+    wanted = explainer(codes).values
+    for given in (holed, holed.convert_dtypes()):
+        assert np.array_equal(explainer(given).values, wanted)
+
+
+def test_arrays_of_every_kind_give_the_same(numbers, plain):
+    rows = np.round(numbers[0] * 4)
+    wanted = plain(rows).values
+    kinds = [np.asfortranarray(rows), rows.astype(np.float32), rows.astype(np.int64), rows.astype(object), rows.astype(str), rows.tolist(),
+             np.repeat(rows, 2, axis=0)[::2], rows.astype(">f8")]
+    for given in kinds:
+        assert np.array_equal(plain(given).values, wanted)
+    assert plain(rows[0]).values.shape == (1, 4)
+
+
+def test_contiguous_arrays_are_not_copied(numbers, plain):
+    rows = numbers[0]
+    assert np.shares_memory(plain(rows).data, rows)
+    locked = rows.copy()
+    locked.setflags(write=False)
+    assert np.shares_memory(plain(locked).data, locked)
+
+
+def test_the_index_is_kept(frame, explainer):
+    rows, _ = frame
+    named = rows[:3].set_axis(["x", "y", "z"])
+    found = explainer(named)
+    assert list(found.index) == ["x", "y", "z"] and list(found.to_frame().index) == ["x", "y", "z"]
+
+
+def test_rows_that_cannot_be_used(frame, explainer, plain):
+    rows, _ = frame
+    for given, says in [
+        (rows.rename(columns={"size": "sise"}), 'if the column "sise" is meant, name it "size"'),
+        (rows[["size"]], "lacks 3"),
+        (rows.assign(colour="redd"), 'the nearest is "red"'),
+        (rows.assign(size="tall"), "which is not a number"),
+        (rows.assign(size=[{}] * len(rows)), "objects"),
+        (rows.assign(size=np.inf), "infinite|inf"),
+        (rows.assign(size=1j), "complex"),
+        (rows.assign(colour=1j), "complex"),
+        (rows[["size", "size", "colour", "rooms", "new"]], "two columns"),
+        (np.zeros((2, 3)), "the model wants 4"),
+        (np.zeros((2, 2, 2)), "3 axes"),
+        (np.zeros((2, 4), dtype=complex), "complex"),
+    ]:
+        with pytest.raises(apportion.DataError, match=says):
+            explainer(given)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(apportion.DataError, match="times"):
+        explainer(rows.assign(size=pandas.Timestamp("2026-01-01")))
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(apportion.DataError, match="toarray"):
+        plain(sparse.csr_matrix(np.zeros((2, 4))))
+
+
+def test_no_rows_are_no_explanations(plain):
+    assert plain(np.zeros((0, 4))).values.shape == (0, 4)

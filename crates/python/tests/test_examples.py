@@ -1,0 +1,27 @@
+"""The examples of the documentation run."""
+import doctest
+import importlib
+import pathlib
+import runpy
+
+import pytest
+
+MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers", "apportion._explanation", "apportion._groups", "apportion._threads"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_modules(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_examples_of_the_readme():
+    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    assert doctest.testfile(str(readme), module_relative=False).failed == 0
+
+
+@pytest.mark.parametrize("example", ["trees", "any_model", "in_groups"])
+def test_examples_that_are_programs(example, tmp_path, monkeypatch):
+    for needed in ("pandas", "sklearn"):
+        pytest.importorskip(needed)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / f"{example}.py"))

@@ -1,0 +1,159 @@
+"""Any model that can be called, and what such a model may do wrong."""
+import numpy as np
+import pytest
+
+import apportion
+
+
+def product(rows):
+    return rows[:, 0] * rows[:, 1] + rows[:, 2]
+
+
+def test_values_are_those_of_enumeration(numbers, enumerated):
+    rows, _ = numbers
+    background, row = rows[:5], rows[60]
+
+    def worth(mask):
+        mixed = background.copy()
+        present = [player for player in range(4) if mask >> player & 1]
+        mixed[:, present] = row[present]
+        return product(mixed).mean()
+
+    wanted = enumerated(worth, 4)
+    assert np.abs(apportion.Explainer(product, background)(row).values[0] - wanted).max() < 1e-12
+    for method in ("leverage-shap", "permutation", "kernel-shap"):
+        found = apportion.Explainer(product, background, method=method, budget=16, keep_null_players=True)(row)
+        assert found.additivity_gap() < 1e-9 and found.evaluations[0] <= 16
+
+
+def test_weights_of_the_background_count(numbers):
+    rows, _ = numbers
+    weighted = apportion.explain(product, rows[:3], rows[:3], weights=[2, 1, 1])
+    repeated = apportion.explain(product, rows[:3], rows[[0, 0, 1, 2]])
+    assert np.abs(weighted.values - repeated.values).max() < 1e-12
+
+
+def test_other_values_and_games(numbers):
+    rows, _ = numbers
+    for more in (dict(value="banzhaf"), dict(value="beta=4,1"), dict(value="owen", groups="0,1;2,3"), dict(value="c-shapley=1", graph="line"),
+                 dict(value="myerson", graph=[(0, 1), (1, 2), (2, 3)]), dict(value="l-shapley=1", graph="grid=2x2"), dict(value="owen", groups="auto"),
+                 dict(game="gaussian", draws=20), dict(game="empirical"), dict(game="copula", draws=20), dict(game="frequency", fallback="nearest")):
+        found = apportion.explain(product, rows[:2], rows[:40], **more)
+        assert np.isfinite(found.values).all(), more
+
+
+def test_a_function_of_data_frames_gets_its_columns(frame):
+    pytest.importorskip("pandas")
+    rows, _ = frame
+    rows = rows.assign(word=np.where(rows["new"], "yes", "no"))
+    kinds = []
+
+    def model(given):
+        kinds.append(dict(given.dtypes) == dict(rows.dtypes))
+        return given["size"] + 2 * (given["colour"] == "red") + (given["word"] == "yes")
+
+    found = apportion.explain(model, rows[:4], rows[:10])
+    assert all(kinds) and found.additivity_gap() < 1e-12
+    assert np.abs(found.values[:, 2]).max() < 1e-12
+
+
+def test_estimators_are_asked_for_probabilities(numbers):
+    pytest.importorskip("sklearn")
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    rows, targets = numbers
+    model = KNeighborsClassifier().fit(rows, np.where(targets > 0, "up", "down"))
+    found = apportion.explain(model, rows[:3], rows[:8])
+    assert found.output_names == ["down", "up"] and np.abs(found.values.sum(axis=2)).max() < 1e-12
+    model = KNeighborsRegressor().fit(rows, targets)
+    assert np.allclose(apportion.explain(model, rows[:3], rows[:8]).predictions, model.predict(rows[:3]))
+
+
+def test_the_exception_of_a_function_comes_through(numbers):
+    rows, _ = numbers
+    calls = []
+
+    def model(given):
+        calls.append(len(given))
+        if len(calls) > 2:
+            raise LookupError("no such thing")
+        return given[:, 0]
+
+    with pytest.raises(LookupError, match="no such thing") as caught:
+        apportion.explain(model, rows)
+    assert any(entry.name == "model" for entry in caught.traceback)
+
+
+@pytest.mark.parametrize(("model", "says"), [
+    (lambda rows: rows[:3, 0], "shape"),
+    (lambda rows: np.zeros((len(rows), 2, 2)), "shape"),
+    (lambda rows: rows[:, 0] * np.nan, "nan"),
+    (lambda rows: ["red"] * len(rows), "no array of numbers"),
+    (lambda rows: np.random.default_rng().random(len(rows)), "two answers"),
+])
+def test_answers_that_are_no_predictions(numbers, model, says):
+    with pytest.raises(apportion.ModelError, match=says):
+        apportion.explain(model, numbers[0])
+
+
+def test_an_answer_that_changes_its_shape(numbers):
+    def model(rows):
+        model.calls += 1
+        return rows[:, 0] if model.calls < 3 else rows[:, :2]
+
+    model.calls = 0
+    with pytest.raises(apportion.ModelError, match="after 1 outputs"):
+        apportion.explain(model, numbers[0])
+
+
+@pytest.mark.parametrize(("more", "says"), [
+    (dict(value="shaply"), "known are"), (dict(method="treeshap"), "known are"), (dict(method="tree"), "tree ensemble"),
+    (dict(budget="n10"), "is not a budget"), (dict(method="leverage-shap", budget=1), "at least"), (dict(value="owen"), "belong together"),
+    (dict(value="owen", groups=[[0], [9]]), "no feature"), (dict(value="owen", groups=[[0, 1]]), "every player once"), (dict(game="other"), "known are"),
+    (dict(until=-1), "tolerance"), (dict(until=0.1, relative_to="x"), "known are"), (dict(seed=-1), "seed"), (dict(kernel="walk"), "leave them out"),
+    (dict(model_output="probability"), "tree ensembles"), (dict(game="path-dependent"), "tree ensembles"),
+])
+def test_requests_that_make_no_sense(numbers, more, says):
+    with pytest.raises(apportion.UsageError, match=says):
+        apportion.explain(product, numbers[0][:5], **more)
+
+
+def test_a_single_row_needs_a_background(numbers):
+    with pytest.raises(apportion.DataError, match="single row"):
+        apportion.explain(product, numbers[0][:1])
+
+
+def test_the_same_seed_gives_the_same_on_any_number_of_threads(numbers):
+    wide = np.tile(numbers[0], 5)
+    found = [apportion.explain(lambda rows: np.sin(rows).prod(axis=1) + rows[:, 0], wide[:2], wide[:5], method="leverage-shap", budget=200, seed=3,
+                               threads=threads).values for threads in (1, 2)]
+    assert np.array_equal(*found)
+
+
+def test_progress_is_told_and_may_stop(numbers):
+    import time
+
+    rows = np.tile(numbers[0], 5)
+    told = []
+
+    def slow(given):
+        time.sleep(0.02)
+        return given.sum(axis=1) * given[:, 0]
+
+    apportion.explain(slow, rows[:3], rows[:2], method="leverage-shap", budget=60, progress=lambda done, evaluations: told.append(done))
+    assert told[-1] == 3
+
+    def stop(done, evaluations):
+        if done >= 1:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough") as caught:
+        apportion.explain(slow, np.tile(rows, (20, 1)), rows[:2], method="leverage-shap", budget=60, progress=stop)
+    assert len(caught.value.explanation) >= 1
+
+
+def test_warnings_of_accuracy(numbers):
+    rows = np.tile(numbers[0], 8)
+    with pytest.warns(apportion.AccuracyWarning, match="tolerance"):
+        apportion.explain(lambda given: np.sin(given).sum(axis=1) + np.prod(given[:, :6], axis=1), rows[:1], rows[1:3], method="permutation",
+                          until=1e-7, budget=200)

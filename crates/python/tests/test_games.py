@@ -1,0 +1,58 @@
+"""Games of one's own and of textbooks."""
+import numpy as np
+import pytest
+
+import apportion
+from apportion import games
+
+
+@pytest.mark.parametrize("game", [games.glove(2, 3), games.airport([1, 2, 5]), games.additive([1, 2]), games.weighted_voting(5, [3, 2, 2]),
+                                  games.unanimity(4, [([0, 1], 2.0), ([1, 2, 3], -1.0)]), games.cooking()])
+def test_closed_forms_are_what_is_found(game, enumerated):
+    assert np.allclose(game.explain().values, game.shapley())
+    assert np.allclose(game.explain(value="banzhaf").values, game.banzhaf())
+
+    def worth(mask):
+        return game([[mask >> player & 1 for player in range(game.players)]])[0]
+
+    assert np.allclose(game.shapley(), enumerated(worth, game.players))
+
+
+def test_a_game_of_ones_own():
+    square = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, players=["a", "b", "c"])
+    found = square.explain()
+    assert found.values.tolist() == [3.0, 3.0, 3.0] and found["b"].values == 3.0
+    large = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, players=40)
+    estimate = large.explain(budget="20n", seed=1)
+    assert np.allclose(estimate.values, 40) and estimate.evaluations <= 800
+    two = apportion.Game(lambda coalitions: np.column_stack([coalitions[:, 0], coalitions.all(axis=1)]), players=2)
+    assert two.explain().values.tolist() == [[1.0, 0.5], [0.0, 0.5]]
+    assert apportion.Game.table([0, 1, 2, 5]).explain().values.tolist() == [2.0, 3.0]
+    owen = square.explain(value="owen", groups=[["a", "b"], ["c"]])
+    assert np.isclose(owen.values.sum(), 9)
+
+
+def test_games_that_are_none():
+    with pytest.raises(apportion.ModelError, match="two answers"):
+        apportion.Game(lambda coalitions: np.random.default_rng().random(len(coalitions)), players=3)
+    with pytest.raises(apportion.ModelError, match="shape"):
+        apportion.Game(lambda coalitions: np.zeros(7), players=3)
+    with pytest.raises(apportion.ModelError, match="nan|NaN"):
+        apportion.Game(lambda coalitions: np.where(coalitions.sum(axis=1) == 2, np.nan, 0.0), players=3).explain()
+    with pytest.raises(ZeroDivisionError):
+        apportion.Game(lambda coalitions: np.zeros(len(coalitions)) if coalitions.sum(axis=1).max() in (0, 3) and len(coalitions) == 2 else 1 / 0,
+                       players=3).explain()
+    for make in (lambda: games.glove(0, 0), lambda: apportion.Game.table([1, 2, 3]), lambda: games.airport([-1])):
+        with pytest.raises(apportion.Error):
+            make()
+
+
+def test_groups_from_data():
+    row = np.arange(100.0)
+    columns = np.column_stack([row, row * 37 % 101, row**2])
+    assert apportion.groups(columns) == [[0, 2], [1]]
+    assert len(apportion.groups(columns, count=3)) == 3
+    with pytest.raises(apportion.UsageError):
+        apportion.groups(columns, count=9)
+    pandas = pytest.importorskip("pandas")
+    assert apportion.groups(pandas.DataFrame(columns, columns=["side", "noise", "area"])) == [["side", "area"], ["noise"]]
