@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::block::{Block, Run};
 use super::json::{Outputs, Players};
+use super::json_text;
 use super::results::{Cells, Column, Results};
 use super::table::{self, LastColumn, bar, digits};
 use crate::groups;
@@ -275,7 +276,7 @@ impl Results for Attributions {
                 says: &certificate.says,
             }),
         };
-        Ok(serde_json::to_writer(out, &object)?)
+        Ok(json_text::write(out, &object)?)
     }
 
     /// A line per row and output.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::block::Block;
 use super::json::{Outputs, Players};
+use super::json_text;
 use super::results::{Cells, Column, Results};
 use super::table::{self, LastColumn, bar, digits};
 
@@ -75,7 +76,7 @@ impl Results for Interactions {
                 numbers: block.of_row(&block.values, row),
             },
         };
-        Ok(serde_json::to_writer(out, &object)?)
+        Ok(json_text::write(out, &object)?)
     }
 
     /// A line per row, output and player, with the player's line of the matrix.

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::block::Block;
 use super::facts::Facts;
+use super::json_text;
 use super::results::Results;
 use super::writer::{Writer, in_words};
 
@@ -100,7 +101,7 @@ impl<W: Write + Send> Writer for Lines<'_, W> {
 
 /// Values by name as an object, in order.
 pub(super) fn object(named: &[(&'static str, Value)]) -> Result<String> {
-    Ok(serde_json::to_string(&Named(named))?)
+    Ok(json_text::text(&Named(named))?)
 }
 
 pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {

@@ -14,6 +14,7 @@ mod facts;
 mod format;
 mod interactions;
 mod json;
+mod json_text;
 mod npy;
 mod npz;
 #[cfg(feature = "columnar")]

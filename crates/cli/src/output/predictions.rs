@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::block::Block;
 use super::json::Outputs;
+use super::json_text;
 use super::results::{Cells, Column, Results};
 use super::table;
 
@@ -53,7 +54,7 @@ impl Results for Predictions {
         }
         let id = block.ids.as_ref().map(|ids| ids[row].as_str());
         let prediction = Outputs(block.of_row(&block.predictions, row));
-        Ok(serde_json::to_writer(out, &Object { row: block.rows[row], id, prediction })?)
+        Ok(json_text::write(out, &Object { row: block.rows[row], id, prediction })?)
     }
 
     fn columns(&self) -> Vec<Column> {

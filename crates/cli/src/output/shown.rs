@@ -17,7 +17,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether `letter` does something else than to be seen.
-fn is_hidden(letter: char) -> bool {
+pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

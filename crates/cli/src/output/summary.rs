@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::attributions::Attributions;
 use super::block::Block;
+use super::json_text;
 use super::results::{Cells, Column, Results};
 use super::table::{self, LastColumn, bar, digits};
 
@@ -140,7 +141,7 @@ impl Results for Summary<'_> {
             min: told.least,
             max: told.greatest,
         };
-        Ok(serde_json::to_writer(out, &object)?)
+        Ok(json_text::write(out, &object)?)
     }
 
     fn columns(&self) -> Vec<Column> {
