@@ -56,6 +56,9 @@ impl Sums {
     /// Adds what players have gathered to the values of the rows, whose numbers are `width` for each row: those of player `p` from
     /// `places[p] · outputs` on.
     pub(crate) fn add_to(&self, places: &[usize], outputs: usize, values: &mut [f64], width: usize) {
+        if places.is_empty() {
+            return;
+        }
         let size = self.steps.size;
         if self.fixed.get().is_empty() {
             self.add(self.float.get(), |sum| sum, (places, outputs), values, width);
