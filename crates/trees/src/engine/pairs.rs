@@ -2,6 +2,8 @@
 //!
 //! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
 
+use std::sync::Arc;
+
 use apportion_models::Ensemble;
 use apportion_models::tree::JointTrees;
 
@@ -95,7 +97,7 @@ impl Pairs {
 /// How coalitions are weighed for pairs: by their size, of a semivalue.
 pub(crate) struct PairWeights {
     pub(crate) moments: Moments,
-    pub(crate) pairs: Pairs,
+    pub(crate) pairs: Arc<Pairs>,
 }
 
 /// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path features are the first

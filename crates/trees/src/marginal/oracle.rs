@@ -1,7 +1,7 @@
 //! An ensemble with a background.
 
 use std::any::Any;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use apportion_games::{Background, Rows, Shared};
 use apportion_models::Ensemble;
@@ -12,15 +12,18 @@ use super::joint::walk::widest;
 use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
 use crate::engine::kept::Kept;
+use crate::engine::pairs::Pairs;
 use crate::engine::settings::Settings;
 use crate::error::TreeError;
 use crate::path_dependent::AgainstBaseline;
 
-/// The background as the trees see it for some players: what kernels need of it, made when first wanted.
+/// The background and the trees as some players see them: what kernels need of them, made when first wanted.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) sorted: OnceLock<Sorted>,
     pub(super) cohorts: OnceLock<Cohorts>,
+    /// Of the ensemble alone: which pairs of the players some path has.
+    pub(super) pairs: OnceLock<Arc<Pairs>>,
 }
 
 /// Exact values of an ensemble against a background, for every semivalue, of features alone and in groups.

@@ -1,8 +1,9 @@
 //! Whose values are wanted, and how coalitions are weighed.
 
-use apportion_games::parallel;
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use apportion_games::parallel;
 use apportion_values::{Semivalue, Value};
 
 use super::cohorts::Cohorts;
@@ -70,8 +71,9 @@ impl InterventionalOracle<'_> {
 impl Request<'_> {
     /// The same for the pairs of the players.
     pub(super) fn of_pairs(self) -> Result<Self, TreeError> {
+        let find = || Arc::new(Pairs::new(&self.oracle.ensemble, &self.player_of, self.players));
+        let pairs = Arc::clone(self.seen().pairs.get_or_init(find));
         let Weights::Alike(moments) = self.weights else { return Err(value::not_of_pairs(&self.value)) };
-        let pairs = Pairs::new(&self.oracle.ensemble, &self.player_of, self.players);
         Ok(Self { weights: Weights::Pairs(PairWeights { moments, pairs }), ..self })
     }
 
