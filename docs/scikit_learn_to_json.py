@@ -10,6 +10,7 @@ the transformers themselves are asked what they make of each category, of a miss
 found by bisection over all doubles. So the JSON decides as the pipeline does, whatever the row. A linear model becomes a tree for each
 column, of one leaf, which is linear, or with a leaf for each category or bin.
 """
+# mypy: ignore-errors
 import json
 import sys
 import warnings
@@ -828,7 +829,7 @@ def save(model, path):
         file.write(content)
 
 
-if __name__ == "__main__":
+def main():
     import joblib
 
     if len(sys.argv) != 3:
@@ -837,3 +838,7 @@ if __name__ == "__main__":
         save(joblib.load(sys.argv[1]), sys.argv[2])
     except Refused as problem:
         sys.exit(str(problem))
+
+
+if __name__ == "__main__":
+    main()

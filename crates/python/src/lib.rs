@@ -10,6 +10,7 @@
 //! | `value` | names, groups and graphs as values |
 //! | `game` | games of one's own and of textbooks |
 //! | `groups` | groups of features from data |
+//! | `command` | the command |
 //! | `explained` | what was found, as arrays |
 //! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
 //! | `arrays`, `errors` | what goes over the border |
@@ -18,6 +19,7 @@
 
 mod arrays;
 mod categories;
+mod command;
 mod ensemble;
 mod errors;
 mod explained;
@@ -34,6 +36,8 @@ mod watch;
 /// The module.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::command::run_command;
     #[pymodule_export]
     use crate::ensemble::Ensemble;
     #[pymodule_export]

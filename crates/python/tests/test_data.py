@@ -119,3 +119,12 @@ def test_rows_that_cannot_be_used(frame, explainer, plain):
 
 def test_no_rows_are_no_explanations(plain):
     assert plain(np.zeros((0, 4))).values.shape == (0, 4)
+
+
+def test_whole_numbers_beyond_doubles_are_rounded_in_every_library():
+    pandas, pyarrow, polars = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    large = np.array([2**61 + 1, -(2**55) - 1])
+    explainer = apportion.Explainer(lambda rows: rows[:, 0] / 2**50, np.zeros((1, 1)), feature_names=["large"])
+    wanted = explainer(large[:, None].astype(float)).values
+    for given in (pandas.DataFrame({"large": large}), pyarrow.table({"large": large}), polars.DataFrame({"large": large})):
+        assert np.array_equal(explainer(given).values, wanted)

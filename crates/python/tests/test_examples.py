@@ -6,7 +6,7 @@ import runpy
 
 import pytest
 
-MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers", "apportion._explanation", "apportion._groups", "apportion._threads"]
+MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers", "apportion._explanation", "apportion._groups", "apportion._media", "apportion._threads"]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -19,7 +19,7 @@ def test_examples_of_the_readme():
     assert doctest.testfile(str(readme), module_relative=False).failed == 0
 
 
-@pytest.mark.parametrize("example", ["trees", "any_model", "in_groups"])
+@pytest.mark.parametrize("example", ["trees", "any_model", "in_groups", "text"])
 def test_examples_that_are_programs(example, tmp_path, monkeypatch):
     for needed in ("pandas", "sklearn"):
         pytest.importorskip(needed)

@@ -102,3 +102,86 @@ print("done")
 def test_nothing_large_is_imported():
     code = "import sys, apportion; print(sorted({'pandas', 'polars', 'pyarrow', 'shap', 'sklearn', 'xgboost', 'matplotlib'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def slow(given):
+    time.sleep(0.02)
+    return given[:, 0] * given[:, 1] + given[:, 2]
+
+
+def test_a_checkpoint_goes_on_where_the_work_was_stopped(numbers, tmp_path):
+    rows, _ = numbers
+    calls, path = [0], tmp_path / "run.npz"
+
+    def model(given):
+        calls[0] += 1
+        if calls[0] == 40:
+            raise KeyboardInterrupt
+        return given[:, 0] * given[:, 1] + given[:, 2]
+
+    asked = dict(method="permutation", budget=40, seed=5)
+    wanted = apportion.Explainer(lambda given: given[:, 0] * given[:, 1] + given[:, 2], rows[:20], **asked)(rows)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        apportion.Explainer(model, rows[:20], **asked)(rows, checkpoint=path)
+    done = len(caught.value.explanation)
+    assert 0 < done < len(rows) and path.exists()
+    found = apportion.Explainer(model, rows[:20], **asked)(rows, checkpoint=path)
+    assert np.array_equal(found.values, wanted.values) and np.array_equal(found.std_errors, wanted.std_errors)
+    assert np.array_equal(found.evaluations, wanted.evaluations) and found.intervals()[0].shape == rows.shape
+    after = calls[0]
+    again = apportion.Explainer(model, rows[:20], **asked)(rows, checkpoint=path)
+    assert np.array_equal(again.values, wanted.values) and calls[0] - after < 10
+
+
+def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
+    rows, _ = numbers
+    path = tmp_path / "run.npz"
+    explainer = apportion.Explainer(lambda given: given.sum(axis=1), rows[:20])
+    explainer(rows[:5], checkpoint=path)
+    for other, given in ((explainer, rows[1:6]), (apportion.Explainer(lambda given: given[:, 0], rows[:20]), rows[:5]),
+                         (apportion.Explainer(lambda given: given.sum(axis=1), rows[:20], seed=1), rows[:5])):
+        with pytest.raises(apportion.UsageError, match="another run"):
+            other(given, checkpoint=path)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(apportion.DataError, match="damaged"):
+        explainer(rows[:5], checkpoint=path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_trees_keep_checkpoints_too(numbers, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    rows, targets = numbers
+    explainer = apportion.TreeExplainer(xgboost.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1).fit(rows, np.digitize(targets, [-0.5, 0.5])))
+    found = explainer(rows, checkpoint=tmp_path / "run")
+    assert np.array_equal(found.values, explainer(rows).values) and np.array_equal(explainer(rows, checkpoint=tmp_path / "run").values, found.values)
+    with pytest.raises(apportion.UsageError, match="checkpoint"):
+        explainer(rows, interactions=True, checkpoint=tmp_path / "other")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_killed_process_leaves_a_checkpoint(tmp_path):
+    code = """
+import sys, numpy as np, apportion, time
+rows = np.random.default_rng(0).normal(size=(60, 5))
+calls = 0
+def model(given):
+    global calls
+    calls += 1
+    time.sleep(0.02 if sys.argv[1] == "slow" else 0)
+    return given.prod(axis=1)
+print("ready", flush=True)
+found = apportion.Explainer(model, rows, method="permutation", budget=60)(rows, checkpoint="run")
+print(found.values.tobytes().hex()[:4000], calls, flush=True)
+"""
+    start = [sys.executable, "-c", code]
+    process = subprocess.Popen([*start, "slow"], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout.readline() == "ready\n"
+    end = time.time() + 60
+    while not (tmp_path / "run").exists() and time.time() < end:
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    resumed = subprocess.run([*start, "fast"], capture_output=True, text=True, cwd=tmp_path).stdout.split()
+    (tmp_path / "run").unlink()
+    whole = subprocess.run([*start, "fast"], capture_output=True, text=True, cwd=tmp_path).stdout.split()
+    assert resumed[1] == whole[1] and int(resumed[2]) < int(whole[2])

@@ -14,6 +14,7 @@ from . import games
 from ._core import __version__, methods
 from ._errors import (
     AccuracyWarning,
+    CallError,
     DataError,
     Error,
     InternalError,
@@ -25,11 +26,12 @@ from ._errors import (
 from ._explainers import Explainer, TreeExplainer, explain
 from ._explanation import Explanation, load
 from ._groups import groups
+from ._media import explain_image, explain_text
 from ._models import Ensemble
 from ._threads import set_threads
 from .games import Game
 
 __all__ = [
-    "AccuracyWarning", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "games", "groups", "load", "methods", "set_threads",
+    "AccuracyWarning", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
+    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
 ]

@@ -3,6 +3,8 @@
 Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features and turned one by one; words and
 categories become the codes that the model's splits look at. No frame is turned into objects.
 """
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import sys
 
 import numpy as np
@@ -357,7 +359,8 @@ class _Arrow:
         column = self.frame.column(place)
         kind = column.type
         if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind):
-            numbers = column.cast(pyarrow.float64()) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
+            # Whole numbers beyond 2^53 are rounded, as NumPy does.
+            numbers = column.cast(pyarrow.float64(), safe=False) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
             return coder.numbers(pyarrow.compute.fill_null(numbers, float("nan")).to_numpy())
         if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
             return np.full(self.length, np.nan)

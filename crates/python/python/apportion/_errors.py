@@ -9,6 +9,11 @@ class ModelError(Error):
     """A model that cannot be read, or that says what is no prediction."""
 
 
+class CallError(ModelError):
+    """A function that raised, where an answer was wanted. `__cause__` is what it raised, with its traceback; where Python allows it, the error is an
+    instance of that class, too."""
+
+
 class NotFittedError(ModelError):
     """A model that was not trained."""
 
@@ -31,3 +36,16 @@ class AccuracyWarning(UserWarning):
 
 class ModelWarning(UserWarning):
     """What should be known of a model: what its file lacks, and what was taken for that."""
+
+
+def of_call(name, error):
+    """What to raise where a function that was asked raised `error`: both a `CallError` and, as far as Python allows it, what `error` is."""
+    words = f"{name} raised {type(error).__name__}: {error}"
+    try:
+        both = type(type(error).__name__, (CallError, type(error)), {"__str__": lambda self: words})
+        raised = both.__new__(both, *error.args)
+        raised.args = error.args
+        raised.__dict__.update(error.__dict__)
+        return raised
+    except TypeError:
+        return CallError(words)

@@ -1,9 +1,12 @@
 """From a model and rows to explanations."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import warnings
 
 import numpy as np
 
 from . import _core
+from ._checkpoint import Checkpoint, digest, run
 from ._data import table, weights as checked_weights
 from ._errors import AccuracyWarning, DataError, UsageError
 from ._explanation import Explanation
@@ -75,14 +78,18 @@ class Explainer:
         if self._background is not None:
             self._prepare(self._background)
 
-    def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None):
+    def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
         """The explanation of rows: values rows × players, with several outputs × outputs.
 
         y: targets of the rows, for model_output="log_loss".
         interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees. "remainder" for shap's
             convention, in which rows of a matrix add up to the values.
+        checkpoint: a file that keeps the rows that are done, from time to time and when the work is stopped. The same call goes on from it, also
+            in another process; it stays when all is done. Of any other request it is refused.
         """
         rows = self._table(X)
+        if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
+            raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
         if self.model_output == "log_loss":
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
@@ -94,7 +101,11 @@ class Explainer:
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))
         try:
-            told, stopped = core.explain(rows.values, pool(self.threads if threads is None else threads), watcher)
+            threads = pool(self.threads if threads is None else threads)
+            if checkpoint is None:
+                told, stopped = core.explain(rows.values, threads, watcher)
+            else:
+                told, stopped = run(core, rows.values, threads, watcher, Checkpoint(checkpoint, self._request(rows)))
         finally:
             close()
         if stopped is not None:
@@ -151,6 +162,15 @@ class Explainer:
         """What would be done with rows, before it is done: method, the fewest and most evaluations for each row, and seconds where they are known."""
         rows = self._table(X)
         return dict(zip(("method", "least", "most", "seconds"), self._prepare(rows).plan(rows.values, pool(self.threads))))
+
+    def _request(self, rows):
+        """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
+        absent = None if self._background is None else self._background.values
+        if self.ensemble is not None:
+            model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
+        else:
+            model = [self.function.name, digest(self.function(np.ascontiguousarray(rows.values[:8])))]
+        return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
     def _table(self, X):
         if self.function is not None:

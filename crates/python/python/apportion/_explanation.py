@@ -1,4 +1,6 @@
 """What was found: values with all that belongs to them."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import os
 
 import numpy as np

@@ -1,10 +1,12 @@
 """Models that are asked: any callable on arrays or data frames, estimators by their predictions, modules of torch and keras."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import sys
 
 import numpy as np
 
 from ._data import Wanted, table
-from ._errors import ModelError, UsageError
+from ._errors import Error, ModelError, UsageError, of_call
 from ._models import family
 
 
@@ -44,7 +46,12 @@ class Function:
 
     def _answer(self, rows):
         given = self.schema.frame(rows) if self.schema is not None else rows
-        answer = self.call(given)
+        try:
+            answer = self.call(given)
+        except Error:
+            raise
+        except Exception as error:
+            raise of_call(self.name, error).with_traceback(error.__traceback__) from error
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()
         try:

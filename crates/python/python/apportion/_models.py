@@ -2,6 +2,8 @@
 
 A library is recognised by the module that a model's class comes from; none is imported here.
 """
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import os
 import warnings
 

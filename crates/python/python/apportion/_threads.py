@@ -1,4 +1,6 @@
 """Threads of the engine: one pool for each number of threads and process."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import os
 
 from . import _core

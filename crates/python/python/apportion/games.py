@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._errors import AccuracyWarning, ModelError
+from ._errors import AccuracyWarning, ModelError, of_call
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
 from ._options import accuracy_in_words, options
@@ -103,7 +103,14 @@ class Game:
         return whole[0]
 
     def _answer(self, coalitions):
-        answer = np.ascontiguousarray(self._value(coalitions), dtype=np.float64)
+        try:
+            answer = self._value(coalitions)
+        except Exception as error:
+            raise of_call("the game", error).with_traceback(error.__traceback__) from error
+        try:
+            answer = np.ascontiguousarray(answer, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"the game returned what is no array of numbers: {error}") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):

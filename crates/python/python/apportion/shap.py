@@ -1,8 +1,10 @@
-"""The tree explainer of shap, by its own signature, on the engine of apportion.
+"""The explainers of shap, by their own signatures, on the engine of apportion.
 
-`from apportion.shap import TreeExplainer` in the place of `from shap import TreeExplainer` is all that has to be changed. shap is imported when
-its `Explanation` is asked for.
+`import apportion.shap as shap` in the place of `import shap`, or `from apportion.shap import TreeExplainer` in the place of
+`from shap import TreeExplainer`, is all that has to be changed: what is not here is that of shap, which is imported when it is asked for.
 """
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import time
 import warnings
 
@@ -10,6 +12,10 @@ import numpy as np
 
 from ._errors import UsageError
 from ._explainers import TreeExplainer as _TreeExplainer
+from ._models import ensemble_or_none as _ensemble_or_none
+from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer
+
+__all__ = ["ExactExplainer", "Explainer", "PartitionExplainer", "PermutationExplainer", "TreeExplainer", "explainers"]
 
 _DEPRECATED = object()
 
@@ -76,3 +82,50 @@ class TreeExplainer:
 def _refuse(approximate):
     if approximate:
         raise NotImplementedError("approximate=True: exact values take less time here; leave it out")
+
+
+def Explainer(model, masker=None, *, algorithm="auto", feature_names=None, **more):
+    """As `shap.Explainer`, which chooses by the model: the explainer of trees where it holds some, else one of those for any model."""
+    if algorithm in ("auto", "tree") and _ensemble_or_none(model) is not None:
+        data = getattr(masker, "data", masker)
+        return TreeExplainer(model, data, feature_names=feature_names, **more)
+    chosen = {"exact": ExactExplainer, "permutation": PermutationExplainer, "partition": PartitionExplainer}.get(algorithm)
+    rows = masker if hasattr(masker, "columns") else getattr(masker, "data", masker)
+    if algorithm == "auto" and callable(model) and np.ndim(rows) == 2:
+        few = np.shape(rows)[1] <= 10
+        chosen = PartitionExplainer if getattr(masker, "clustering", None) is not None else ExactExplainer if few else PermutationExplainer
+    if chosen is not None:
+        return chosen(model, masker, feature_names=feature_names, **more)
+    import shap
+
+    return shap.Explainer(model, masker, algorithm=algorithm, feature_names=feature_names, **more)
+
+
+class _Explainers:
+    """The module `shap.explainers`, with the explainers that are here in their places."""
+
+    Tree = TreeExplainer
+    TreeExplainer = TreeExplainer
+    Exact = ExactExplainer
+    ExactExplainer = ExactExplainer
+    Permutation = PermutationExplainer
+    PermutationExplainer = PermutationExplainer
+    Partition = PartitionExplainer
+    PartitionExplainer = PartitionExplainer
+
+    def __getattr__(self, name):
+        import shap
+
+        return getattr(shap.explainers, name)
+
+
+explainers = _Explainers()
+
+
+def __getattr__(name):
+    """What is not here is that of shap."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    import shap
+
+    return getattr(shap, name)

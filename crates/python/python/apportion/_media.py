@@ -1,0 +1,173 @@
+"""Texts and images: words, patches and segments as players."""
+import re
+
+import numpy as np
+
+from ._errors import DataError, ModelError, UsageError
+from .games import Game
+
+# Words with their apostrophes and hyphens, and signs one by one.
+WORDS = r"\w+(?:['’-]\w+)*|[^\w\s]"
+
+
+def explain_text(model, text, *, split=WORDS, absent="", value="shapley", graph=None, groups=None, **more):
+    """What each word of a text contributed to what a model said of it: an `Explanation` whose players are the words. Of a list of texts: a list.
+
+    model: a callable from a list of texts to an array of texts, or texts × outputs, or an object that has predict_proba or predict of such lists.
+    split: a regular expression that matches the players, or a callable from the text to their ranges, (start, end) each.
+    absent: what stands in the text where a player is absent, such as "[MASK]". What is between players stays, but for spaces around removed ones.
+    value, graph, groups, method, budget, until, seed: as `apportion.Explainer` has them. With graph="line" neighbours are next to each other:
+        value="c-shapley=2", "l-shapley=2", "myerson". groups="sentences" for value="owen" or "quotient-shapley".
+
+    The attribute `spans` of the explanation has the range of each player in the text.
+
+    >>> import apportion
+    >>> said = apportion.explain_text(lambda texts: [2.0 * ("good" in text) - 3.0 * ("not good" in text) for text in texts], "It is not good.")
+    >>> [(name, round(value, 12)) for name, value in zip(said.feature_names, said.values.tolist())]
+    [('It', 0.0), ('is', 0.0), ('not', -1.5), ('good', 0.5), ('.', 0.0)]
+    """
+    if not isinstance(text, str):
+        return [explain_text(model, one, split=split, absent=absent, value=value, graph=graph, groups=groups, **more) for one in text]
+    spans = [tuple(span) for span in split(text)] if callable(split) else [match.span() for match in re.finditer(split, text) if match[0]]
+    if not spans:
+        raise DataError("the text has no players: give a text with words, or split")
+    if any(end < start for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
+        raise UsageError("split: the ranges of players are in the order of the text and do not overlap")
+    words = [text[start:end] for start, end in spans]
+    if isinstance(groups, str) and groups == "sentences":
+        groups = _sentences(text, spans)
+    ask = _of_lists(model)
+
+    def worth(coalitions):
+        return ask([_masked(text, spans, members, absent) for members in coalitions])
+
+    # Players are told apart by their places: words may come twice.
+    found = Game(worth, len(words)).explain(value=value, graph=graph, groups=groups, **more)
+    if groups is None:
+        found.feature_names = words
+    else:
+        found.feature_names = [_joined(name, words) for name in found.feature_names]
+    found.spans = spans
+    return found
+
+
+def explain_image(model, image, *, segments="8x8", reference="mean", value="shapley", graph=None, groups=None, batch=32, **more):
+    """What each part of an image contributed to what a model said of it: an `Explanation` whose players are the parts.
+
+    model: a callable from images × height × width (× channels) to an array of images, or images × outputs.
+    image: height × width, or height × width × channels.
+    segments: "8x8" for eight rows of eight patches, or an array of height × width whole numbers, the part of each pixel, as scikit-image makes them.
+    reference: what absent parts look like: "mean" for the mean of each channel, a number, or an image.
+    value, graph, groups, method, budget, until, seed: as `apportion.Explainer` has them. graph="borders": parts with a common border are
+        neighbours.
+    batch: how many images the model is given at once.
+
+    The attribute `segments` of the explanation has the number of each pixel's player, so `explanation.values[explanation.segments]` is a picture.
+
+    >>> import numpy as np, apportion
+    >>> image = np.arange(16.0).reshape(4, 4)
+    >>> found = apportion.explain_image(lambda images: images[:, 0, 0] + images[:, 3, 3], image, segments="2x2", reference=0.0)
+    >>> found.values[found.segments][0].round(12).tolist(), found.values.round(12).tolist()
+    ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 15.0])
+    """
+    image = np.asarray(image)
+    if image.ndim not in (2, 3) or not image.size:
+        raise DataError(f"an image of the shape {image.shape}: height × width, or height × width × channels is wanted")
+    labels, names = _labels(segments, image.shape[:2])
+    absent = _reference(reference, image)
+    if isinstance(graph, str) and graph == "borders":
+        graph = _borders(labels)
+
+    def worth(coalitions):
+        answers = []
+        for start in range(0, len(coalitions), batch):
+            present = coalitions[start : start + batch][:, labels]
+            if image.ndim == 3:
+                present = present[..., np.newaxis]
+            answers.append(np.asarray(_plain(model(np.where(present, image, absent)))))
+        return np.concatenate(answers)
+
+    found = Game(worth, names).explain(value=value, graph=graph, groups=groups, **more)
+    found.segments = labels
+    return found
+
+
+def _masked(text, spans, members, absent):
+    parts, at = [], 0
+    for (start, end), is_present in zip(spans, members):
+        between = text[at:start]
+        # The space of a removed word goes with it.
+        parts.append(between if is_present or absent else between.rstrip(" "))
+        parts.append(text[start:end] if is_present else absent)
+        at = end
+    return "".join([*parts, text[at:]]).lstrip(" ")
+
+
+def _sentences(text, spans):
+    """Words up to the end of each sentence."""
+    groups, at = [[]], 0
+    for player, (start, end) in enumerate(spans):
+        if groups[-1] and re.search(r"\n\s*\n", text[at:start]):
+            groups.append([])
+        groups[-1].append(player)
+        at = end
+        if text[start:end] in (".", "!", "?", "…"):
+            groups.append([])
+    return [group for group in groups if group]
+
+
+def _joined(name, words):
+    return " ".join(words[int(player)] for player in name.split(","))
+
+
+def _of_lists(model):
+    for method in ("predict_proba", "predict"):
+        if callable(getattr(model, method, None)):
+            model = getattr(model, method)
+            break
+    if not callable(model):
+        raise ModelError(f"{type(model).__name__} can neither be called nor predict; give a function of a list of texts")
+    return lambda texts: _plain(model(texts))
+
+
+def _plain(answer):
+    return answer.detach().cpu().numpy() if hasattr(answer, "detach") else answer
+
+
+def _labels(segments, shape):
+    """The player of each pixel, from 0 on without a gap, and what the players are called."""
+    height, width = shape
+    if isinstance(segments, str):
+        given = re.fullmatch(r"(\d+)x(\d+)", segments.strip())
+        if not given or not 0 < int(given[1]) <= height or not 0 < int(given[2]) <= width:
+            raise UsageError(f'segments={segments!r}: write "8x8" for eight rows of eight patches, at most as many as there are pixels, or give an array')
+        rows, columns = int(given[1]), int(given[2])
+        labels = (np.arange(height) * rows // height)[:, np.newaxis] * columns + np.arange(width) * columns // width
+        return labels.astype(np.intp), [f"{row},{column}" for row in range(rows) for column in range(columns)]
+    given = np.asarray(segments)
+    if given.shape != shape:
+        raise UsageError(f"segments of the shape {given.shape} for an image of {height} × {width} pixels")
+    if given.dtype.kind not in "iub":
+        raise UsageError(f"segments of {given.dtype}: whole numbers are wanted")
+    known, labels = np.unique(given, return_inverse=True)
+    return labels.reshape(shape), [str(label) for label in known]
+
+
+def _reference(reference, image):
+    if isinstance(reference, str):
+        if reference != "mean":
+            raise UsageError(f'reference={reference!r}: give "mean", a number, or an image')
+        return image.mean(axis=(0, 1)).astype(image.dtype) if image.dtype.kind == "f" else np.rint(image.mean(axis=(0, 1))).astype(image.dtype)
+    given = np.asarray(reference)
+    if given.ndim and given.shape != image.shape:
+        raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
+    return given.astype(image.dtype)
+
+
+def _borders(labels):
+    pairs = set()
+    for one, other in ((labels[1:], labels[:-1]), (labels[:, 1:], labels[:, :-1])):
+        differ = one != other
+        low, high = np.minimum(one, other)[differ], np.maximum(one, other)[differ]
+        pairs.update(zip(low.tolist(), high.tolist()))
+    return sorted(pairs)

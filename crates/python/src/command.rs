@@ -1,0 +1,11 @@
+//! The command that comes with the package.
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Runs the command with these arguments, the name of the program first, and tells its exit status.
+#[pyfunction]
+pub(crate) fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| apportion_cli::run(arguments))
+}
