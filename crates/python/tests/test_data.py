@@ -112,9 +112,6 @@ def test_rows_that_cannot_be_used(frame, explainer, plain):
     pandas = pytest.importorskip("pandas")
     with pytest.raises(apportion.DataError, match="times"):
         explainer(rows.assign(size=pandas.Timestamp("2026-01-01")))
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(apportion.DataError, match="toarray"):
-        plain(sparse.csr_matrix(np.zeros((2, 4))))
 
 
 def test_no_rows_are_no_explanations(plain):

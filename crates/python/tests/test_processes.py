@@ -185,3 +185,31 @@ print(found.values.tobytes().hex()[:4000], calls, flush=True)
     (tmp_path / "run").unlink()
     whole = subprocess.run([*start, "fast"], capture_output=True, text=True, cwd=tmp_path).stdout.split()
     assert resumed[1] == whole[1] and int(resumed[2]) < int(whole[2])
+
+
+def twice_the_first(given):
+    return 2 * np.asarray(given)[:, 0].astype(float)
+
+
+def test_explainers_are_pickled(numbers, frame, booster):
+    import pickle
+
+    rows, _ = numbers
+    table, _ = frame
+    pandas = pytest.importorskip("pandas")
+    made = [
+        (apportion.TreeExplainer(booster), table), (apportion.TreeExplainer(booster, table[:9]), table),
+        (apportion.Explainer(twice_the_first, rows[:9]), rows), (apportion.Explainer(twice_the_first, pandas.DataFrame(rows[:9])), pandas.DataFrame(rows)),
+    ]
+    for explainer, given in made:
+        wanted = explainer(given[:5]).values
+        again = pickle.loads(pickle.dumps(explainer))
+        assert np.array_equal(again(given[:5]).values, wanted)
+    game = apportion.Game(len_of, ["a", "b"])
+    assert pickle.loads(pickle.dumps(game)).explain().values.tolist() == game.explain().values.tolist()
+    with pytest.raises(TypeError, match="make it anew"):
+        pickle.dumps(apportion.games.glove(1, 2))
+
+
+def len_of(coalitions):
+    return coalitions.sum(axis=1) ** 2.0

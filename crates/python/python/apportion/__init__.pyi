@@ -37,6 +37,7 @@ class Ensemble:
     """A tree ensemble, or a linear model."""
 
     classes: Any
+    missing: float | None
     def __init__(self, model: _Model, *, rounds: Literal["all"] | int | tuple[int, int] | None = None) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
     @property

@@ -29,10 +29,12 @@ class Table:
 
 
 class Wanted:
-    """What a model wants of rows: names and number of its features, and the codes of their words."""
+    """What a model wants of rows: names and number of its features, the codes of their words, the number that stands for a missing value beside
+    NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
-    def __init__(self, names=None, count=None, coder=None, rewritten=False):
+    def __init__(self, names=None, count=None, coder=None, rewritten=False, missing=None, sparse_is_missing=False):
         self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
+        self.missing, self.sparse_is_missing = missing, sparse_is_missing
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self._categories = {}
 
@@ -50,6 +52,16 @@ class Wanted:
 
 def table(rows, wanted, what="X"):
     """Rows of any kind as a `Table` of what is wanted."""
+    found = _table(rows, wanted, what)
+    if wanted.missing is not None:
+        # A model of XGBoost compares in its own width.
+        is_missing = found.values.astype(np.float32) == np.float32(wanted.missing)
+        if is_missing.any():
+            found.values = np.where(is_missing, np.nan, found.values)
+    return found
+
+
+def _table(rows, wanted, what):
     if isinstance(rows, np.ndarray):
         return _of_array(rows, wanted, what)
     pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
@@ -71,18 +83,22 @@ def table(rows, wanted, what="X"):
         return _of_columns(_Arrow(pyarrow.table(rows)), wanted, what)
     kind = f"{type(rows).__module__}.{type(rows).__name__}"
     if kind.startswith("scipy.sparse"):
-        raise DataError(f"{what} is a sparse matrix, in which zeros and missing values look alike; give {what}.toarray()")
+        return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
     if kind == "catboost.core.Pool":
         return _of_array(np.asarray(rows.get_features(), dtype=np.float64), wanted, what)
     if kind == "xgboost.core.DMatrix":
-        matrix = rows.get_data()
-        values = np.full(matrix.shape, np.nan)
-        held = matrix.tocoo()
-        values[held.row, held.col] = held.data
-        return _of_array(values, wanted, what)
+        return _of_array(_of_sparse(rows.get_data(), np.nan), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
     return _of_array(np.asarray(rows), wanted, what)
+
+
+def _of_sparse(matrix, rest):
+    """A sparse matrix in full, with `rest` where it stores nothing."""
+    values = np.full(matrix.shape, rest)
+    held = matrix.tocoo()
+    values[held.row, held.col] = held.data
+    return values
 
 
 def _of_array(array, wanted, what):

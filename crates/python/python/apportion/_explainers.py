@@ -163,6 +163,10 @@ class Explainer:
         rows = self._table(X)
         return dict(zip(("method", "least", "most", "seconds"), self._prepare(rows).plan(rows.values, pool(self.threads))))
 
+    def __getstate__(self):
+        # What was prepared is prepared anew in the other process.
+        return {**self.__dict__, "_kept": {}}
+
     def _request(self, rows):
         """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
         absent = None if self._background is None else self._background.values

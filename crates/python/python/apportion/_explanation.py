@@ -282,8 +282,14 @@ class Explanation:
             shown = data = None
         else:
             data = self.data
+        values, segments = np.array(self.values), getattr(self, "segments", None)
+        if self.about.get("of") == "text":
+            shown = data = np.array(names)
+        elif segments is not None:  # a picture of one row, as shap.plots.image wants it
+            values, data = values[segments][np.newaxis, :, :, np.newaxis], np.asarray(self.image)[np.newaxis]
+            shown, names = data, None
         found = shap.Explanation(
-            values=np.array(self.values), base_values=_plain(self.base_values), data=None if data is None else np.asarray(data),
+            values=values, base_values=_plain(self.base_values), data=None if data is None else np.asarray(data),
             display_data=None if shown is None or shown is data else np.asarray(shown), feature_names=names,
             output_names=None if self.output_names is None or _OUTPUT not in self._axes else list(self.output_names),
             error_std=None)

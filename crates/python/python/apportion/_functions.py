@@ -119,8 +119,8 @@ class _Schema:
     """The columns of a data frame: words have codes, so that rows are numbers, and numbers become frames again."""
 
     def __init__(self, frame):
-        pandas = sys.modules["pandas"]
-        self.pandas = pandas
+        import pandas
+
         self.names = [str(name) for name in frame.columns]
         self.labels, self.dtypes = list(frame.columns), list(frame.dtypes)
         self.words = {}
@@ -143,13 +143,15 @@ class _Schema:
 
     def _code(self, feature, word):
         known = self.words[feature]
-        if word not in known and isinstance(self.dtypes[feature], self.pandas.CategoricalDtype):
+        if word not in known and _is_categorical(self.dtypes[feature]):
             raise IndexError(0)
         return known.setdefault(word, len(known))
 
     def frame(self, rows):
         """Rows of numbers as a data frame with the columns and types of the first one."""
-        pandas, columns = self.pandas, {}
+        import pandas
+
+        columns = {}
         for place, (label, dtype) in enumerate(zip(self.labels, self.dtypes)):
             column = rows[:, place]
             if place in self.words:
@@ -167,6 +169,12 @@ class _Schema:
             else:
                 columns[label] = pandas.array(column).astype(dtype)
         return pandas.DataFrame(columns)
+
+
+def _is_categorical(dtype):
+    import pandas
+
+    return isinstance(dtype, pandas.CategoricalDtype)
 
 
 def _is_of_numbers(dtype):

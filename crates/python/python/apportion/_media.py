@@ -47,7 +47,7 @@ def explain_text(model, text, *, split=WORDS, absent="", value="shapley", graph=
         found.feature_names = words
     else:
         found.feature_names = [_joined(name, words) for name in found.feature_names]
-    found.spans = spans
+    found.spans, found.about["of"] = spans, "text"
     return found
 
 
@@ -62,7 +62,8 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
         neighbours.
     batch: how many images the model is given at once.
 
-    The attribute `segments` of the explanation has the number of each pixel's player, so `explanation.values[explanation.segments]` is a picture.
+    The attribute `segments` of the explanation has the number of each pixel's player, so `explanation.values[explanation.segments]` is a picture;
+    `image` has the image.
 
     >>> import numpy as np, apportion
     >>> image = np.arange(16.0).reshape(4, 4)
@@ -88,7 +89,7 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
         return np.concatenate(answers)
 
     found = Game(worth, names).explain(value=value, graph=graph, groups=groups, **more)
-    found.segments = labels
+    found.segments, found.image = labels, image
     return found
 
 

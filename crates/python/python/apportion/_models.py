@@ -33,15 +33,20 @@ class Ensemble:
         if content is None:
             raise ModelError(f"{_kind(model)} holds no trees that are known here: give a model of xgboost, lightgbm, catboost or scikit-learn, "
                              "a path or the bytes of a model file")
-        self._core = _core.Ensemble.from_bytes(content, _rounds(rounds))
+        self._core, self.missing = _core.Ensemble.from_bytes(content, _rounds(rounds)), _missing(model)
+        self._made_of = content, _rounds(rounds)
         for note in self._core.notes:
             warnings.warn(note, ModelWarning, stacklevel=3)
 
     @classmethod
-    def _of(cls, core, classes=None):
+    def _of(cls, content, rounds=None, classes=None, missing=None):
         ensemble = cls.__new__(cls)
-        ensemble._core, ensemble.classes = core, classes
+        ensemble._core, ensemble._made_of = _core.Ensemble.from_bytes(content, rounds), (content, rounds)
+        ensemble.classes, ensemble.missing = classes, missing
         return ensemble
+
+    def __reduce__(self):
+        return Ensemble._of, (*self._made_of, self.classes, self.missing)
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -64,7 +69,8 @@ class Ensemble:
     def wanted(self):
         """What the model wants of rows."""
         core = self._core
-        return Wanted(core.feature_names, core.feature_count, core, rewritten=core.origin[0].startswith("LightGBM"))
+        return Wanted(core.feature_names, core.feature_count, core, rewritten=core.origin[0].startswith("LightGBM"), missing=self.missing,
+                      sparse_is_missing=core.origin[0].startswith("XGBoost"))
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -135,6 +141,12 @@ def _of_xgboost(model):
     return bytes(booster.save_raw("ubj")), classes
 
 
+def _missing(model):
+    """The number that stands for a missing value beside NaN: wrappers of xgboost can be told one."""
+    missing = getattr(model, "missing", None) if family(model) == "xgboost" else None
+    return None if missing is None or missing != missing else float(missing)
+
+
 def _of_lightgbm(model):
     booster = model
     if hasattr(model, "booster_") or not hasattr(model, "model_to_string"):
@@ -197,12 +209,12 @@ def ensemble_or_none(model, rounds=None):
         content, _ = known = _content(model)
     except Unknown:
         return None
-    return None if content is None else _ensemble(known, rounds)
+    return None if content is None else _ensemble(known, rounds, _missing(model))
 
 
-def _ensemble(known, rounds):
+def _ensemble(known, rounds, missing):
     content, classes = known
-    ensemble = Ensemble._of(_core.Ensemble.from_bytes(content, _rounds(rounds)), classes)
+    ensemble = Ensemble._of(content, _rounds(rounds), classes, missing)
     for note in ensemble.notes:
         warnings.warn(note, ModelWarning, stacklevel=4)
     return ensemble
@@ -215,4 +227,4 @@ def ensemble(model, rounds=None):
     known = _content(model)
     if known[0] is None:
         raise ModelError(f"{_kind(model)} holds no trees that are known here; apportion.Explainer explains any model that can be called")
-    return _ensemble(known, rounds)
+    return _ensemble(known, rounds, _missing(model))

@@ -22,6 +22,8 @@ class _AnyExplainer:
         if link is not None and link is not shap.links.identity:
             raise UsageError("link: values are those of what the model returns; give a model that returns link(output)")
         if not isinstance(masker, shap.maskers.Masker):
+            if np.ndim(masker) != 2:
+                raise UsageError("a masker of rows of numbers is wanted, such as shap.maskers.Independent(X), or rows themselves")
             masker = shap.maskers.Independent(masker)
         data = getattr(masker, "data", None)
         if not isinstance(data, np.ndarray) or data.ndim != 2:
@@ -51,7 +53,7 @@ class _AnyExplainer:
         if more:
             raise UsageError(f"{', '.join(more)}: the call takes X and max_evals here")
         found = self._explainer(max_evals)(X)
-        clustering = {} if self._clustering is None else dict(clustering=np.asarray(self._clustering))
+        clustering = {} if self._clustering is None else dict(clustering=np.tile(np.asarray(self._clustering), (len(found), 1, 1)))
         return shap.Explanation(found.values, base_values=found.base_values, data=X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X),
                                 feature_names=self.feature_names or list(found.feature_names), compute_time=time.time() - started, **clustering)
 

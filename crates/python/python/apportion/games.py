@@ -41,6 +41,11 @@ class Game:
         self._outputs = 1 if first.ndim == 1 else first.shape[1]
         self._core = _core.Game.of_function(self._flat, count, self._outputs)
 
+    def __reduce__(self):
+        if self._value is None:
+            raise TypeError("a game of a textbook or a table is not pickled: make it anew, or pickle what it is made of")
+        return Game, (self._value, self.players if self.names is None else self.names)
+
     @classmethod
     def _of(cls, core, names=None):
         game = cls.__new__(cls)

@@ -10,9 +10,9 @@ import warnings
 
 import numpy as np
 
-from ._errors import UsageError
+from ._errors import Error, ModelError, NotFittedError, UsageError
 from ._explainers import TreeExplainer as _TreeExplainer
-from ._models import ensemble_or_none as _ensemble_or_none
+from ._models import ensemble as _ensemble, ensemble_or_none as _ensemble_or_none
 from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer
 
 __all__ = ["ExactExplainer", "Explainer", "PartitionExplainer", "PermutationExplainer", "TreeExplainer", "explainers"]
@@ -27,16 +27,28 @@ class TreeExplainer:
                  link=None, linearize_link=None):
         if approximate is not _DEPRECATED:
             warnings.warn("approximate is an argument of the call", DeprecationWarning, stacklevel=2)
+        if feature_perturbation not in ("auto", "interventional", "tree_path_dependent"):
+            raise _as_shap("InvalidFeaturePerturbationError", UsageError)(
+                f'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not {feature_perturbation!r}')
+        if type(data).__module__.startswith("shap.maskers"):
+            data = data.data
         if feature_perturbation == "interventional" and data is None:
-            warnings.warn('feature_perturbation="interventional" without data is path-dependent', FutureWarning, stacklevel=2)
+            warnings.warn("In the future, passing feature_perturbation='interventional' without data will be refused; it is path-dependent now",
+                          FutureWarning, stacklevel=2)
             feature_perturbation = "tree_path_dependent"
+        self._is_of_classes = model_output == "predict_proba"
         if model_output in ("predict_proba", "predict") and data is not None:
             model_output = "probability"
         elif model_output in ("margin", "predict_log_odds"):
             model_output = "raw"
-        self._explainer = _TreeExplainer(model, data, model_output=model_output, feature_perturbation=feature_perturbation,
+        try:
+            ensemble = _ensemble(model)
+        except ModelError as error:
+            words = f"Model type not yet supported by TreeExplainer: {error}"
+            raise (NotFittedError(words) if isinstance(error, NotFittedError) else _as_shap("InvalidModelError", ModelError)(words)) from error
+        self._explainer = _TreeExplainer(ensemble, _in_place(data, ensemble), model_output=model_output, feature_perturbation=feature_perturbation,
                                          feature_names=feature_names)
-        self.model_output = model_output
+        self.model_output, self.model = model_output, _Model(ensemble)
         self.data = None if self._explainer._background is None else self._explainer._background.values
         self.feature_perturbation = "interventional" if self._explainer._game_for(None) == "marginal" else "tree_path_dependent"
         if feature_names is not None:
@@ -50,33 +62,86 @@ class TreeExplainer:
         if self.model_output == "log_loss":
             background = self._explainer._background.values
             return lambda target: self._explainer(background[:1], np.array([target])).base_values[0]
-        return self._explainer.expected_value
+        base = self._explainer.expected_value
+        return np.array([1 - base, base]) if self._has_two_classes() else base
 
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
-        """The `shap.Explanation` of rows."""
+        """The `shap.Explanation` of rows; of a single row that is given as such, that of a row."""
         import shap
 
         started = time.time()
         _refuse(approximate)
-        found = self._explainer(X, y, interactions="remainder" if interactions else False)
+        found = self._explained(X, y, interactions)
         names = list(X.columns) if hasattr(X, "columns") else getattr(self, "data_feature_names", None)
-        data = X.to_numpy() if hasattr(X, "to_numpy") else X
-        return shap.Explanation(found.values, base_values=found.base_values, data=data, feature_names=names, compute_time=time.time() - started)
+        base = found.base_values
+        if self._has_two_classes():
+            base = np.stack([1 - base, base], axis=-1)
+        data = X.to_numpy() if hasattr(X, "to_numpy") else X if isinstance(X, np.ndarray) or hasattr(X, "toarray") else found.data
+        return shap.Explanation(self._values(found, X), base_values=base, data=data, feature_names=names, compute_time=time.time() - started)
 
     def shap_values(self, X, y=None, tree_limit=None, approximate=False, check_additivity=True, from_call=False):
         """The values as an array: rows × features, with several outputs × outputs."""
         _refuse(approximate)
-        explainer = self._limited(tree_limit)
-        return explainer(X, y).values
+        self._check_limit(tree_limit)
+        return self._values(self._explained(X, y, False), X)
 
     def shap_interaction_values(self, X, y=None, tree_limit=None):
         """Interactions as an array: rows × features × features, with several outputs × outputs."""
-        return self._limited(tree_limit)(X, interactions="remainder").values
+        self._check_limit(tree_limit)
+        return self._values(self._explained(X, None, True), X)
 
-    def _limited(self, tree_limit):
+    def assert_additivity(self, phi, model_output):
+        """Refuses values that do not add up to the model's output, to 1 %."""
+        values, wanted = np.stack(phi, axis=-1) if isinstance(phi, list) else np.asarray(phi), np.asarray(model_output)
+        sums = values.sum(axis=1) + self.expected_value
+        gap = np.abs(sums - wanted)
+        if not np.allclose(sums, wanted, atol=1e-2, rtol=1e-2):
+            at = np.unravel_index(np.argmax(gap), gap.shape)
+            raise _as_shap("ExplainerError", Error)(f"values and base of row {at[0]} add up to {sums[at]:.6g}, and the model's output is {wanted[at]:.6g}")
+
+    def _explained(self, X, y, interactions):
+        return self._explainer(_in_place(X, self._explainer.ensemble), y, interactions="remainder" if interactions else False)
+
+    def _has_two_classes(self):
+        """Whether the probability of one class was found, where those of two are wanted."""
+        return self._is_of_classes and self.model_output == "probability" and self._explainer.output_count == 1
+
+    def _values(self, found, X):
+        values = found.values
+        if self._has_two_classes():
+            values = np.stack([-values, values], axis=-1)
+        return values[0] if np.ndim(X) == 1 else values
+
+    def _check_limit(self, tree_limit):
         if tree_limit is not None and tree_limit >= 0 and tree_limit != self._explainer.ensemble.tree_count:
             raise UsageError(f"tree_limit={tree_limit}: give rounds={tree_limit} to apportion.TreeExplainer")
-        return self._explainer
+
+
+class _Model:
+    """What of shap's own model of trees is looked at from outside."""
+
+    def __init__(self, ensemble):
+        self._ensemble, self.num_outputs, self.tree_limit = ensemble, ensemble.output_count, ensemble.tree_count
+
+    def predict(self, X, y=None, output=None, tree_limit=None):
+        """Margins: rows, or rows × outputs."""
+        return self._ensemble.predict(_in_place(X, self._ensemble))
+
+
+def _in_place(X, ensemble):
+    """Rows whose columns have none of the model's names are taken in their order, as shap takes all."""
+    wanted = ensemble.wanted().names
+    if wanted is None or not hasattr(X, "columns") or not hasattr(X, "to_numpy") or ensemble.wanted().coded:
+        return X
+    given = [str(name) for name in X.columns]
+    return X.to_numpy() if len(given) == len(wanted) and not set(given) & set(wanted) else X
+
+
+def _as_shap(name, own):
+    """An error that is one of shap's, too."""
+    from shap.utils import _exceptions
+
+    return type(name, (own, getattr(_exceptions, name)), {})
 
 
 def _refuse(approximate):
