@@ -165,7 +165,11 @@ class Explainer:
 
     def __getstate__(self):
         # What was prepared is prepared anew in the other process.
-        return {**self.__dict__, "_kept": {}}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, _kept={})
+        self._wanted = self.function.wanted(self._names) if self.ensemble is None else self.ensemble.wanted()
 
     def _request(self, rows):
         """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
