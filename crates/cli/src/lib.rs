@@ -119,3 +119,8 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Man(args) => manual::man(&args, help::arrange(Cli::command(), Extent::Long)),
     }
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
