@@ -2,9 +2,12 @@
 import doctest
 import importlib
 import pathlib
+import re
 import runpy
 
 import pytest
+
+import apportion
 
 MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers", "apportion._explanation", "apportion._groups", "apportion._media", "apportion._threads"]
 
@@ -25,3 +28,16 @@ def test_examples_that_are_programs(example, tmp_path, monkeypatch):
         pytest.importorskip(needed)
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / f"{example}.py"))
+
+
+@pytest.mark.parametrize("library", ["shap", "shapiq"])
+def test_pages_name_what_there_is(library):
+    page = pathlib.Path(__file__).parents[3] / "docs" / f"coming_from_{library}.md"
+    if not page.exists():
+        pytest.skip("the documentation is not beside the tests")
+    text = page.read_text()
+    for module in (pytest.importorskip(library), apportion):
+        for name in set(re.findall(rf"(?<![\w.]){module.__name__}\.([A-Za-z_.]+)", text)):
+            found = module
+            for part in name.rstrip(".").split("."):
+                found = importlib.import_module("apportion.shap") if (found, part) == (apportion, "shap") else getattr(found, part)
