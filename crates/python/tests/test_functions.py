@@ -157,3 +157,25 @@ def test_warnings_of_accuracy(numbers):
     with pytest.warns(apportion.AccuracyWarning, match="tolerance"):
         apportion.explain(lambda given: np.sin(given).sum(axis=1) + np.prod(given[:, :6], axis=1), rows[:1], rows[1:3], method="permutation",
                           until=1e-7, budget=200)
+
+
+def test_networks_of_keras_are_asked(numbers, monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    keras = pytest.importorskip("keras")
+    rows, _ = numbers
+    network = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(5, activation="tanh"), keras.layers.Dense(2)])
+    found = apportion.Explainer(network, rows[:10])(rows[:5])
+    assert found.shape == (5, 4, 2) and found.additivity_gap() < 1e-6
+    assert np.allclose(found.predictions, network.predict(rows[:5], verbose=0), atol=1e-5)
+
+
+def test_modules_of_torch_are_asked_without_training(numbers):
+    torch = pytest.importorskip("torch")
+    rows, _ = numbers
+    network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Dropout(0.9), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    network.train()
+    found = apportion.Explainer(network, rows[:10])(rows[:5])
+    assert network.training and found.additivity_gap() < 1e-5 and found.shape == (5, 4)
+    with torch.no_grad():
+        wanted = network.eval()(torch.as_tensor(rows[:5], dtype=torch.float32)).numpy().ravel()
+    assert np.allclose(found.predictions, wanted, atol=1e-5)

@@ -146,3 +146,23 @@ def test_models_that_cannot_be_used():
             apportion.TreeExplainer(model)
     with pytest.raises(ValueError):
         apportion.TreeExplainer(b"tree")
+
+
+def test_trees_in_onnx_are_read_from_bytes():
+    import pathlib
+
+    fixtures = pathlib.Path(__file__).parents[2] / "models" / "tests" / "fixtures" / "onnx"
+    if not fixtures.exists():
+        pytest.skip("the fixtures are not beside the tests")
+    content = (fixtures / "tree_ensemble.onnx").read_bytes()
+    ensemble = apportion.Ensemble(content)
+    rows = np.random.default_rng(2).normal(size=(20, ensemble.feature_count))
+    found = apportion.TreeExplainer(content, rows[:5])(rows)
+    assert found.additivity_gap() < 1e-9 and np.allclose(found.predictions, ensemble.predict(rows))
+
+    class Proto:
+        def SerializeToString(self):
+            return content
+
+    assert np.array_equal(apportion.TreeExplainer(Proto(), rows[:5])(rows).values, found.values)
+    assert np.array_equal(apportion.TreeExplainer(fixtures / "tree_ensemble.onnx", rows[:5])(rows).values, found.values)
