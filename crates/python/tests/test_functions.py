@@ -179,3 +179,60 @@ def test_modules_of_torch_are_asked_without_training(numbers):
     with torch.no_grad():
         wanted = network.eval()(torch.as_tensor(rows[:5], dtype=torch.float32)).numpy().ravel()
     assert np.allclose(found.predictions, wanted, atol=1e-5)
+
+
+def test_models_and_options_that_are_slips(numbers, frame):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import SVC
+
+    rows, targets = numbers
+    with pytest.raises(apportion.UsageError, match="kernel") as caught:
+        apportion.Explainer(twice, rows, kernl="tables")
+    assert isinstance(caught.value, TypeError)
+    with pytest.raises(apportion.ModelError, match="class"):
+        apportion.explain(LogisticRegression, rows)
+    with pytest.raises(apportion.UsageError, match="interactions"):
+        apportion.explain(twice, rows[:2], rows[:5], interactions=True)
+    for given in (None, {"a": [1.0]}, "words", 7):
+        with pytest.raises(apportion.DataError, match="no table"):
+            apportion.explain(twice, given, rows[:5])
+    words = np.array(["low", "middle", "high"])[np.digitize(targets, [-0.5, 0.5])]
+    judge = SVC().fit(rows, words)
+    found = apportion.explain(judge, rows[:3], rows[:9])
+    assert found.output_names == ["high", "low", "middle"] and np.allclose(found.predictions, judge.decision_function(rows[:3]))
+
+
+def twice(given):
+    return 2.0 * np.asarray(given)[:, 0]
+
+
+def test_names_of_outputs_and_groups_are_kept(numbers):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(numbers[0], columns=["a", "b", "c", "d"])
+    found = apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}), rows[:3], rows[:9])
+    assert found.output_names == ["first", "sum"] and np.isclose(found[0, "b", "sum"].values, rows.b[0] - rows.b[:9].mean())
+    assert apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}), rows[:9]).output_names == ["first", "sum"]
+    groups = apportion.explain(lambda given: given.a * given.c, rows[:3], rows[:9], value="quotient-shapley", groups={"one": ["a", "b"], "two": ["c", "d"]})
+    assert groups.feature_names == ["one", "two"]
+
+
+def test_a_function_that_writes_into_its_rows_changes_no_others(numbers):
+    rows = numbers[0].copy()
+
+    def careless(given):
+        answer = given[:, 0] + given[:, 1]
+        given[:] = 7.0
+        return answer
+
+    found = apportion.explain(careless, rows[:4], rows[:20])
+    assert np.array_equal(rows, numbers[0]) and np.allclose(found.values[:, 0], rows[:4, 0] - rows[:20, 0].mean())
+
+
+def test_pools_of_categories_are_refused(frame):
+    catboost = pytest.importorskip("catboost")
+    rows, targets = frame
+    rows = rows.assign(new=rows.new.astype(float))
+    model = catboost.CatBoostRegressor(iterations=3, depth=2, verbose=0, cat_features=["colour"], allow_writing_files=False).fit(rows, targets)
+    assert apportion.TreeExplainer(model)(rows).additivity_gap() < 1e-9
+    with pytest.raises(apportion.DataError, match="data frame"):
+        apportion.TreeExplainer(model)(catboost.Pool(rows, cat_features=["colour"]))

@@ -85,12 +85,19 @@ def _table(rows, wanted, what):
     if kind.startswith("scipy.sparse"):
         return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
     if kind == "catboost.core.Pool":
-        return _of_array(np.asarray(rows.get_features(), dtype=np.float64), wanted, what)
+        try:
+            numbers = np.asarray(rows.get_features(), dtype=np.float64)
+        except Exception as error:  # catboost's own, which is not imported here
+            raise DataError(f"{what} is a pool of categories or texts, which catboost does not give back: give the rows as a data frame") from error
+        return _of_array(numbers, wanted, what)
     if kind == "xgboost.core.DMatrix":
         return _of_array(_of_sparse(rows.get_data(), np.nan), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
-    return _of_array(np.asarray(rows), wanted, what)
+    array = np.asarray(rows)
+    if array.ndim == 0:
+        raise DataError(f"{what} is a {kind.removeprefix('builtins.')}, which is no table: give a data frame or an array of rows × features")
+    return _of_array(array, wanted, what)
 
 
 def _of_sparse(matrix, rest):

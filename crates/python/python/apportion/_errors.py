@@ -26,6 +26,10 @@ class UsageError(Error):
     """A request that makes no sense, whatever the model and the rows are."""
 
 
+class UnknownOption(UsageError, TypeError):
+    """An option that there is not."""
+
+
 class InternalError(Error):
     """A fault of the package."""
 

@@ -8,12 +8,13 @@ import numpy as np
 from . import _core
 from ._checkpoint import Checkpoint, digest, run
 from ._data import table, weights as checked_weights
-from ._errors import AccuracyWarning, DataError, UsageError
+from ._errors import AccuracyWarning, DataError, UnknownOption, UsageError
 from ._explanation import Explanation
 from ._functions import Function, rows_for
 from ._groups import flat, graph as asked_graph, numbered
 from ._models import ensemble, ensemble_or_none
-from ._options import accuracy_in_words, options
+from ._names import listed, nearest
+from ._options import OPTIONS, accuracy_in_words, options
 from ._threads import pool
 
 # Rows of X that are a background where none is given, as in the command.
@@ -48,6 +49,10 @@ class Explainer:
     def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
                  graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
                  progress=False, **more):
+        unknown = [option for option in more if option not in OPTIONS]
+        if unknown:
+            meant = nearest(unknown[0], OPTIONS)
+            raise UnknownOption(f"there is no option {unknown[0]!r}" + (f"; the nearest is {meant!r}" if meant else f"; known are {listed(OPTIONS)}"))
         self.threads, self.progress, self.model_output = threads, progress, model_output
         self._names, self._output_names = None if feature_names is None else [str(name) for name in feature_names], output_names
         self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
@@ -94,6 +99,8 @@ class Explainer:
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
         if interactions:
+            if self.ensemble is None:
+                raise UsageError("interactions are exact, and of trees and linear models; this model is a function, which has values alone here")
             form = "index" if interactions is True else str(interactions)
             if form not in ("index", "remainder"):
                 raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
@@ -177,14 +184,14 @@ class Explainer:
         if self.ensemble is not None:
             model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
         else:
-            model = [self.function.name, digest(self.function(np.ascontiguousarray(rows.values[:8])))]
+            model = [self.function.name, digest(self.function(rows.values[:8].copy()))]
         return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
     def _table(self, X):
         if self.function is not None:
             count = None if self._background is None else self._background.values.shape[1]
             if self.function.schema is None and _is_frame(X) and self._background is None:
-                self.function = Function(self.function.call, X)
+                self.function = self.function.of_frames(X)
                 self._wanted = self.function.wanted()
             return rows_for(self.function, X, self._names, count)
         return table(X, self._wanted)
@@ -250,7 +257,8 @@ class Explainer:
         players = names
         is_of_groups = self._asked["value"].startswith("quotient")
         if is_of_groups:
-            players = [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
+            named = self._groups if isinstance(self._groups, dict) else None
+            players = [",".join(names[feature] for feature in flat(group)) for group in self._numbered] if named is None else list(map(str, named))
         shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)

@@ -22,14 +22,21 @@ class Function:
         self.name = getattr(model, "__name__", None) or type(model).__name__
         self.outputs = None
 
+    def of_frames(self, frame):
+        """The same model, which is given frames with the columns of this one."""
+        other = Function.__new__(Function)
+        other.__dict__.update(self.__dict__, schema=_Schema(frame))
+        return other
+
     def wanted(self, names=None, count=None):
         """What the model wants of rows."""
         return Wanted(self.schema.names, len(self.schema.names), self.schema) if self.schema is not None else Wanted(names, count)
 
     def settle(self, rows):
         """Asks for some rows twice: how many outputs there are, and whether the answer is the same."""
-        first = self._answer(rows)
-        again = self._answer(rows)
+        # A function may change what it is given.
+        first = self._answer(rows.copy())
+        again = self._answer(rows.copy())
         if first.shape != again.shape or not np.allclose(first, again, rtol=1e-6, atol=1e-9, equal_nan=True):
             raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its seed, or set it to evaluate")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
@@ -54,6 +61,8 @@ class Function:
             raise of_call(self.name, error).with_traceback(error.__traceback__) from error
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()
+        if self.output_names is None and hasattr(answer, "columns"):
+            self.output_names = [str(name) for name in answer.columns]
         try:
             answer = np.ascontiguousarray(answer, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -79,6 +88,8 @@ def _is_pandas(rows):
 
 def _predictor(model, output):
     """How a model is called, and what its outputs are called."""
+    if isinstance(model, type):
+        raise ModelError(f"{model.__module__}.{model.__qualname__} is a class: give an object of it that is fitted")
     library = family(model)
     classes = getattr(model, "classes_", None)
     names = [str(label) for label in classes] if classes is not None and not isinstance(classes, list) else None
@@ -90,9 +101,10 @@ def _predictor(model, output):
         return _torch(model), None
     if library in ("keras", "tensorflow") and hasattr(model, "predict"):
         return lambda rows: model.predict(rows, verbose=0), None
-    for method in ("predict_proba", "decision_function" if library == "sklearn" and not hasattr(model, "predict") else "predict"):
+    # What a classifier predicts is a label, which is no number or should be taken for none.
+    for method in ("predict_proba", *(["decision_function"] if classes is not None or not hasattr(model, "predict") else []), "predict"):
         if callable(getattr(model, method, None)):
-            return getattr(model, method), names if method == "predict_proba" else None
+            return getattr(model, method), None if method == "predict" else names
     if callable(model):
         return model, None
     raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; give a function of rows")

@@ -1,6 +1,9 @@
 """What an explainer can be asked for, as the engine takes it."""
 from ._errors import UsageError
 
+# Beside those that `Explainer` names itself.
+OPTIONS = ("confidence", "relative_to", "error", "range", "kernel", "precision", "draws", "bandwidth", "share", "variant", "fallback",
+           "keep_null_players")
 GAMES = ("marginal", "path-dependent", "gaussian", "copula", "empirical", "frequency")
 
 
