@@ -139,3 +139,51 @@ def test_what_people_see(several, estimated):
     for explanation in (several, several[0], several[0, :, "x"], estimated[0], several[:, "a"], several[0, 0, 0]):
         assert "shapley" in repr(explanation) and "shapley" in explanation._repr_html_()
     assert "<script>" not in apportion.explain(lambda rows: rows[:, 0], np.eye(2), feature_names=["<script>", "b"])._repr_html_()
+
+
+def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
+    """Files with letters changed, parts left out or replaced."""
+    import json
+    import random
+
+    rows = np.random.default_rng(0).normal(size=(5, 12))
+    made = apportion.Explainer(lambda given: np.column_stack([given[:, 0] * given[:, 1], given[:, 2]]), rows, method="leverage-shap", budget="3n")
+    path, again = tmp_path / "found.json", tmp_path / "again.json"
+    whole = made(rows[:2])
+    whole.save(path)
+    assert all(np.array_equal(one, other) for one, other in zip(whole.intervals(), apportion.load(path).intervals()))
+    text = path.read_bytes()
+    draw = random.Random(1)
+    junk = [None, 3, -1, "x", [], {}, [1], [[1]], True, 1e400, {"a": 1}, ["a", "b"], [None], "é", [[["x"]]]]
+
+    def damage(part):
+        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+        if not keys:
+            return
+        key = draw.choice(keys)
+        if isinstance(part[key], (dict, list)) and draw.random() < 0.6:
+            damage(part[key])
+        elif draw.random() < 0.3:
+            del part[key]
+        else:
+            part[key] = draw.choice(junk)
+
+    refused = 0
+    for case in range(400):
+        if case % 3:
+            document = json.loads(text)
+            damage(document)
+            content = json.dumps(document).encode()
+        else:
+            letters = bytearray(text)
+            for _ in range(draw.randrange(1, 4)):
+                letters[draw.randrange(len(letters))] = draw.randrange(256)
+            content = bytes(letters[: draw.choice([len(letters), draw.randrange(len(letters))])])
+        path.write_bytes(content)
+        try:
+            found = apportion.load(path)
+            found._repr_html_(), repr(found), [repr(row) for row in found], found.intervals(), found.certificates, found.to_frame("polars")
+            found.save(again)
+        except apportion.Error:
+            refused += 1
+    assert 100 < refused < 390

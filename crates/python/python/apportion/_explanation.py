@@ -132,7 +132,9 @@ class Explanation:
 
     def importance(self):
         """The mean size of the values over the rows: players, or players × outputs."""
-        return np.abs(self.values).mean(axis=0) if _ROW in self._axes else np.abs(self.values)
+        if _ROW not in self._axes or not len(self):
+            return np.abs(self.values) if _ROW not in self._axes else np.zeros(self.shape[1:])
+        return np.abs(self.values).mean(axis=0)
 
     # Slices.
 
@@ -383,7 +385,10 @@ class Explanation:
         """
         import json
 
-        content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        try:
+            content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        except ValueError as error:
+            raise DataError(f"the explanation holds an infinite number, which JSON cannot say: {error}") from error
         path = os.fspath(path)
         if path.endswith(".gz"):
             import gzip
@@ -442,6 +447,9 @@ class Explanation:
                 draws = None if self.draws is None else int(np.atleast_1d(self.draws)[row])
                 if draws is not None and draws >= 0:
                     said["draws"] = draws
+                degrees = None if self.degrees_of_freedom is None else float(np.atleast_1d(self.degrees_of_freedom)[row])
+                if degrees is not None and np.isfinite(degrees):
+                    said["degrees_of_freedom"] = degrees
                 if certificates is not None and certificates[row] is not None:
                     said["certificate"] = certificates[row]
             explanations.append(said)
@@ -461,6 +469,18 @@ class Explanation:
 
     @classmethod
     def _of_text(cls, content, name):
+        try:
+            found = cls._parsed(content, name)
+            _check_shapes(found)
+        except DataError:
+            raise
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
+            raise DataError(f"{name} holds no results of explain in JSON, or damaged ones: {what}") from error
+        return found
+
+    @classmethod
+    def _parsed(cls, content, name):
         import json
 
         try:
@@ -493,6 +513,7 @@ class Explanation:
             values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes", head.get("class")),
             predictions=predictions, std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines], dtype=np.int64),
             draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
+            degrees_of_freedom=np.array([line.get("degrees_of_freedom", np.inf) for line in lines], dtype=np.float64),
             certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
             index=[line["id"] for line in lines] if lines and "id" in lines[0] else None,
             row_numbers=np.array([line["row"] for line in lines], dtype=np.int64), categories=categories, interactions=form,
@@ -552,6 +573,35 @@ class Explanation:
 def load(path):
     """Opens an explanation that `Explanation.save` or the command wrote."""
     return Explanation.load(path)
+
+
+def _check_shapes(found):
+    """Refuses results whose parts do not belong together."""
+    names, inputs, outputs = found.feature_names, found.input_names, found.output_names
+    if not _are_names(names) or not (inputs is None or _are_names(inputs)) or not (outputs is None or isinstance(outputs, str) or _are_names(outputs)):
+        raise ValueError("names of features and classes are texts")
+    rows, players = len(found.values), len(names)
+    shape = (rows, players) + ((players,) if found.interactions else ())
+    several = found.values.shape[len(shape) :]
+    if found.interactions not in (None, "index", "remainder") or found.values.shape != shape + several or len(several) > 1:
+        raise ValueError(f"values of the shape {found.values.shape} for {rows} rows and {players} features")
+    if rows and any(array.shape != (rows, *several) for array in (found.base_values, found.predictions)):
+        raise ValueError("base and prediction are not one for each row and class")
+    if found.std_errors is not None and found.std_errors.shape != found.values.shape:
+        raise ValueError("standard errors are not one for each value")
+    if isinstance(outputs, list) and several and len(outputs) != several[0]:
+        raise ValueError(f"{len(outputs)} classes, and values of {several[0]}")
+    if found.data is not None and found.data.shape != (rows, len(inputs if inputs is not None else names)):
+        raise ValueError("inputs are not one for each row and feature")
+    arrays = [found.values, found.base_values, found.predictions, found.std_errors, found.data]
+    if any(np.isinf(array).any() for array in arrays if array is not None):
+        raise ValueError("numbers beyond what a double holds")
+    if found._certificates is not None and not all(one is None or isinstance(one, dict) for one in found._certificates):
+        raise ValueError("certificates are objects")
+
+
+def _are_names(names):
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
 def _as_dict(certificate):
