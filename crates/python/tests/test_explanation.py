@@ -146,6 +146,7 @@ def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
     import json
     import random
 
+    pytest.importorskip("polars")
     rows = np.random.default_rng(0).normal(size=(5, 12))
     made = apportion.Explainer(lambda given: np.column_stack([given[:, 0] * given[:, 1], given[:, 2]]), rows, method="leverage-shap", budget="3n")
     path, again = tmp_path / "found.json", tmp_path / "again.json"

@@ -46,6 +46,11 @@ def test_texts_in_many_forms(enumerated):
     assert sentences.feature_names == ["I am .", "You are !", "We"] and np.isclose(sentences.values.sum(), 5)
 
 
+def test_words_of_many_scripts_are_whole():
+    found = apportion.explain_text(lambda texts: [len(text) for text in texts], "हिन्दी में 👩‍👩‍👧 👍🏽! مرحبا don't e\u0301te", method="exact")
+    assert found.feature_names == ["हिन्दी", "में", "👩‍👩‍👧", "👍🏽", "!", "مرحبا", "don't", "e\u0301te"]
+
+
 @pytest.mark.parametrize("text, more, says", [
     ("", {}, "no players"), ("...", {"split": r"\w"}, "no players"), ("ab", {"split": lambda text: [(0, 2), (1, 2)]}, "overlap"),
 ])

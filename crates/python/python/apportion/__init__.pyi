@@ -187,7 +187,7 @@ def explain_text(
     model: _Model,
     text: str | Sequence[str],
     *,
-    split: str | Callable[[str], Sequence[tuple[int, int]]] = ...,
+    split: str | Callable[[str], Sequence[tuple[int, int]]] | None = None,
     absent: str = "",
     value: str = "shapley",
     graph: _Graph = None,

@@ -1,5 +1,6 @@
 """Texts and images: words, patches and segments as players."""
 import re
+import unicodedata
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from .games import Game
 WORDS = r"\w+(?:['’-]\w+)*|[^\w\s]"
 
 
-def explain_text(model, text, *, split=WORDS, absent="", value="shapley", graph=None, groups=None, **more):
+def explain_text(model, text, *, split=None, absent="", value="shapley", graph=None, groups=None, **more):
     """What each word of a text contributed to what a model said of it: an `Explanation` whose players are the words. Of a list of texts: a list.
 
     model: a callable from a list of texts to an array of texts, or texts × outputs, or an object that has predict_proba or predict of such lists.
-    split: a regular expression that matches the players, or a callable from the text to their ranges, (start, end) each.
+    split: a regular expression that matches the players, or a callable from the text to their ranges, (start, end) each. By default words, and
+        signs one by one.
     absent: what stands in the text where a player is absent, such as "[MASK]". What is between players stays, but for spaces around removed ones.
     value, graph, groups, method, budget, until, seed: as `apportion.Explainer` has them. With graph="line" neighbours are next to each other:
         value="c-shapley=2", "l-shapley=2", "myerson". groups="sentences" for value="owen" or "quotient-shapley".
@@ -28,7 +30,10 @@ def explain_text(model, text, *, split=WORDS, absent="", value="shapley", graph=
     """
     if not isinstance(text, str):
         return [explain_text(model, one, split=split, absent=absent, value=value, graph=graph, groups=groups, **more) for one in text]
-    spans = [tuple(span) for span in split(text)] if callable(split) else [match.span() for match in re.finditer(split, text) if match[0]]
+    if split is None:
+        spans = _words(text)
+    else:
+        spans = [tuple(span) for span in split(text)] if callable(split) else [match.span() for match in re.finditer(split, text) if match[0]]
     if not spans:
         raise DataError("the text has no players: give a text with words, or split")
     if any(end < start for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
@@ -91,6 +96,21 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
     found = Game(worth, names).explain(value=value, graph=graph, groups=groups, **more)
     found.segments, found.image = labels, image
     return found
+
+
+def _words(text):
+    """Words and signs. What is written onto a letter or a sign belongs to it: vowel signs, accents, colours of skin, joined pictures."""
+    spans = []
+    for match in re.finditer(WORDS, text):
+        start, end = match.span()
+        before, first = text[start - 1 : start], text[start]
+        is_mark = unicodedata.category(first)[0] == "M" or first == "\u200d" or "\U0001f3fb" <= first <= "\U0001f3ff"
+        after_mark = before == "\u200d" or before and unicodedata.category(before)[0] == "M" and first.isalnum()
+        if spans and spans[-1][1] == start and (is_mark or after_mark):
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def _masked(text, spans, members, absent):
