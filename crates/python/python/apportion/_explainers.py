@@ -10,7 +10,7 @@ from ._checkpoint import Checkpoint, digest, run
 from ._data import table, weights as checked_weights
 from ._errors import AccuracyWarning, DataError, UnknownOption, UsageError
 from ._explanation import Explanation
-from ._functions import Function, rows_for
+from ._functions import Function, is_pandas, rows_for
 from ._groups import flat, graph as asked_graph, numbered
 from ._models import ensemble, ensemble_or_none
 from ._names import listed, nearest
@@ -190,7 +190,7 @@ class Explainer:
     def _table(self, X):
         if self.function is not None:
             count = None if self._background is None else self._background.values.shape[1]
-            if self.function.schema is None and _is_frame(X) and self._background is None:
+            if self.function.schema is None and is_pandas(X) and self._background is None:
                 self.function = self.function.of_frames(X)
                 self._wanted = self.function.wanted()
             return rows_for(self.function, X, self._names, count)
@@ -364,10 +364,6 @@ def explain(model, X, background=None, **more):
     """
     call = {key: more.pop(key) for key in ("interactions", "y") if key in more}
     return Explainer(model, background, **more)(X, **call)
-
-
-def _is_frame(rows):
-    return type(rows).__module__.startswith("pandas.")
 
 
 def _named(members, names):

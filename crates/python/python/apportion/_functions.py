@@ -18,7 +18,7 @@ class Function:
 
     def __init__(self, model, background, output=None):
         self.call, self.output_names = _predictor(model, output)
-        self.schema = _Schema(background) if _is_pandas(background) else None
+        self.schema = _Schema(background) if is_pandas(background) else None
         self.name = getattr(model, "__name__", None) or type(model).__name__
         self.outputs = None
 
@@ -81,7 +81,8 @@ class Function:
                              "finite values, so check the model at that row")
 
 
-def _is_pandas(rows):
+def is_pandas(rows):
+    """Whether rows are a data frame of pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(rows, pandas.DataFrame)
 
