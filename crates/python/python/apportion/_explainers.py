@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._checkpoint import Checkpoint, digest, run
 from ._data import table, weights as checked_weights
 from ._errors import AccuracyWarning, DataError, UnknownOption, UsageError
 from ._explanation import Explanation
@@ -112,6 +111,8 @@ class Explainer:
             if checkpoint is None:
                 told, stopped = core.explain(rows.values, threads, watcher)
             else:
+                from ._checkpoint import Checkpoint, run
+
                 told, stopped = run(core, rows.values, threads, watcher, Checkpoint(checkpoint, self._request(rows)))
         finally:
             close()
@@ -180,6 +181,8 @@ class Explainer:
 
     def _request(self, rows):
         """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
+        from ._checkpoint import digest
+
         absent = None if self._background is None else self._background.values
         if self.ensemble is not None:
             model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
