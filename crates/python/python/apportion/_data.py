@@ -36,6 +36,7 @@ class Wanted:
         self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
         self.missing, self.sparse_is_missing = missing, sparse_is_missing
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
+        self.names_differ = names is not None and len(set(names)) == len(names)
         self._categories = {}
 
     def categories(self, feature):
@@ -132,7 +133,10 @@ def check_count(given, wanted, what):
 
 def _of_columns(frame, wanted, what):
     """The columns of a frame that are the features."""
-    places = chosen(frame.names, wanted, what) if frame.named else None
+    if frame.named and frame.names == wanted.names and wanted.names_differ:
+        places = range(len(frame.names))
+    else:
+        places = chosen(frame.names, wanted, what) if frame.named else None
     if places is None:
         check_count(len(frame.names), wanted, what)
         places = range(len(frame.names))
@@ -304,10 +308,11 @@ class _Pandas:
 
     def whole(self, places):
         """All columns at once, where they are numbers of NumPy."""
-        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in self.frame.dtypes):
+        # The frame's own list: `dtypes` makes a series of it, which takes longer than all else about a row.
+        own = getattr(getattr(self.frame, "_mgr", None), "get_dtypes", None)
+        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in (self.frame.dtypes if own is None else own())):
             return None
-        places = list(places)
-        if places == list(range(len(self.names))):
+        if len(places) == len(self.names) and all(map(int.__eq__, places, range(len(places)))):
             return np.require(self.frame.to_numpy(dtype=np.float64), requirements=("C", "A"))
         return np.require(self.frame.iloc[:, places].to_numpy(dtype=np.float64), requirements=("C", "A"))
 
