@@ -1,4 +1,6 @@
 """Any model that can be called, and what such a model may do wrong."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,9 @@ def test_the_exception_of_a_function_comes_through(numbers):
     with pytest.raises(LookupError, match="no such thing") as caught:
         apportion.explain(model, rows)
     assert any(entry.name == "model" for entry in caught.traceback)
+    assert isinstance(caught.value, apportion.CallError) and type(caught.value.__cause__) is LookupError
+    sent = pickle.loads(pickle.dumps(caught.value))
+    assert type(sent) is apportion.CallError and "no such thing" in str(sent)
 
 
 @pytest.mark.parametrize(("model", "says"), [

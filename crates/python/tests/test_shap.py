@@ -237,3 +237,18 @@ def test_sparse_rows_are_read_as_the_library_reads_them():
     for model in (xgboost.XGBRegressor(n_estimators=5, max_depth=3, n_jobs=1), lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)):
         model.fit(rows, targets)
         assert np.allclose(apportion.TreeExplainer(model)(rows).predictions, model.predict(rows), atol=1e-5)
+
+
+def test_rows_in_the_place_of_a_masker_are_rows_whatever_their_columns_are_called(numbers):
+    from sklearn.ensemble import RandomForestRegressor
+
+    import apportion.shap as ours
+
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(numbers[0], columns=["data", "values", "shape", "columns"])
+    model = RandomForestRegressor(5, max_depth=3, random_state=0).fit(rows, numbers[1])
+    wanted = apportion.TreeExplainer(model, rows[:10])(rows[:3]).values
+    for background in (rows[:10], shap.maskers.Independent(rows[:10])):
+        assert np.allclose(ours.Explainer(model, background)(rows[:3]).values, wanted)
+        assert np.allclose(ours.TreeExplainer(model, background)(rows[:3]).values, wanted)
+    assert np.allclose(ours.Explainer(model.predict, rows[:10])(rows[:3]).values, wanted)

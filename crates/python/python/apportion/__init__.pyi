@@ -1,7 +1,7 @@
 """Apportion: what each feature contributed to what a model said."""
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -132,6 +132,9 @@ class Explanation:
     categories: dict[int, list[Any]]
     interactions: Literal["index", "remainder"] | None
     about: dict[str, Any]
+    spans: list[tuple[int, int]] | None
+    segments: npt.NDArray[np.intp] | None
+    image: npt.NDArray[Any] | None
     def __init__(
         self,
         values: Any,
@@ -183,9 +186,10 @@ class Explanation:
     def _repr_html_(self) -> str: ...
 
 def explain(model: _Model, X: _Rows, background: _Rows | None = None, **more: Any) -> Explanation: ...
+@overload
 def explain_text(
     model: _Model,
-    text: str | Sequence[str],
+    text: str,
     *,
     split: str | Callable[[str], Sequence[tuple[int, int]]] | None = None,
     absent: str = "",
@@ -193,7 +197,19 @@ def explain_text(
     graph: _Graph = None,
     groups: _Groups = None,
     **more: Any,
-) -> Any: ...
+) -> Explanation: ...
+@overload
+def explain_text(
+    model: _Model,
+    text: list[str] | tuple[str, ...],
+    *,
+    split: str | Callable[[str], Sequence[tuple[int, int]]] | None = None,
+    absent: str = "",
+    value: str = "shapley",
+    graph: _Graph = None,
+    groups: _Groups = None,
+    **more: Any,
+) -> list[Explanation]: ...
 def explain_image(
     model: _Model,
     image: npt.ArrayLike,

@@ -46,7 +46,9 @@ def of_call(name, error):
     """What to raise where a function that was asked raised `error`: both a `CallError` and, as far as Python allows it, what `error` is."""
     words = f"{name} raised {type(error).__name__}: {error}"
     try:
-        both = type(type(error).__name__, (CallError, type(error)), {"__str__": lambda self: words})
+        # Of a class that no other process knows only the words are sent.
+        own = {"__str__": lambda self: words, "__reduce__": lambda self: (CallError, (words,)), "__module__": type(error).__module__}
+        both = type(type(error).__name__, (CallError, type(error)), own)
         raised = both.__new__(both, *error.args)
         raised.args = error.args
         raised.__dict__.update(error.__dict__)

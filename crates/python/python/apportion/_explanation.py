@@ -24,11 +24,15 @@ class Explanation:
 
     Slices are explanations, too: by position, by name, by class, by mask.
 
+    Of a text as a whole `spans` has the range of each player in it; of an image `segments` has the player of each pixel, and `image` the image.
+
     >>> import numpy as np, apportion
     >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]), feature_names=["a", "b"], output_names=["x", "y"])
     >>> found.shape, found[1, "b", "y"].values.item(), found[:, "a"].shape
     ((2, 2, 2), 1.0, (2, 2))
     """
+
+    spans = segments = image = None
 
     def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
                  std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
@@ -284,7 +288,7 @@ class Explanation:
             shown = data = None
         else:
             data = self.data
-        values, segments = np.array(self.values), getattr(self, "segments", None)
+        values, segments = np.array(self.values), self.segments
         if self.about.get("of") == "text":
             shown = data = np.array(names)
         elif segments is not None:  # a picture of one row, as shap.plots.image wants it

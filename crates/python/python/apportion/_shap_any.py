@@ -79,12 +79,10 @@ class ExactExplainer(_AnyExplainer):
 class PermutationExplainer(_AnyExplainer):
     """As `shap.explainers.PermutationExplainer`: from permutations and their reverses; Owen values where the masker has a clustering."""
 
-    _method = "permutation"
-
-    def _explainer(self, max_evals):
-        if self._structure:
-            self._method = "auto"
-        return super()._explainer(max_evals)
+    @property
+    def _method(self):
+        # Permutations that keep clusters together are not among the methods.
+        return "auto" if self._structure else "permutation"
 
 
 class PartitionExplainer(_AnyExplainer):
@@ -94,6 +92,11 @@ class PartitionExplainer(_AnyExplainer):
         super().__init__(model, masker, **more)
         if not self._structure:
             raise UsageError("the masker has no clustering: give shap.maskers.Partition(X)")
+
+
+def rows_of(masker):
+    """The rows of a masker of shap; what is none is rows itself."""
+    return masker.data if type(masker).__module__.startswith("shap.maskers") else masker
 
 
 def _groups(clustering, features):

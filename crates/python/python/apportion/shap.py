@@ -13,7 +13,7 @@ import numpy as np
 from ._errors import Error, ModelError, NotFittedError, UsageError
 from ._explainers import TreeExplainer as _TreeExplainer
 from ._models import ensemble as _ensemble, ensemble_or_none as _ensemble_or_none
-from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer
+from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer, rows_of
 
 __all__ = ["ExactExplainer", "Explainer", "PartitionExplainer", "PermutationExplainer", "TreeExplainer", "explainers"]
 
@@ -30,8 +30,7 @@ class TreeExplainer:
         if feature_perturbation not in ("auto", "interventional", "tree_path_dependent"):
             raise _as_shap("InvalidFeaturePerturbationError", UsageError)(
                 f'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not {feature_perturbation!r}')
-        if type(data).__module__.startswith("shap.maskers"):
-            data = data.data
+        data = rows_of(data)
         if feature_perturbation == "interventional" and data is None:
             warnings.warn("In the future, passing feature_perturbation='interventional' without data will be refused; it is path-dependent now",
                           FutureWarning, stacklevel=2)
@@ -152,10 +151,9 @@ def _refuse(approximate):
 def Explainer(model, masker=None, *, algorithm="auto", feature_names=None, **more):
     """As `shap.Explainer`, which chooses by the model: the explainer of trees where it holds some, else one of those for any model."""
     if algorithm in ("auto", "tree") and _ensemble_or_none(model) is not None:
-        data = getattr(masker, "data", masker)
-        return TreeExplainer(model, data, feature_names=feature_names, **more)
+        return TreeExplainer(model, masker, feature_names=feature_names, **more)
     chosen = {"exact": ExactExplainer, "permutation": PermutationExplainer, "partition": PartitionExplainer}.get(algorithm)
-    rows = masker if hasattr(masker, "columns") else getattr(masker, "data", masker)
+    rows = rows_of(masker)
     if algorithm == "auto" and callable(model) and np.ndim(rows) == 2:
         few = np.shape(rows)[1] <= 10
         chosen = PartitionExplainer if getattr(masker, "clustering", None) is not None else ExactExplainer if few else PermutationExplainer
