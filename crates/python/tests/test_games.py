@@ -42,7 +42,8 @@ def test_games_that_are_none():
     with pytest.raises(ZeroDivisionError):
         apportion.Game(lambda coalitions: np.zeros(len(coalitions)) if coalitions.sum(axis=1).max() in (0, 3) and len(coalitions) == 2 else 1 / 0,
                        players=3).explain()
-    for make in (lambda: games.glove(0, 0), lambda: apportion.Game.table([1, 2, 3]), lambda: games.airport([-1])):
+    for make in (lambda: games.glove(0, 0), lambda: apportion.Game.table([1, 2, 3]), lambda: games.airport([-1]),
+                 lambda: apportion.Game(None, 3), lambda: apportion.Game(len, -1), lambda: apportion.Game(len, 2.5)):
         with pytest.raises(apportion.Error):
             make()
 

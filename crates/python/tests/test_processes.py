@@ -146,6 +146,14 @@ def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
     with pytest.raises(apportion.DataError, match="damaged"):
         explainer(rows[:5], checkpoint=path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.npz"]
+    np.savez(tmp_path / "alien.npz", about=np.frombuffer(b"[1]", dtype=np.uint8))
+    np.save(tmp_path / "alien.npy", rows)
+    (tmp_path / "words").write_text("words")
+    for alien in ("alien.npz", "alien.npy", "words"):
+        with pytest.raises(apportion.DataError, match="no checkpoint"):
+            explainer(rows[:5], checkpoint=tmp_path / alien)
+    with pytest.raises(apportion.UsageError, match="cannot be written"):
+        explainer(rows[:5], checkpoint=tmp_path / "nowhere" / "run.npz")
 
 
 def test_trees_keep_checkpoints_too(numbers, tmp_path):

@@ -24,6 +24,9 @@ class Checkpoint:
         self.path = os.fspath(path)
         self.request = hashlib.sha256(json.dumps([_core.__version__, request], sort_keys=True, default=str).encode()).hexdigest()
         self.parts, self._written = [], time.monotonic()
+        folder = os.path.dirname(self.path) or "."
+        if not os.access(folder, os.W_OK):
+            raise UsageError(f"checkpoint: {self.path} cannot be written, as {folder} is no folder that can be written to; name a file elsewhere")
         if os.path.exists(self.path):
             self._read()
 
@@ -32,9 +35,10 @@ class Checkpoint:
             with np.load(self.path, allow_pickle=False) as file:
                 about = json.loads(bytes(file["about"]))
                 part = {name: file[name] for name in file.files if name != "about"}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+                request = about.pop("request")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError) as error:
             raise DataError(f"{self.path} is no checkpoint, or a damaged one ({error}); remove it to begin anew") from error
-        if about.pop("request") != self.request:
+        if request != self.request:
             raise UsageError(f"{self.path} is the checkpoint of another run: of other rows, another model, other options or another version; "
                              "remove it to begin anew, or name another file")
         self.parts.append({**about, **part})

@@ -29,15 +29,19 @@ def explain_text(model, text, *, split=None, absent="", value="shapley", graph=N
     [('It', 0.0), ('is', 0.0), ('not', -1.5), ('good', 0.5), ('.', 0.0)]
     """
     if not isinstance(text, str):
+        if not isinstance(text, (list, tuple)) and not hasattr(text, "tolist") or isinstance(text, memoryview):
+            raise DataError(f"a text or a list of texts is wanted, and no {type(text).__name__}")
+        if any(not isinstance(one, str) for one in text):
+            raise DataError("a list of texts holds something that is no text")
         return [explain_text(model, one, split=split, absent=absent, value=value, graph=graph, groups=groups, **more) for one in text]
     if split is None:
         spans = _words(text)
     else:
-        spans = [tuple(span) for span in split(text)] if callable(split) else [match.span() for match in re.finditer(split, text) if match[0]]
+        spans = [tuple(span) for span in split(text)] if callable(split) else _matches(split, text)
     if not spans:
         raise DataError("the text has no players: give a text with words, or split")
-    if any(end < start for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
-        raise UsageError("split: the ranges of players are in the order of the text and do not overlap")
+    if any(not 0 <= start < end <= len(text) for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
+        raise UsageError("split: the ranges of players lie in the text, in its order, and do not overlap; none is empty")
     words = [text[start:end] for start, end in spans]
     if isinstance(groups, str) and groups == "sentences":
         groups = _sentences(text, spans)
@@ -79,6 +83,8 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
     image = np.asarray(image)
     if image.ndim not in (2, 3) or not image.size:
         raise DataError(f"an image of the shape {image.shape}: height × width, or height × width × channels is wanted")
+    if batch < 1:
+        raise UsageError(f"batch={batch}: give how many images the model takes at once, at least 1")
     labels, names = _labels(segments, image.shape[:2])
     absent = _reference(reference, image)
     if isinstance(graph, str) and graph == "borders":
@@ -96,6 +102,13 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
     found = Game(worth, names).explain(value=value, graph=graph, groups=groups, **more)
     found.segments, found.image = labels, image
     return found
+
+
+def _matches(split, text):
+    try:
+        return [match.span() for match in re.finditer(split, text) if match[0]]
+    except re.error as error:
+        raise UsageError(f"split: {split!r} is no regular expression: {error}") from error
 
 
 def _words(text):

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._errors import AccuracyWarning, ModelError, of_call
+from ._errors import AccuracyWarning, ModelError, UsageError, of_call
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
 from ._options import accuracy_in_words, options
@@ -30,6 +30,10 @@ class Game:
     """
 
     def __init__(self, value, players):
+        if not callable(value):
+            raise ModelError(f"a game is a callable of coalitions, and no {type(value).__name__}; Game.table takes the values of all coalitions")
+        if not isinstance(players, (int, np.integer)) and not hasattr(players, "__iter__") or isinstance(players, (int, np.integer)) and players < 0:
+            raise UsageError(f"players={players!r}: give how many there are, or their names")
         self.names = [str(name) for name in players] if not isinstance(players, (int, np.integer)) else None
         self._value = value
         count = int(players) if self.names is None else len(self.names)
