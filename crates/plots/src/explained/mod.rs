@@ -1,0 +1,226 @@
+//! What is drawn: attributions of rows, with all that belongs to them.
+
+mod batch;
+mod density;
+mod gathering;
+mod heading;
+mod sample;
+mod summary;
+
+use std::borrow::Cow;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+pub use batch::{Batch, Certified, Look};
+pub use density::Density;
+pub use gathering::Gathering;
+pub use heading::{Form, Heading, Member};
+pub use summary::{InputSummary, Spread, Summary};
+
+use crate::error::PlotError;
+use crate::scene::digits;
+
+/// With this many degrees of freedom or more, Student's law is the normal law to all digits that matter.
+const MANY: f64 = 1e6;
+
+/// Attributions that were [gathered](Gathering): aggregates over all rows, and the rows themselves or a sample of them.
+#[derive(Debug, Clone)]
+pub struct Explained {
+    pub(crate) heading: Heading,
+    /// The rows that are kept, in the order in which they came.
+    pub(crate) kept: Batch,
+    pub(crate) summary: Summary,
+    /// The seed of the sample.
+    pub(crate) seed: u64,
+}
+
+impl Explained {
+    /// What all rows have in common.
+    pub fn heading(&self) -> &Heading {
+        &self.heading
+    }
+
+    /// The rows that are kept.
+    pub fn kept(&self) -> &Batch {
+        &self.kept
+    }
+
+    /// Aggregates over all rows.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Whether rows were left out of those that are kept.
+    pub fn is_sample(&self) -> bool {
+        (self.kept.rows.len() as u64) < self.summary.rows
+    }
+
+    pub(crate) fn players(&self) -> usize {
+        self.heading.players.len()
+    }
+
+    pub(crate) fn outputs(&self) -> usize {
+        self.heading.outputs.len()
+    }
+
+    /// Number of rows that are kept.
+    pub(crate) fn rows(&self) -> usize {
+        self.kept.rows.len()
+    }
+
+    pub(crate) fn value(&self, row: usize, player: usize, output: usize) -> f64 {
+        self.kept.values[(row * self.players() + player) * self.outputs() + output]
+    }
+
+    pub(crate) fn base(&self, row: usize, output: usize) -> f64 {
+        self.kept.base[row * self.outputs() + output]
+    }
+
+    pub(crate) fn prediction(&self, row: usize, output: usize) -> f64 {
+        self.kept.predictions[row * self.outputs() + output]
+    }
+
+    /// Whether values come with errors.
+    pub(crate) fn are_estimates(&self) -> bool {
+        !self.kept.std_errors.is_empty()
+    }
+
+    /// Half the width of the 95 % interval of a value; NaN where nothing is known of its error, 0 of exact values.
+    pub(crate) fn half_width(&self, row: usize, player: usize, output: usize) -> f64 {
+        if !self.are_estimates() {
+            return 0.0;
+        }
+        let error = self.kept.std_errors[(row * self.players() + player) * self.outputs() + output];
+        error * self.kept.degrees_of_freedom.get(row).copied().map_or_else(|| factor(MANY), factor)
+    }
+
+    /// The input of a feature; NaN where it is missing.
+    pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
+        let features = self.heading.features.len();
+        self.kept.inputs.get(row * features + feature).copied().unwrap_or(f64::NAN)
+    }
+
+    pub(crate) fn has_inputs(&self) -> bool {
+        !self.kept.inputs.is_empty()
+    }
+
+    /// The input of a feature as it is read.
+    pub(crate) fn input_shown(&self, row: usize, feature: usize) -> String {
+        let input = self.input(row, feature);
+        self.heading.word(feature, input).map_or_else(|| digits(input, 5), |word| shown(word).into_owned())
+    }
+
+    /// The inputs of a player's features as they are read; none where the results have no inputs.
+    pub(crate) fn inputs_of_player(&self, row: usize, player: usize) -> Option<String> {
+        let of = |&feature: &usize| self.input_shown(row, feature);
+        self.has_inputs().then(|| self.heading.members[player].iter().map(of).collect::<Vec<_>>().join(", "))
+    }
+
+    /// The only feature of a player, where it has one with inputs.
+    pub(crate) fn only_feature(&self, player: usize) -> Option<usize> {
+        match self.heading.members[player][..] {
+            [feature] if self.has_inputs() => Some(feature),
+            _ => None,
+        }
+    }
+
+    /// What a row is called: its id, else its number.
+    pub(crate) fn row_name(&self, row: usize) -> String {
+        match &self.kept.ids {
+            Some(ids) => shown(&ids[row]).into_owned(),
+            None => format!("row {}", self.kept.rows[row]),
+        }
+    }
+
+    /// The players in the order of the mean of |φ| over all rows, the largest first, equal ones in their order.
+    pub(crate) fn by_importance(&self, output: usize) -> Vec<usize> {
+        let size = |&player: &usize| self.summary.value(player, output, self.outputs()).mean_size;
+        let mut players: Vec<usize> = (0..self.players()).collect();
+        players.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        players
+    }
+
+    /// The players of a row in the order of |φ|, the largest first, equal ones in their order.
+    pub(crate) fn by_size(&self, row: usize, output: usize) -> Vec<usize> {
+        let size = |&player: &usize| self.value(row, player, output).abs();
+        let mut players: Vec<usize> = (0..self.players()).collect();
+        players.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        players
+    }
+
+    /// The place of a row among those that are kept, by its number in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError::UnknownRow`] where it is not among them.
+    pub fn place_of_row(&self, row: u64) -> Result<usize, PlotError> {
+        self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
+            let known = match &self.kept.rows[..] {
+                [] => "there are none".to_owned(),
+                _ if self.is_sample() => format!("{} of {} rows are kept", self.rows(), self.summary.rows),
+                [only] => format!("there is row {only} alone"),
+                [first, .., last] => format!("there are {} rows, from {first} to {last}", self.rows()),
+            };
+            PlotError::UnknownRow { row, known }
+        })
+    }
+
+    /// The place of an output, by its name or its number; of the first where none is named.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError::UnknownOutput`] where there is none.
+    pub fn place_of_output(&self, name: Option<&str>) -> Result<usize, PlotError> {
+        let Some(name) = name else { return Ok(0) };
+        let outputs = &self.heading.outputs;
+        let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len());
+        outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
+            let known = match &outputs[..] {
+                [_] => "there is one output, without a name".to_owned(),
+                outputs => format!("known are {}", outputs.join(", ")),
+            };
+            PlotError::UnknownOutput { name: name.to_owned(), known }
+        })
+    }
+
+    /// The place of a player, by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError::UnknownPlayer`] where there is none.
+    pub fn place_of_player(&self, name: &str) -> Result<usize, PlotError> {
+        let players = &self.heading.players;
+        players.iter().position(|player| player == name).ok_or_else(|| {
+            let most = 12;
+            let first = players.iter().take(most).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+            let more = players.len().saturating_sub(most);
+            let known = match more {
+                0 => format!("known are {first}"),
+                more => format!("known are {first} and {more} more"),
+            };
+            PlotError::UnknownPlayer { name: name.to_owned(), known }
+        })
+    }
+}
+
+/// What the standard error of a mean of so many degrees of freedom is multiplied by for a 95 % interval.
+pub(crate) fn factor(degrees_of_freedom: f64) -> f64 {
+    let degrees = if degrees_of_freedom.is_finite() { degrees_of_freedom.clamp(1.0, MANY) } else { MANY };
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |law| law.inverse_cdf(0.975))
+}
+
+/// `text` with control characters, and those that turn the direction of text about, as escapes.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let is_hidden = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_hidden(letter) { shown.extend(letter.escape_unicode()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
+}

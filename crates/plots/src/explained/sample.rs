@@ -1,0 +1,36 @@
+//! Which rows are kept: a sample by a seed, and the extremes.
+
+/// The priority of the row that came at `place`: SplitMix64 of seed and place. The rows with the least are kept, so the sample depends on
+/// neither batches nor threads. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014.
+pub(super) fn priority(seed: u64, place: u64) -> u64 {
+    let mut mixed = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The first rows at which a number is least and greatest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends {
+    least: (f64, u64),
+    greatest: (f64, u64),
+}
+
+impl Ends {
+    pub(super) const NONE: Self =
+        Self { least: (f64::INFINITY, u64::MAX), greatest: (f64::NEG_INFINITY, u64::MAX) };
+
+    pub(super) fn add(&mut self, number: f64, place: u64) {
+        if number < self.least.0 {
+            self.least = (number, place);
+        }
+        if number > self.greatest.0 {
+            self.greatest = (number, place);
+        }
+    }
+
+    /// The rows, where there are some.
+    pub(super) fn places(&self) -> impl Iterator<Item = u64> {
+        [self.least.1, self.greatest.1].into_iter().filter(|&place| place != u64::MAX)
+    }
+}

@@ -1,0 +1,265 @@
+//! The values of all rows, player by player, in the colours of their inputs.
+
+use super::{Options, labels, of_sample, order, value_in_words};
+use crate::error::PlotError;
+use crate::explained::{Explained, Spread};
+use crate::scene::{Anchor, Mark, Paint, Point, Scale, Scene, Shape, Table, digits};
+
+const LINE: f64 = 30.0;
+const TOP: f64 = 34.0;
+/// Half the height of a swarm.
+const HALF: f64 = 12.0;
+const RADIUS: f64 = 2.2;
+/// Above so many rows, a swarm is the density of all rows with a sample of dots on it.
+const MOST_DOTS: u64 = 1500;
+/// Dots that are drawn on a density.
+const DOTS_ON_DENSITY: usize = 300;
+/// Points of the outline of a density.
+const BINS: usize = 96;
+/// Space on the right for the bar of colours.
+const RIGHT: f64 = 78.0;
+
+pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
+    let output = options.output;
+    let players = explained.by_importance(output);
+    let (told, rest) = order::split(&players, options.most_players);
+    let names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
+    let room = labels::room(names.iter().map(String::as_str), options.width);
+    let spreads: Vec<&Spread> =
+        told.iter().map(|&player| explained.summary.value(player, output, explained.outputs())).collect();
+    let low = spreads.iter().map(|spread| spread.least).fold(0.0, f64::min);
+    let high = spreads.iter().map(|spread| spread.greatest).fold(0.0, f64::max);
+    let has_inputs = explained.has_inputs();
+    let right = options.width - if has_inputs { RIGHT } else { 16.0 };
+    let scale = Scale::new((low, high), (room + 8.0, right - 8.0));
+
+    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
+    let bottom = TOP + told.len() as f64 * LINE;
+    scene.heading((12.0, 14.0), "For whom", Anchor::Start);
+    scene.axis_below(&scale, (TOP, bottom), &value_in_words(explained, output));
+    scene.line([(scale.place(0.0), TOP), (scale.place(0.0), bottom)], Paint::Muted, 1.0);
+    let are_densities = explained.summary.rows > MOST_DOTS;
+    let shown = rows_shown(explained, are_densities);
+    for (place, &player) in told.iter().enumerate() {
+        let y = TOP + (place as f64 + 0.5) * LINE;
+        if are_densities {
+            draw_density(&mut scene, spreads[place], y, &scale, player, &names[place]);
+        }
+        draw_swarm(&mut scene, explained, (player, output), (&shown, &scale, y), are_densities);
+        labels::name(&mut scene, room, y, &names[place]);
+    }
+    if has_inputs {
+        bar_of_colours(&mut scene, (right + 14.0, TOP + 8.0), (bottom - TOP - 16.0).min(220.0));
+    }
+    let caption = caption(explained, &shown, are_densities, rest.len());
+    scene.height = bottom + 42.0;
+    scene.height += scene.paragraph((12.0, bottom + 42.0), options.width - 24.0, &caption) + 6.0;
+    let range = |place: usize| {
+        format!(
+            "{} from {} to {}",
+            names[place],
+            digits(spreads[place].least, 3),
+            digits(spreads[place].greatest, 3)
+        )
+    };
+    let most: Vec<String> = (0..names.len().min(3)).map(range).collect();
+    scene.description = format!(
+        "The values of each feature over {} rows: {}. {caption}",
+        explained.summary.rows,
+        most.join("; ")
+    );
+    scene.table = table(explained, told, output);
+    Ok(scene)
+}
+
+/// The rows whose dots are drawn: all that are kept, or some of them on a density.
+fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
+    let rows = explained.rows();
+    match are_densities && rows > DOTS_ON_DENSITY {
+        // Rows come in no order that means anything to the sample.
+        true => (0..DOTS_ON_DENSITY).map(|dot| dot * rows / DOTS_ON_DENSITY).collect(),
+        false => (0..rows).collect(),
+    }
+}
+
+fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, player: usize, name: &str) {
+    let density = spread.density.in_bins(BINS);
+    let most = density.bins().map(|(.., count)| count).max().unwrap_or(1).max(1) as f64;
+    // Half a pixel, so that a single row can be seen.
+    let half = |count: u64| if count == 0 { 0.0 } else { (HALF * (count as f64 / most).sqrt()).max(0.5) };
+    let above = density.bins().flat_map(|(from, to, count)| {
+        [from, to].map(|at| (scale.place(at.clamp(spread.least, spread.greatest)), half(count)))
+    });
+    let above: Vec<Point> = above.collect();
+    let outline = above.iter().map(|&(x, half)| (x, y - half));
+    let below = above.iter().rev().map(|&(x, half)| (x, y + half));
+    let says = format!(
+        "{name}: mean {}, from {} to {}, {} rows",
+        digits(spread.mean, 4),
+        digits(spread.least, 4),
+        digits(spread.greatest, 4),
+        spread.count
+    );
+    scene.shapes.push(Shape::Area {
+        points: outline.chain(below).collect(),
+        paint: Paint::Missing,
+        opacity: 0.35,
+        mark: Mark::of_player(player, says),
+    });
+}
+
+/// Dots that make way for each other, in the colours of their inputs.
+fn draw_swarm(
+    scene: &mut Scene,
+    explained: &Explained,
+    (player, output): (usize, usize),
+    (rows, scale, y): (&[usize], &Scale, f64),
+    are_densities: bool,
+) {
+    let colours = Colours::of(explained, player);
+    let places: Vec<f64> =
+        rows.iter().map(|&row| scale.place(explained.value(row, player, output))).collect();
+    let lanes = lanes(&places);
+    let most = lanes.iter().map(|lane| lane.unsigned_abs()).max().unwrap_or(0).max(1) as f64;
+    let step = (2.0 * RADIUS).min(HALF / most);
+    let mut by_paint: Vec<(Paint, Vec<Point>, Vec<usize>)> = Vec::new();
+    for ((&row, x), lane) in rows.iter().zip(places).zip(lanes) {
+        let paint = colours.paint(explained, row);
+        let at = (x, y + lane as f64 * step);
+        match by_paint.iter_mut().find(|(known, ..)| *known == paint) {
+            Some((_, points, rows)) => {
+                points.push(at);
+                rows.push(row);
+            }
+            None => by_paint.push((paint, vec![at], vec![row])),
+        }
+    }
+    // What is missing lies behind.
+    by_paint.sort_by_key(|(paint, ..)| *paint != Paint::Missing);
+    let radius = if are_densities { 0.8 * RADIUS } else { RADIUS };
+    for (paint, points, rows) in by_paint {
+        scene.shapes.push(Shape::Dots { points, rows, radius, paint, mark: Mark::of_player(player, "") });
+    }
+}
+
+/// How far each dot is from the line, in dots: those that would lie on each other go up and down in turn.
+fn lanes(places: &[f64]) -> Vec<i64> {
+    let bin = |x: f64| (x / (1.8 * RADIUS)).round() as i64;
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|&a, &b| bin(places[a]).cmp(&bin(places[b])));
+    let mut lanes = vec![0; places.len()];
+    for dots in order.chunk_by(|&a, &b| bin(places[a]) == bin(places[b])) {
+        for (place, &dot) in dots.iter().enumerate() {
+            let away = place.div_ceil(2) as i64;
+            lanes[dot] = if place % 2 == 0 { -away } else { away };
+        }
+    }
+    lanes
+}
+
+/// From inputs to colours: from the 5th to the 95th percentile of the rows that are kept.
+pub(super) struct Colours {
+    feature: Option<usize>,
+    range: (f64, f64),
+}
+
+impl Colours {
+    pub(super) fn of(explained: &Explained, player: usize) -> Self {
+        let feature = explained.only_feature(player);
+        let mut inputs: Vec<f64> = feature
+            .map(|feature| {
+                (0..explained.rows())
+                    .map(|row| explained.input(row, feature))
+                    .filter(|input| !input.is_nan())
+                    .collect()
+            })
+            .unwrap_or_default();
+        inputs.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            inputs
+                .get((share * inputs.len().saturating_sub(1) as f64).round() as usize)
+                .copied()
+                .unwrap_or(0.0)
+        };
+        let range = match (at(0.05), at(0.95)) {
+            (low, high) if low < high => (low, high),
+            _ => (at(0.0), at(1.0)),
+        };
+        Self { feature, range }
+    }
+
+    pub(super) fn paint(&self, explained: &Explained, row: usize) -> Paint {
+        let Some(feature) = self.feature else { return Paint::Series(0) };
+        let input = explained.input(row, feature);
+        let (low, high) = self.range;
+        if input.is_nan() {
+            return Paint::Missing;
+        }
+        if low == high {
+            return Paint::along(0.5);
+        }
+        Paint::along((input / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
+    }
+
+    pub(super) fn range(&self) -> (f64, f64) {
+        self.range
+    }
+}
+
+/// A bar from low to high inputs.
+fn bar_of_colours(scene: &mut Scene, (x, top): Point, height: f64) {
+    let steps = crate::scene::LAST_STEP;
+    let step = height / f64::from(steps + 1);
+    for place in 0..=steps {
+        let y = top + height - f64::from(place + 1) * step;
+        scene.rectangle((x, y), (10.0, step + 0.3), Paint::Along(place), Mark::default());
+    }
+    scene.small((x + 16.0, top + 5.0), "high", Anchor::Start);
+    scene.small((x + 16.0, top + height - 5.0), "low", Anchor::Start);
+    if height > 80.0 {
+        scene.upright((x + 24.0, top + 0.5 * height), "input", Anchor::Middle);
+    }
+}
+
+fn caption(explained: &Explained, shown: &[usize], are_densities: bool, left_out: usize) -> String {
+    let rows = explained.summary.rows;
+    let mut caption = match are_densities {
+        false => of_sample(explained),
+        true => {
+            format!(
+                "The areas are all {rows} rows, their height the root of the density; {} rows are dots. ",
+                shown.len()
+            )
+        }
+    };
+    if explained.are_estimates() {
+        let players = explained.summary.half_widths.iter().copied();
+        let known = players.filter(|half| !half.is_nan()).fold(f64::NEG_INFINITY, f64::max);
+        if known > 0.0 {
+            caption.push_str(&format!(
+                "Values are estimates: their 95 % intervals are ± {} at most in the mean of a feature. ",
+                digits(known, 2)
+            ));
+        }
+    }
+    if left_out > 0 {
+        caption.push_str(&format!("{left_out} features that matter less are not shown."));
+    }
+    caption.trim_end().to_owned()
+}
+
+fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
+    let mut table = Table::new(["row", "feature", "input", "value", "half width of the 95 % interval"]);
+    for &player in players {
+        for row in 0..explained.rows() {
+            table.push([
+                (explained.kept.rows[row] as f64).into(),
+                explained.heading.players[player].clone().into(),
+                explained.inputs_of_player(row, player).unwrap_or_default().into(),
+                explained.value(row, player, output).into(),
+                explained.half_width(row, player, output).into(),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,77 @@
+//! With which other player a player interacts most.
+
+use crate::explained::Explained;
+
+/// Parts of the rows in the order of a player's inputs, in each of which lines are fitted.
+const PARTS: usize = 10;
+
+/// The player that another interacts with most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Partner {
+    /// Its place.
+    pub player: usize,
+    /// The share of what the inputs of the other leave open that this one's tell; with interactions, the mean size of theirs.
+    pub strength: f64,
+    /// Whether interactions were known.
+    pub is_known: bool,
+}
+
+/// The player whose inputs tell most of what the inputs of `player` leave open in its value; none where no other has numbers for inputs, or
+/// nothing is left open.
+///
+/// With interactions it is the one with the largest mean |I_ij|. Without, rows are cut into ten parts in the order of the inputs x_i; within
+/// a part, a line in x_j explains cov(φ_i, x_j)² / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, over the
+/// sum of the variances of φ_i. Rows that are kept take part, so time is rows × players.
+pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
+    let (players, outputs) = (explained.players(), explained.outputs());
+    let others = (0..players).filter(|&other| other != player);
+    let interactions = &explained.summary.interactions;
+    if !interactions.is_empty() {
+        let strength = |other: usize| interactions[(player * players + other) * outputs + output];
+        let most = others.max_by(|&a, &b| strength(a).total_cmp(&strength(b)).then(b.cmp(&a)))?;
+        let found = Partner { player: most, strength: strength(most), is_known: true };
+        return (found.strength > 0.0 && explained.only_feature(most).is_some()).then_some(found);
+    }
+    let feature = explained.only_feature(player)?;
+    let input = |row: &usize| explained.input(*row, feature);
+    let mut rows: Vec<usize> = (0..explained.rows()).filter(|row| !input(row).is_nan()).collect();
+    rows.sort_by(|a, b| input(a).total_cmp(&input(b)));
+    let parts: Vec<&[usize]> = rows.chunks(rows.len().div_ceil(PARTS).max(1)).collect();
+    let value = |row: usize| explained.value(row, player, output);
+    let whole: f64 = parts.iter().map(|rows| squares(rows.iter().map(|&row| value(row)))).sum();
+    if whole.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
+        return None;
+    }
+    let strength = |other: usize| -> Option<f64> {
+        let feature = explained.only_feature(other)?;
+        let explained_by = |rows: &&[usize]| {
+            line(
+                rows.iter()
+                    .map(|&row| (explained.input(row, feature), value(row)))
+                    .filter(|(input, _)| !input.is_nan()),
+            )
+        };
+        Some(parts.iter().map(explained_by).sum::<f64>() / whole)
+    };
+    let found = others.filter_map(|other| Some((other, strength(other)?)));
+    let (player, strength) = found.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    (strength > 0.0).then_some(Partner { player, strength: strength.min(1.0), is_known: false })
+}
+
+/// The sum of squared differences from the mean.
+fn squares(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = numbers.clone().count().max(1) as f64;
+    let mean = numbers.clone().sum::<f64>() / count;
+    numbers.map(|number| (number - mean).powi(2)).sum()
+}
+
+/// What a line in the first numbers explains of the sum of squares of the second.
+fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let count = pairs.clone().count().max(1) as f64;
+    let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|(x, _)| x), mean(|(_, y)| y));
+    let both: f64 = pairs.clone().map(|(a, b)| (a - x) * (b - y)).sum();
+    let of_x = squares(pairs.map(|(a, _)| a));
+    // Of differences that are rounding nothing is made.
+    if of_x > 1e-20 * x * x * count { both * both / of_x } else { 0.0 }
+}

@@ -1,0 +1,171 @@
+//! One row: from the base to the prediction, step by step.
+
+use super::{Options, labels, order, value_in_words};
+use crate::error::PlotError;
+use crate::explained::Explained;
+use crate::scene::{Anchor, Cell, FONT, Mark, Paint, SMALL, Scale, Scene, Table, digits, signed, width_of};
+
+const LINE: f64 = 27.0;
+const TOP: f64 = 50.0;
+/// Half the height of a bar.
+const HALF: f64 = 9.0;
+
+/// A step of the waterfall.
+struct Step {
+    name: String,
+    value: f64,
+    /// Half the width of its interval; NaN where nothing is known, 0 where it is exact.
+    half_width: f64,
+    paint: Paint,
+    player: Option<usize>,
+}
+
+pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
+    let row = options.place_of_row(explained)?;
+    let output = options.output;
+    let steps = steps(explained, row, options);
+    let (base, prediction) = (explained.base(row, output), explained.prediction(row, output));
+
+    let room = labels::room(steps.iter().map(|step| step.name.as_str()), options.width);
+    let mut scene = Scene::new(
+        options.width,
+        format!("{}: {}", explained.row_name(row), value_in_words(explained, output)),
+    );
+    let bottom = TOP + steps.len() as f64 * LINE;
+    scene.height = bottom + 56.0;
+    // The first step is the lowest.
+    let mut totals = vec![base];
+    for step in steps.iter().rev() {
+        totals.push(totals[totals.len() - 1] + step.value);
+    }
+    let ends = steps.iter().rev().zip(&totals[1..]).flat_map(|(step, &total)| {
+        let half = if step.half_width.is_nan() { 0.0 } else { step.half_width };
+        [total - half, total + half]
+    });
+    let all = ends.chain(totals.iter().copied()).chain([prediction]);
+    let (low, high) =
+        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let label = steps.iter().map(|step| width_of(&signed(step.value, 4), SMALL)).fold(30.0, f64::max) + 10.0;
+    let scale = Scale::new((low, high), (room + label, options.width - label));
+
+    scene.axis_below(&scale, (TOP - 6.0, bottom), &value_in_words(explained, output));
+    let head = format!("{}: prediction {}", explained.row_name(row), digits(prediction, 5));
+    scene.heading(
+        (12.0, 16.0),
+        crate::scene::shortened(&head, options.width - 24.0, FONT + 1.5),
+        Anchor::Start,
+    );
+    for (at, y, name, number) in
+        [(prediction, TOP - 14.0, "prediction", prediction), (base, bottom + 44.0, "base", base)]
+    {
+        scene.dashed([(scale.place(at), TOP - 6.0), (scale.place(at), bottom)], Paint::Muted, 1.0);
+        let text = format!("{name} {}", digits(number, 5));
+        let half = 0.5 * width_of(&text, SMALL);
+        let x = scale.place(at).clamp(half + 4.0, options.width - half - 4.0);
+        scene.small((x, y), text, Anchor::Middle);
+    }
+    let count = steps.len();
+    for (place, step) in steps.iter().enumerate() {
+        let y = TOP + (place as f64 + 0.5) * LINE;
+        let (from, to) = (totals[count - 1 - place], totals[count - place]);
+        draw_step(&mut scene, step, (from, to), y, &scale);
+        if place > 0 {
+            let x = scale.place(to);
+            scene.line([(x, y - LINE + HALF), (x, y - HALF)], Paint::Muted, 0.8);
+        }
+        labels::name(&mut scene, room, y, &step.name);
+    }
+    scene.description = description(explained, row, options, &steps);
+    scene.table = table(explained, row, output);
+    Ok(scene)
+}
+
+/// The steps from above: the players that matter most, then the sum of the others, then what the value leaves undivided.
+fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
+    let output = options.output;
+    let players = explained.by_size(row, output);
+    let (told, rest) = order::split(&players, options.most_players);
+    let mut steps: Vec<Step> = told
+        .iter()
+        .map(|&player| Step {
+            name: labels::with_input(explained, row, player),
+            value: explained.value(row, player, output),
+            half_width: explained.half_width(row, player, output),
+            paint: Paint::of_sign(explained.value(row, player, output)),
+            player: Some(player),
+        })
+        .collect();
+    if !rest.is_empty() {
+        let value: f64 = rest.iter().map(|&player| explained.value(row, player, output)).sum();
+        // Errors of one row are not independent, so their sum is the bound.
+        let half_width = rest.iter().map(|&player| explained.half_width(row, player, output)).sum();
+        let name = format!("{} others", rest.len());
+        steps.push(Step { name, value, half_width, paint: Paint::of_sign(value), player: None });
+    }
+    let sum: f64 = players.iter().map(|&player| explained.value(row, player, output)).sum();
+    let left = explained.prediction(row, output) - explained.base(row, output) - sum;
+    if !explained.heading.is_efficient && left != 0.0 {
+        let name = "left undivided".to_owned();
+        steps.push(Step { name, value: left, half_width: 0.0, paint: Paint::Missing, player: None });
+    }
+    steps
+}
+
+fn draw_step(scene: &mut Scene, step: &Step, (from, to): (f64, f64), y: f64, scale: &Scale) {
+    let (x0, x1) = (scale.place(from), scale.place(to));
+    let says = match step.half_width {
+        0.0 => format!("{}: {}", step.name, signed(step.value, 5)),
+        half if half.is_nan() => format!("{}: {}, error unknown", step.name, signed(step.value, 5)),
+        half => format!("{}: {} ± {}", step.name, signed(step.value, 5), digits(half, 2)),
+    };
+    let mark = Mark { player: step.player, row: None, says };
+    let (left, width) = (x0.min(x1), (x1 - x0).abs().max(1.0));
+    scene.rectangle((left, y - HALF), (width, 2.0 * HALF), step.paint, mark);
+    let mut ends = (left, left + width);
+    if step.half_width > 0.0 {
+        let whisker = (scale.place(to - step.half_width), scale.place(to + step.half_width));
+        scene.whisker(whisker, y);
+        ends = (ends.0.min(whisker.0), ends.1.max(whisker.1));
+    }
+    let text =
+        if step.half_width.is_nan() { format!("{} ?", signed(step.value, 4)) } else { signed(step.value, 4) };
+    match step.value < 0.0 {
+        true => scene.text_of((ends.0 - 5.0, y), text, SMALL, Anchor::End, Paint::Ink),
+        false => scene.text_of((ends.1 + 5.0, y), text, SMALL, Anchor::Start, Paint::Ink),
+    }
+}
+
+fn description(explained: &Explained, row: usize, options: &Options, steps: &[Step]) -> String {
+    let output = options.output;
+    let most: Vec<String> =
+        steps.iter().take(3).map(|step| format!("{} {}", step.name, signed(step.value, 3))).collect();
+    let errors = match explained.are_estimates() {
+        true => " Whiskers are 95 % intervals of the values.",
+        false => " The values are exact.",
+    };
+    format!(
+        "From the base {} to the prediction {}: {}{}.{errors}",
+        digits(explained.base(row, output), 5),
+        digits(explained.prediction(row, output), 5),
+        most.join(", "),
+        if steps.len() > 3 { format!(" and {} more steps", steps.len() - 3) } else { String::new() },
+    )
+}
+
+fn table(explained: &Explained, row: usize, output: usize) -> Table {
+    let mut table = Table::new(["feature", "input", "value", "half width of the 95 % interval"]);
+    for player in explained.by_size(row, output) {
+        table.push([
+            explained.heading.players[player].clone().into(),
+            explained.inputs_of_player(row, player).map_or(Cell::Text(String::new()), Cell::Text),
+            explained.value(row, player, output).into(),
+            explained.half_width(row, player, output).into(),
+        ]);
+    }
+    for (name, number) in
+        [("base", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
+    {
+        table.push([name.into(), Cell::Text(String::new()), number.into(), Cell::Number(0.0)]);
+    }
+    table
+}

@@ -1,0 +1,63 @@
+//! Figures of attributions, with their errors, as SVG and PNG; and a report in one file.
+//!
+//! Rows with their attributions are [gathered](Gathering): aggregates are exact over all of them, and a sample is kept to be drawn. A
+//! [`Kind`] of figure lays an [`Explained`] out as a [`Scene`], which is shapes with their places and the numbers behind them; SVG, PNG, pages
+//! and other libraries draw the same scene. Whatever is estimated is drawn with its error.
+//!
+//! # What is here
+//!
+//! | | |
+//! |---|---|
+//! | [`Heading`], [`Batch`], [`Gathering`], [`Explained`], [`Summary`] | what is drawn: attributions of rows, aggregates over all of them |
+//! | [`Kind`], [`Options`] | the figures, by name |
+//! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure that is laid out: shapes, colours by their role, numbers |
+//! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: in colours, or in classes of a page |
+//! | [`strongest_partner`] | with which other player a player interacts most |
+//! | [`PlotError`] | what can go wrong |
+//!
+//! # Shapes and units
+//!
+//! `N` rows, `p` players, `n` features, `k` outputs, row-major. Values are in units of the output, places in pixels of a page.
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_plots::{Batch, Dress, Gathering, Heading, Kind, Options};
+//!
+//! let mut gathering = Gathering::new(Heading::of_features(["age", "income", "city"]))?;
+//! gathering.add(Batch {
+//!     rows: vec![0],
+//!     base: vec![0.5],
+//!     predictions: vec![1.75],
+//!     values: vec![1.0, -0.25, 0.5],
+//!     std_errors: vec![0.1, 0.05, 0.0],
+//!     inputs: vec![39.0, 51_000.0, 2.0],
+//!     ..Batch::default()
+//! })?;
+//! let scene = Kind::Waterfall.lay_out(&gathering.end(), &Options::default())?;
+//! let svg = scene.svg(Dress::Colours);
+//! assert!(svg.contains("age = 39: +1 ± 0.2"), "{svg}");
+//! assert!(scene.table.to_csv().starts_with("feature,input,value,half width of the 95 % interval\nage,39,1,0.19"));
+//! # Ok::<(), apportion_plots::PlotError>(())
+//! ```
+
+mod error;
+mod explained;
+mod figures;
+mod scene;
+
+pub use error::PlotError;
+pub use explained::{
+    Batch, Certified, Density, Explained, Form, Gathering, Heading, InputSummary, Look, Member, Spread,
+    Summary,
+};
+pub use figures::{Kind, Options, Partner, strongest_partner};
+pub use scene::{
+    Anchor, Cell, Dress, Mark, Paint, Picture, Point, Rgb, Scale, Scene, Shape, Table, digits, shortened,
+    signed, style_sheet, width_of,
+};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

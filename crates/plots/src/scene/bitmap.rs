@@ -1,0 +1,177 @@
+//! Scenes as PNG, by the drawing library.
+
+use std::sync::Once;
+
+use plotters::coord::Shift;
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::prelude::{BitMapBackend, DrawingArea, IntoDrawingArea};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{
+    Color, FontStyle, FontTransform, IntoFont, RGBAColor, RGBColor, TextStyle, register_font,
+};
+
+use super::{Anchor, Paint, Picture, Point, Scene, Shape};
+use crate::error::PlotError;
+
+/// The bitmap is drawn so many times larger and averaged, because the library draws thick lines with hard edges.
+const OVERSAMPLING: usize = 2;
+/// The most pixels of a file, so that none takes more memory than a machine has.
+const MOST_PIXELS: f64 = 4e8;
+/// Lengths of dashes and of what is between them.
+const DASH: f64 = 5.0;
+
+static FONT: Once = Once::new();
+
+impl Scene {
+    /// As a PNG file, `scale` pixels to a pixel of the page (2 for a screen with small pixels, 3 for print), on a light ground.
+    ///
+    /// Text is in a font that has Latin, Greek and Cyrillic letters; SVG leaves other scripts to the reader's fonts.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError::Drawing`] where the figure would be too large.
+    pub fn png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
+        FONT.call_once(|| {
+            for style in [FontStyle::Normal, FontStyle::Bold] {
+                // Refused only if the bytes are no font.
+                let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
+            }
+        });
+        let too_large = || {
+            PlotError::Drawing(format!(
+                "{:.0} × {:.0} pixels are too many for a file",
+                self.width * scale,
+                self.height * scale
+            ))
+        };
+        let is_drawn =
+            scale > 0.0 && scale.is_finite() && self.width * self.height * scale * scale <= MOST_PIXELS;
+        if !is_drawn {
+            return Err(too_large());
+        }
+        let (width, height) = ((self.width * scale).ceil() as usize, (self.height * scale).ceil() as usize);
+        let (wide, high) = (width * OVERSAMPLING, height * OVERSAMPLING);
+        let mut pixels = vec![255; wide * high * 3];
+        {
+            let area =
+                BitMapBackend::with_buffer(&mut pixels, (wide as u32, high as u32)).into_drawing_area();
+            let brush = Brush { area, scale: scale * OVERSAMPLING as f64 };
+            self.shapes.iter().try_for_each(|shape| brush.shape(shape))?;
+            brush.area.present().map_err(failed)?;
+        }
+        let picture = Picture { width, height, pixels: averaged(&pixels, width, height) };
+        Ok(picture.png())
+    }
+}
+
+/// Averages blocks of pixels.
+fn averaged(pixels: &[u8], width: usize, height: usize) -> Vec<[u8; 4]> {
+    let line = width * OVERSAMPLING * 3;
+    let mean = |x: usize, y: usize, channel: usize| {
+        let block = (0..OVERSAMPLING * OVERSAMPLING).map(|k| {
+            let (down, across) = (k / OVERSAMPLING, k % OVERSAMPLING);
+            u32::from(pixels[(y * OVERSAMPLING + down) * line + (x * OVERSAMPLING + across) * 3 + channel])
+        });
+        (block.sum::<u32>() / (OVERSAMPLING * OVERSAMPLING) as u32) as u8
+    };
+    (0..height * width)
+        .map(|at| {
+            let of = |channel| mean(at % width, at / width, channel);
+            [of(0), of(1), of(2), 255]
+        })
+        .collect()
+}
+
+fn failed(error: impl std::fmt::Display) -> PlotError {
+    PlotError::Drawing(error.to_string())
+}
+
+struct Brush<'a> {
+    area: DrawingArea<BitMapBackend<'a>, Shift>,
+    scale: f64,
+}
+
+impl Brush<'_> {
+    fn pixel(&self, (x, y): Point) -> (i32, i32) {
+        ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
+    }
+
+    fn shape(&self, shape: &Shape) -> Result<(), PlotError> {
+        match shape {
+            Shape::Rectangle { at, size, paint, opacity, .. } => {
+                let corners = [*at, (at.0 + size.0, at.1 + size.1)].map(|corner| self.pixel(corner));
+                self.area.draw(&Rectangle::new(corners, colour(*paint, *opacity).filled())).map_err(failed)
+            }
+            Shape::Line { points, paint, width, is_dashed, opacity, .. } => {
+                let style =
+                    colour(*paint, *opacity).stroke_width((width * self.scale).round().max(1.0) as u32);
+                let parts = if *is_dashed { dashes(points) } else { vec![points.clone()] };
+                parts.into_iter().try_for_each(|points| {
+                    let points: Vec<_> = points.into_iter().map(|point| self.pixel(point)).collect();
+                    self.area.draw(&PathElement::new(points, style)).map_err(failed)
+                })
+            }
+            Shape::Area { points, paint, opacity, .. } => {
+                let points: Vec<_> = points.iter().map(|&point| self.pixel(point)).collect();
+                self.area.draw(&Polygon::new(points, colour(*paint, *opacity))).map_err(failed)
+            }
+            Shape::Dots { points, radius, paint, .. } => points.iter().try_for_each(|&point| {
+                let circle =
+                    Circle::new(self.pixel(point), radius * self.scale, colour(*paint, 1.0).filled());
+                self.area.draw(&circle).map_err(failed)
+            }),
+            Shape::Text { at, text, size, anchor, paint, is_bold, is_upright } => {
+                let text = crate::explained::shown(text);
+                let style = if *is_bold { FontStyle::Bold } else { FontStyle::Normal };
+                let font = ("sans-serif", size * self.scale, style).into_font();
+                let side = match anchor {
+                    Anchor::Start => HPos::Left,
+                    Anchor::Middle => HPos::Center,
+                    Anchor::End => HPos::Right,
+                };
+                let font = if *is_upright { font.transform(FontTransform::Rotate270) } else { font };
+                let color = colour(*paint, 1.0).to_backend_color();
+                let style = TextStyle { font, color, pos: Pos::new(side, VPos::Center) };
+                self.area.draw_text(&text, &style, self.pixel(*at)).map_err(failed)
+            }
+            Shape::Picture { at, size, picture } => self.picture(*at, *size, picture),
+        }
+    }
+
+    /// Each pixel of a picture as a rectangle.
+    fn picture(&self, at: Point, size: Point, picture: &Picture) -> Result<(), PlotError> {
+        let (across, down) = (size.0 / picture.width as f64, size.1 / picture.height as f64);
+        for (place, &[red, green, blue, opaque]) in picture.pixels.iter().enumerate() {
+            let (x, y) = ((place % picture.width) as f64, (place / picture.width) as f64);
+            let corners =
+                [(x, y), (x + 1.0, y + 1.0)].map(|(x, y)| self.pixel((at.0 + x * across, at.1 + y * down)));
+            let paint = RGBAColor(red, green, blue, f64::from(opaque) / 255.0);
+            self.area.draw(&Rectangle::new(corners, paint.filled())).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn colour(paint: Paint, opacity: f64) -> RGBAColor {
+    let [red, green, blue] = paint.light();
+    RGBColor(red, green, blue).mix(opacity)
+}
+
+/// The dashes of a line.
+fn dashes(points: &[Point]) -> Vec<Vec<Point>> {
+    let mut dashes = Vec::new();
+    for ends in points.windows(2) {
+        let [(x0, y0), (x1, y1)] = [ends[0], ends[1]];
+        let length = (x1 - x0).hypot(y1 - y0);
+        let at = |along: f64| {
+            let share = (along / length).min(1.0);
+            (x0 + share * (x1 - x0), y0 + share * (y1 - y0))
+        };
+        let count = (length / (2.0 * DASH)).ceil().min(1e5) as usize;
+        dashes.extend((0..count).map(|dash| {
+            let from = 2.0 * DASH * dash as f64;
+            vec![at(from), at(from + DASH)]
+        }));
+    }
+    dashes
+}

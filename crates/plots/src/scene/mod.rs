@@ -1,0 +1,297 @@
+//! A figure that is laid out and not drawn yet: shapes with their places, paints by their role, and the numbers behind them.
+
+#[cfg(feature = "bitmap")]
+mod bitmap;
+mod colour;
+mod number;
+mod picture;
+mod scale;
+mod svg;
+mod table;
+mod text;
+
+pub(crate) use colour::LAST_STEP;
+pub use colour::{Paint, Rgb, style_sheet};
+pub use number::{digits, signed};
+pub use picture::Picture;
+pub use scale::Scale;
+pub use svg::Dress;
+pub use table::{Cell, Table};
+pub use text::{shortened, width_of};
+
+/// A place in pixels, from the upper left corner.
+pub type Point = (f64, f64);
+
+/// A figure that is laid out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    /// In pixels of a page, of which there are 96 in an inch.
+    pub width: f64,
+    /// In pixels of a page.
+    pub height: f64,
+    /// What it is, in a few words.
+    pub title: String,
+    /// What it shows, in a sentence for those who do not see it.
+    pub description: String,
+    /// From the back to the front.
+    pub shapes: Vec<Shape>,
+    /// The numbers behind it.
+    pub table: Table,
+}
+
+/// A thing that is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// A filled rectangle.
+    Rectangle {
+        /// The upper left corner.
+        at: Point,
+        /// Width and height.
+        size: Point,
+        /// What it is filled with.
+        paint: Paint,
+        /// From 0 to 1.
+        opacity: f64,
+        /// What it stands for.
+        mark: Mark,
+    },
+    /// A line through points.
+    Line {
+        /// At least two.
+        points: Vec<Point>,
+        /// The colour.
+        paint: Paint,
+        /// In pixels.
+        width: f64,
+        /// Whether it is dashed.
+        is_dashed: bool,
+        /// From 0 to 1.
+        opacity: f64,
+        /// What it stands for.
+        mark: Mark,
+    },
+    /// A filled polygon.
+    Area {
+        /// At least three.
+        points: Vec<Point>,
+        /// What it is filled with.
+        paint: Paint,
+        /// From 0 to 1.
+        opacity: f64,
+        /// What it stands for.
+        mark: Mark,
+    },
+    /// Dots that look alike, one for each row.
+    Dots {
+        /// Their middles.
+        points: Vec<Point>,
+        /// The place of each dot's row among those that are kept.
+        rows: Vec<usize>,
+        /// In pixels.
+        radius: f64,
+        /// The colour.
+        paint: Paint,
+        /// What they stand for.
+        mark: Mark,
+    },
+    /// A line of text.
+    Text {
+        /// Where it is: the end that `anchor` says, on the middle of small letters.
+        at: Point,
+        /// What it says.
+        text: String,
+        /// The size of the font in pixels.
+        size: f64,
+        /// Which end is at its place.
+        anchor: Anchor,
+        /// The colour.
+        paint: Paint,
+        /// Whether it is bold.
+        is_bold: bool,
+        /// Whether it runs upwards.
+        is_upright: bool,
+    },
+    /// A picture.
+    Picture {
+        /// The upper left corner.
+        at: Point,
+        /// Width and height.
+        size: Point,
+        /// Its pixels.
+        picture: Picture,
+    },
+}
+
+/// What a shape stands for, for those who point at it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Mark {
+    /// The place of the player.
+    pub player: Option<usize>,
+    /// The place of the row among those that are kept.
+    pub row: Option<usize>,
+    /// What is said of it.
+    pub says: String,
+}
+
+/// The end of a text that is at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its start.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+impl Mark {
+    pub(crate) fn of_player(player: usize, says: impl Into<String>) -> Self {
+        Self { player: Some(player), row: None, says: says.into() }
+    }
+
+    pub(crate) fn saying(says: impl Into<String>) -> Self {
+        Self { says: says.into(), ..Self::default() }
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The size of text in figures, in pixels.
+pub(crate) const FONT: f64 = 13.0;
+/// The size of small print.
+pub(crate) const SMALL: f64 = 11.0;
+
+impl Scene {
+    pub(crate) fn new(width: f64, title: impl Into<String>) -> Self {
+        Self {
+            width,
+            height: 0.0,
+            title: title.into(),
+            description: String::new(),
+            shapes: Vec::new(),
+            table: Table::default(),
+        }
+    }
+
+    pub(crate) fn rectangle(&mut self, at: Point, size: Point, paint: Paint, mark: Mark) {
+        self.shapes.push(Shape::Rectangle { at, size, paint, opacity: 1.0, mark });
+    }
+
+    pub(crate) fn line(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
+        self.shapes.push(Shape::Line {
+            points: points.into(),
+            paint,
+            width,
+            is_dashed: false,
+            opacity: 1.0,
+            mark: Mark::default(),
+        });
+    }
+
+    pub(crate) fn dashed(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
+        self.shapes.push(Shape::Line {
+            points: points.into(),
+            paint,
+            width,
+            is_dashed: true,
+            opacity: 1.0,
+            mark: Mark::default(),
+        });
+    }
+
+    pub(crate) fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor, paint: Paint) {
+        self.text_of(at, text, FONT, anchor, paint);
+    }
+
+    pub(crate) fn small(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
+        self.text_of(at, text, SMALL, anchor, Paint::Muted);
+    }
+
+    pub(crate) fn text_of(
+        &mut self,
+        at: Point,
+        text: impl Into<String>,
+        size: f64,
+        anchor: Anchor,
+        paint: Paint,
+    ) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size,
+            anchor,
+            paint,
+            is_bold: false,
+            is_upright: false,
+        });
+    }
+
+    pub(crate) fn heading(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size: FONT + 1.0,
+            anchor,
+            paint: Paint::Ink,
+            is_bold: true,
+            is_upright: false,
+        });
+    }
+
+    pub(crate) fn upright(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size: FONT,
+            anchor,
+            paint: Paint::Muted,
+            is_bold: false,
+            is_upright: true,
+        });
+    }
+
+    /// Text in lines that are as wide as `room`; how high they are.
+    pub(crate) fn paragraph(&mut self, (x, top): Point, room: f64, text: &str) -> f64 {
+        let lines = text::wrapped(text, room, SMALL);
+        for (line, text) in lines.iter().enumerate() {
+            self.small((x, top + (line as f64 + 0.5) * 15.0), text.clone(), Anchor::Start);
+        }
+        lines.len() as f64 * 15.0
+    }
+
+    /// Half an interval on either side of `middle` as a line with ends, across the page.
+    pub(crate) fn whisker(&mut self, (from, to): (f64, f64), y: f64) {
+        let end = 3.5;
+        for points in
+            [[(from, y), (to, y)], [(from, y - end), (from, y + end)], [(to, y - end), (to, y + end)]]
+        {
+            self.line(points, Paint::Ink, 1.2);
+        }
+    }
+
+    /// An axis below: ticks with grid lines from `top` to `bottom`, their labels, and what is measured.
+    pub(crate) fn axis_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), label: &str) {
+        let most = ((scale.length() / 90.0) as usize).max(2);
+        for (at, text) in scale.ticks(most) {
+            let x = scale.place(at);
+            self.line([(x, top), (x, bottom)], Paint::Grid, 1.0);
+            self.small((x, bottom + 11.0), text, Anchor::Middle);
+        }
+        self.small((scale.middle(), bottom + 29.0), label, Anchor::Middle);
+    }
+
+    /// An axis on the left: ticks with grid lines from `left` to `right`, their labels, and what is measured.
+    pub(crate) fn axis_left(&mut self, scale: &Scale, (left, right): (f64, f64), label: &str) {
+        let most = ((scale.length() / 45.0) as usize).max(2);
+        let mut room: f64 = 0.0;
+        for (at, text) in scale.ticks(most) {
+            let y = scale.place(at);
+            room = room.max(width_of(&text, SMALL));
+            self.line([(left, y), (right, y)], Paint::Grid, 1.0);
+            self.small((left - 6.0, y), text, Anchor::End);
+        }
+        self.upright((left - room - 20.0, scale.middle()), label, Anchor::Middle);
+    }
+}

@@ -1,0 +1,81 @@
+//! How wide text is, without a font: figures are laid out alike everywhere.
+
+/// The widths of ASCII from the space on, in hundredths of the font's size. They are those of DejaVu Sans, which is wider than most fonts that
+/// a reader's system may take in its place, so that text has room in all of them.
+const WIDTHS: [u8; 95] = [
+    32, 40, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
+    34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79, 60, 79, 70, 64,
+    61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64, 63, 28, 28, 58, 28, 97,
+    63, 61, 64, 64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
+];
+
+/// About how wide a text is in pixels, in a font of this size; rather more than less.
+///
+/// ```
+/// assert!(apportion_plots::width_of("iii", 13.0) < apportion_plots::width_of("mmm", 13.0));
+/// ```
+pub fn width_of(text: &str, size: f64) -> f64 {
+    let hundredths: u32 = text.chars().map(width_of_letter).sum();
+    f64::from(hundredths) / 100.0 * size
+}
+
+fn width_of_letter(letter: char) -> u32 {
+    match u32::from(letter) {
+        code @ 0x20..0x7f => u32::from(WIDTHS[(code - 0x20) as usize]),
+        0x2212 => 84,
+        // Marks above and below letters, and what joins them.
+        0x300..0x370 | 0x200b..0x2010 | 0xfe00..0xfe10 => 0,
+        // Chinese, Japanese and Korean letters, wide forms, pictures.
+        0x1100..0x1160
+        | 0x2e80..0xa4d0
+        | 0xac00..0xd7b0
+        | 0xf900..0xfb00
+        | 0xfe30..0xfe70
+        | 0xff00..0xff61
+        | 0x1f000..0x40000 => 110,
+        _ => 72,
+    }
+}
+
+/// The text where it is at most as wide as the room, else its beginning and its end around `…`.
+///
+/// ```
+/// let name = "the_name_of_a_column_that_is_long";
+/// assert_eq!(apportion_plots::shortened(name, 120.0, 13.0), "the_name…t_is_long");
+/// assert_eq!(apportion_plots::shortened("short", 120.0, 13.0), "short");
+/// ```
+pub fn shortened(text: &str, room: f64, size: f64) -> String {
+    if width_of(text, size) <= room {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().take(1000).collect();
+    let last: Vec<char> = text.chars().rev().take(1000).collect();
+    let (mut left, mut start, mut end) = (room - size, 0, 0);
+    // From both ends in turn, as far as there is room.
+    while start + end + 1 < letters.len() {
+        let next = if start <= end { letters[start] } else { last[end] };
+        left -= f64::from(width_of_letter(next)) / 100.0 * size;
+        if left < 0.0 {
+            break;
+        }
+        if start <= end { start += 1 } else { end += 1 }
+    }
+    let beginning = letters[..start].iter();
+    beginning.chain(&['…']).chain(last[..end].iter().rev()).collect()
+}
+
+/// Words in lines that are as wide as the room, where words are not wider.
+pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let word = shortened(word, room, size);
+        match lines.last_mut() {
+            Some(line) if width_of(line, size) + width_of(&word, size) + 0.32 * size <= room => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
