@@ -41,7 +41,7 @@ fn width_of_letter(letter: char) -> u32 {
 ///
 /// ```
 /// let name = "the_name_of_a_column_that_is_long";
-/// assert_eq!(apportion_plots::shortened(name, 120.0, 13.0), "the_name…t_is_long");
+/// assert_eq!(apportion_plots::shortened(name, 120.0, 13.0), "the_nam…is_long");
 /// assert_eq!(apportion_plots::shortened("short", 120.0, 13.0), "short");
 /// ```
 pub fn shortened(text: &str, room: f64, size: f64) -> String {
