@@ -25,6 +25,7 @@
 //! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, graphs, textbook games |
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
+//! | [`plots`] | `apportion-plots` | figures of attributions with their errors, as SVG and PNG; a report in one file |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
@@ -58,6 +59,8 @@ pub use apportion_media as media;
 pub use apportion_models as models;
 #[cfg(feature = "partitions")]
 pub use apportion_partitions as partitions;
+#[cfg(feature = "plots")]
+pub use apportion_plots as plots;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
 #[cfg(feature = "trees")]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use apportion::plots::Kind;
 use apportion::trees::{Diagonal, Kernel, Precision, Settings};
 use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
@@ -12,6 +13,7 @@ use crate::groups::{Clustering, Groups};
 use crate::law_options::LawOptions;
 use crate::methods::method;
 use crate::output::Format;
+use crate::pictures::kind;
 use crate::program::ProgramArgs;
 use crate::rounds::rounds;
 use crate::rows::Columns;
@@ -109,6 +111,11 @@ pub(crate) struct Explain {
     /// the mean, least and largest value
     #[arg(long)]
     pub(crate) summary: bool,
+
+    /// Draw a figure in place of the results: to --out, whose ending says how (.svg, .png, or .csv, the numbers behind it), else SVG to
+    /// standard output. `apportion plot` draws results from their file, with more to choose
+    #[arg(long, value_name = "KIND", value_parser = kind(), conflicts_with_all = ["summary", "top"])]
+    pub(crate) plot: Option<Kind>,
 
     #[command(flatten)]
     pub(crate) engine: Engine,

@@ -7,6 +7,7 @@ use crate::manual::{Completions, Man};
 #[cfg(feature = "networks")]
 use crate::media::args::{ExplainImage, ExplainText};
 use crate::methods::Methods;
+use crate::pictures::Plot;
 use crate::version;
 #[cfg(not(feature = "networks"))]
 use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Say what a file holds: a model, rows, a compiled background, results, a checkpoint
     Inspect(Inspect),
+    /// Draw results: a waterfall, a beeswarm, a scatter and more, as SVG or PNG
+    Plot(Box<Plot>),
     /// List the methods, and the values that each computes
     Methods(Methods),
     /// Write what completes the command in a shell

@@ -27,6 +27,7 @@ use crate::interrupt;
 use crate::messages;
 use crate::model::AnyModel;
 use crate::output::{Attributions, Block, Destination};
+use crate::pictures::{Head, Picture};
 use crate::plan;
 use crate::rows;
 use crate::stream;
@@ -37,6 +38,9 @@ use crate::warnings::Warnings;
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     check(args)?;
+    if args.plot.is_some() {
+        Picture::named(args.output.out.as_deref())?;
+    }
     let inputs = inputs(args);
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
@@ -154,9 +158,14 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         })
     };
     let target = (&destination, args.output.format);
-    let explained = match args.summary {
-        true => stream::summarize(target, &mut batches, results, compute),
-        false => stream::write(&pool, target, &mut batches, results, compute),
+    let explained = match (args.plot, args.summary) {
+        (Some(kind), _) => {
+            let head = |first: &Block| Ok(Head::Values(Box::new(results(first)?)));
+            stream::gather(&mut batches, head, compute)
+                .and_then(|gathered| gathered.draw(kind, args, &destination))
+        }
+        (None, true) => stream::summarize(target, &mut batches, results, compute),
+        (None, false) => stream::write(&pool, target, &mut batches, results, compute),
     };
     progress.finish_and_clear();
     warnings.say();

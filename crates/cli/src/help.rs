@@ -99,6 +99,7 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
         ("out", Some("Write to a file instead of standard output")),
         ("top", Some("Only the K features that matter most of each row")),
         ("summary", Some("How much each feature matters over all rows")),
+        ("plot", Some("Draw a figure in place of the results: waterfall, bar, …")),
         ("figure", None),
         ("overlay", None),
     ]),

@@ -13,6 +13,7 @@ use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::{Batch, Batches, Input};
 use crate::output::{Block, Destination, Interactions};
+use crate::pictures::Head;
 use crate::timings::Timings;
 use crate::{class, game, stream, threads};
 
@@ -122,7 +123,13 @@ pub(crate) fn run(
         })
     };
     let target = (destination, args.output.format);
-    let explained = stream::write(&pool, target, batches, results, compute)?;
+    let explained = match args.plot {
+        Some(kind) => {
+            let head = |first: &Block| Ok(Head::Pairs(Box::new(results(first)?)));
+            stream::gather(batches, head, compute)?.draw(kind, args, destination)?
+        }
+        None => stream::write(&pool, target, batches, results, compute)?,
+    };
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }

@@ -5,6 +5,7 @@
 //! | `commands`, `args`, `select`, `help` | what may be written on the command line |
 //! | `explain`, `interactions`, `compile`, `find_groups`, `predict` | the commands on rows |
 //! | `inspect`, `contents` | what files of any kind hold |
+//! | `pictures` | results to look at: figures, and a report |
 //! | `methods`, `manual`, `version` | what it says of itself |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
 //! | `input`, `feed`, `model`, `program`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
@@ -55,6 +56,7 @@ mod messages;
 mod methods;
 mod model;
 mod output;
+mod pictures;
 mod plan;
 mod predict;
 mod program;
@@ -114,6 +116,7 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Plot(args) => pictures::plot(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Completions(args) => manual::completions(&args, help::arrange(Cli::command(), Extent::Long)),
         Command::Man(args) => manual::man(&args, help::arrange(Cli::command(), Extent::Long)),

@@ -13,7 +13,7 @@ use super::block::{Block, Run};
 use super::json::{Outputs, Players};
 use super::json_text;
 use super::results::{Cells, Column, Results};
-use super::table::{self, LastColumn, bar, digits};
+use super::table::{self, Bars, LastColumn, digits};
 use crate::groups;
 
 /// Players that a table shows of a row where no other number is asked for.
@@ -59,7 +59,7 @@ type Line = (usize, usize);
 
 impl Attributions {
     /// The name of each player: of a group the names of its features, as they are typed.
-    pub(super) fn player_names(&self) -> Vec<String> {
+    pub(crate) fn player_names(&self) -> Vec<String> {
         self.players.iter().map(|features| self.names_of(features).join(",")).collect()
     }
 
@@ -240,6 +240,8 @@ impl Results for Attributions {
             #[serde(skip_serializing_if = "Option::is_none")]
             draws: Option<usize>,
             #[serde(skip_serializing_if = "Option::is_none")]
+            degrees_of_freedom: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             certificate: Option<Certified<'a>>,
         }
         let outputs = self.outputs;
@@ -265,6 +267,10 @@ impl Results for Attributions {
             input: (self.has_inputs && is_whole).then(inputs),
             evaluations: run.map_or(0, |run| run.evaluations),
             draws: run.and_then(|run| run.draws),
+            // The normal law needs none.
+            degrees_of_freedom: run
+                .map(|run| run.degrees_of_freedom)
+                .filter(|degrees| degrees.is_finite() && is_whole && !block.std_errors.is_empty()),
             certificate: run.and_then(|run| run.certificate.as_ref()).map(|certificate| Certified {
                 stopped_by: certificate.stopped_by,
                 guarantee: certificate.guarantee,
@@ -459,7 +465,7 @@ impl Results for Attributions {
                 header.push(String::new());
                 let mut lines = vec![header];
                 let players = self.by_size(block, line);
-                let largest = players.first().map_or(0.0, |&player| self.value_of(block, line, player).abs());
+                let bars = Bars::of(players.iter().map(|&player| self.value_of(block, line, player)));
                 let shown = self.top.unwrap_or(SHOWN);
                 // A line that says of one player that it is not shown could show it.
                 let shown =
@@ -478,7 +484,7 @@ impl Results for Attributions {
                         error if error.is_nan() => String::new(),
                         error => digits(error),
                     }));
-                    cells.push(bar(value, largest));
+                    cells.push(bars.bar(value));
                     lines.push(cells);
                 }
                 table::aligned(&lines, LastColumn::Bars, out)?;

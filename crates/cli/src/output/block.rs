@@ -28,6 +28,8 @@ pub(crate) struct Block {
 pub(crate) struct Run {
     pub(crate) evaluations: usize,
     pub(crate) draws: Option<usize>,
+    /// Of the standard errors; infinitely many where they follow the normal law.
+    pub(crate) degrees_of_freedom: f64,
     /// The method whose draws were the same.
     pub(crate) same_as: Option<String>,
     pub(crate) certificate: Option<Certificate>,
@@ -61,6 +63,11 @@ impl Block {
             self.runs.push(Run {
                 evaluations: explanation.evaluations,
                 draws: explanation.diagnostics.draws,
+                degrees_of_freedom: explanation
+                    .diagnostics
+                    .error_law
+                    .as_ref()
+                    .map_or(f64::INFINITY, |law| law.degrees_of_freedom),
                 same_as: explanation.diagnostics.same_as,
                 certificate: explanation.certificate,
             });

@@ -11,7 +11,7 @@ use super::block::Block;
 use super::json::{Outputs, Players};
 use super::json_text;
 use super::results::{Cells, Column, Results};
-use super::table::{self, LastColumn, bar, digits};
+use super::table::{self, Bars, LastColumn, digits};
 
 /// Pairs that are shown of a row, those that matter most.
 const PAIRS: usize = 20;
@@ -156,13 +156,13 @@ impl Results for Interactions {
                 let singles = pairs.iter().filter(|(i, j)| i == j);
                 let couples = pairs.iter().filter(|(i, j)| i != j);
                 let hidden = couples.clone().count().saturating_sub(PAIRS);
-                let largest = pairs.first().map_or(0.0, |&(i, j)| at(i, j).abs());
+                let bars = Bars::of(pairs.iter().map(|&(i, j)| at(i, j)));
                 let mut lines =
                     vec![vec!["feature".to_owned(), "with".to_owned(), self.form.to_owned(), String::new()]];
                 for &(i, j) in singles.chain(couples.take(PAIRS)) {
                     let with = if i == j { "itself" } else { &self.players[j] };
                     let line = [&self.players[i], with].map(str::to_owned);
-                    lines.push(line.into_iter().chain([digits(at(i, j)), bar(at(i, j), largest)]).collect());
+                    lines.push(line.into_iter().chain([digits(at(i, j)), bars.bar(at(i, j))]).collect());
                 }
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {

@@ -11,7 +11,7 @@ use super::attributions::Attributions;
 use super::block::Block;
 use super::json_text;
 use super::results::{Cells, Column, Results};
-use super::table::{self, LastColumn, bar, digits};
+use super::table::{self, Bars, LastColumn, digits};
 
 /// What is known of one player's values φ over the rows so far.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ impl Results for Summary<'_> {
     fn text(&self, _: &Block, out: &mut dyn Write) -> Result<()> {
         let names = self.of.player_names();
         for told in self.told.chunk_by(|a, b| a.output == b.output) {
-            let largest = told.first().map_or(0.0, |told| told.mean_size);
+            let bars = Bars::of(told.iter().map(|told| told.mean_size));
             let output = told.first().and_then(|told| self.of_output(told.output));
             writeln!(
                 out,
@@ -198,7 +198,7 @@ impl Results for Summary<'_> {
             let line = |told: &Told| {
                 let numbers = [told.mean_size, told.spread, told.mean, told.least, told.greatest].map(digits);
                 let name = [names[told.player].clone()].into_iter().chain(numbers);
-                name.chain([bar(told.mean_size, largest)]).collect()
+                name.chain([bars.bar(told.mean_size)]).collect()
             };
             let lines: Vec<Vec<String>> =
                 std::iter::once(header.to_vec()).chain(told.iter().map(line)).collect();

@@ -129,11 +129,44 @@ pub(super) fn digits(number: f64) -> String {
     format!("{number:.*}", (6 - before_the_point).max(0) as usize)
 }
 
-/// `+++` or `---`, as long as the value is large.
-pub(super) fn bar(value: f64, largest: f64) -> String {
-    let length = if largest > 0.0 { (value.abs() / largest * BAR as f64).round() as usize } else { 0 };
-    if value < 0.0 { "-" } else { "+" }.repeat(length)
+/// Bars of blocks, an eighth of a character at a time, all on one scale. Where some are below zero, they go to the left of a line that all
+/// others begin at.
+pub(super) struct Bars {
+    /// The largest size, which has the longest bar.
+    largest: f64,
+    are_below_zero: bool,
 }
+
+impl Bars {
+    /// For these values.
+    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        values.into_iter().fold(Self { largest: 0.0, are_below_zero: false }, |bars, value| Self {
+            largest: bars.largest.max(value.abs()),
+            are_below_zero: bars.are_below_zero || value < 0.0,
+        })
+    }
+
+    /// The bar of a value.
+    pub(super) fn bar(&self, value: f64) -> String {
+        let room = if self.are_below_zero { BAR / 2 } else { BAR };
+        let share = if self.largest > 0.0 { value.abs() / self.largest } else { 0.0 };
+        let eighths = (share * (8 * room) as f64).round() as usize;
+        let (whole, rest) = (eighths / 8, eighths % 8);
+        let full = "█".repeat(whole);
+        if !self.are_below_zero {
+            return full + PARTS[rest];
+        }
+        if value >= 0.0 {
+            return format!("{}│{full}{}", " ".repeat(room), PARTS[rest]);
+        }
+        // Of blocks that begin at the right there is the half alone.
+        let half = if rest >= 4 { "▐" } else { "" };
+        format!("{:>room$}│", format!("{half}{full}"))
+    }
+}
+
+/// Blocks of no to seven eighths of a character, from the left.
+const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 #[cfg(test)]
 mod tests {
@@ -155,9 +188,21 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_in_proportion_and_show_the_sign() {
-        assert_eq!(bar(-2.0, 4.0), "-".repeat(BAR / 2));
-        assert_eq!(bar(4.0, 4.0), "+".repeat(BAR));
-        assert_eq!(bar(0.0, 0.0), "");
+    fn bars_are_in_proportion() {
+        let bars = Bars::of([1.0, 4.0, 0.0]);
+        assert_eq!(bars.bar(4.0), "█".repeat(BAR));
+        assert_eq!(bars.bar(1.0), "█".repeat(BAR / 4));
+        assert_eq!(bars.bar(4.0 * 12.5 / 24.0), "█".repeat(12) + "▌");
+        assert_eq!(bars.bar(0.0), "");
+        assert_eq!(Bars::of([0.0]).bar(0.0), "");
+    }
+
+    #[test]
+    fn bars_below_zero_go_to_the_left_of_the_others() {
+        let bars = Bars::of([-2.0, 4.0]);
+        assert_eq!(bars.bar(4.0), " ".repeat(12) + "│" + &"█".repeat(12));
+        assert_eq!(bars.bar(-2.0), " ".repeat(6) + &"█".repeat(6) + "│");
+        assert_eq!(bars.bar(-2.0 - 1.0 / 6.0), " ".repeat(5) + "▐" + &"█".repeat(6) + "│");
+        assert_eq!(bars.bar(0.0), " ".repeat(12) + "│");
     }
 }

@@ -144,6 +144,15 @@ impl Gathering {
         Ok(())
     }
 
+    /// Says which words the codes of a feature stand for, where that is known when rows have come alone.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such feature.
+    pub fn name_words(&mut self, feature: usize, words: Vec<String>) {
+        self.heading.categories[feature] = words;
+    }
+
     /// All rows were added.
     pub fn end(mut self) -> Explained {
         self.leave_out();

@@ -48,20 +48,25 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let label = steps.iter().map(|step| width_of(&signed(step.value, 4), SMALL)).fold(30.0, f64::max) + 10.0;
     let scale = Scale::new((low, high), (room + label, options.width - label));
 
-    scene.axis_below(&scale, (TOP - 6.0, bottom), &value_in_words(explained, output));
+    let name = explained.heading.output_name(output);
+    let axis = if name.is_empty() { "output".to_owned() } else { format!("output {name}") };
+    scene.axis_below(&scale, (TOP - 6.0, bottom), &axis);
     let head = format!("{}: prediction {}", explained.row_name(row), digits(prediction, 5));
     scene.heading(
         (12.0, 16.0),
         crate::scene::shortened(&head, options.width - 24.0, FONT + 1.5),
         Anchor::Start,
     );
-    for (at, y, name, number) in
-        [(prediction, TOP - 14.0, "prediction", prediction), (base, bottom + 44.0, "base", base)]
-    {
-        scene.dashed([(scale.place(at), TOP - 6.0), (scale.place(at), bottom)], Paint::Muted, 1.0);
+    // Each line is as long as it takes to meet the steps, so that it crosses no number.
+    let ends = [
+        ("prediction", prediction, TOP - 14.0, (TOP - 6.0, TOP + 0.5 * LINE)),
+        ("base", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),
+    ];
+    for (name, number, y, (from, to)) in ends {
+        scene.dashed([(scale.place(number), from), (scale.place(number), to)], Paint::Muted, 1.0);
         let text = format!("{name} {}", digits(number, 5));
         let half = 0.5 * width_of(&text, SMALL);
-        let x = scale.place(at).clamp(half + 4.0, options.width - half - 4.0);
+        let x = scale.place(number).clamp(half + 4.0, options.width - half - 4.0);
         scene.small((x, y), text, Anchor::Middle);
     }
     let count = steps.len();

@@ -1,0 +1,165 @@
+//! Results as `explain` finds them, gathered to be looked at.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use apportion::SolutionConcept;
+use apportion::games;
+use apportion::plots::{Batch, Certified, Explained, Form, Gathering, Heading, Kind, Look, Member, Options};
+
+use super::plot::Picture;
+use crate::args::Explain;
+use crate::output::{Attributions, Block, Destination, Interactions, Results};
+
+/// Numbers of rows that are kept.
+const MOST_NUMBERS: usize = 4_000_000;
+
+/// Pixels of a PNG to a pixel of a page.
+const SCALE: f64 = 2.0;
+
+/// How many rows are kept of results under this heading.
+pub(super) fn most_rows(heading: &Heading) -> usize {
+    let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
+    (MOST_NUMBERS / of_row.max(1)).clamp(200, 50_000)
+}
+
+/// Rows on their way to figures.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    gathering: Option<Gathering>,
+}
+
+impl Gathered {
+    /// Adds rows with what holds for all, which is asked for once.
+    pub(crate) fn add(&mut self, block: &Block, results: impl FnOnce() -> Result<Head>) -> Result<()> {
+        let gathering = match self.gathering.take() {
+            Some(gathering) => gathering,
+            None => {
+                let heading = results()?.heading(block);
+                let most = most_rows(&heading);
+                Gathering::new(heading)?.most_rows(most)
+            }
+        };
+        Ok(self.gathering.insert(gathering).add(batch(block))?)
+    }
+
+    /// Draws the figure that `explain` is asked for, of all rows that were added. Returns when they were.
+    pub(crate) fn draw(self, kind: Kind, args: &Explain, destination: &Destination) -> Result<Instant> {
+        let explained = self.end()?;
+        let computed = Instant::now();
+        let picture = Picture::named(args.output.out.as_deref())?;
+        picture.write((kind, &Options::default()), &explained, SCALE, destination)?;
+        Ok(computed)
+    }
+
+    /// All rows were added.
+    fn end(self) -> Result<Explained> {
+        Ok(self.gathering.context("there are no rows")?.end())
+    }
+}
+
+/// What holds for all rows.
+pub(crate) enum Head {
+    Values(Box<Attributions>),
+    Pairs(Box<Interactions>),
+}
+
+impl Head {
+    fn heading(&self, first: &Block) -> Heading {
+        let (results, value): (&dyn Results, &str) = match self {
+            Self::Values(of) => (&**of, &of.value),
+            Self::Pairs(of) => (&**of, &of.value),
+        };
+        let known =
+            ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];
+        let facts = results
+            .head(first)
+            .into_iter()
+            .filter(|(name, value)| !known.contains(name) && !value.is_null())
+            .map(|(name, value)| {
+                (name.to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            });
+        let heading = Heading {
+            value: value.to_owned(),
+            is_efficient: value.parse::<SolutionConcept>().is_ok_and(|value| value.is_efficient()),
+            facts: facts.collect(),
+            ..Heading::default()
+        };
+        match self {
+            Self::Values(of) => of_values(of, heading),
+            Self::Pairs(of) => Heading {
+                game: of.game.to_owned(),
+                method: "tree".to_owned(),
+                interactions: Some(if of.form == "index" { Form::Index } else { Form::Remainder }),
+                outputs: outputs(of.outputs, of.classes.as_deref()),
+                facts: heading.facts,
+                value: heading.value,
+                is_efficient: heading.is_efficient,
+                ..Heading::of_features(of.players.iter().map(String::as_str))
+            },
+        }
+    }
+}
+
+fn of_values(of: &Attributions, heading: Heading) -> Heading {
+    let groups = of.groups.iter().flatten();
+    Heading {
+        game: of.game.to_owned(),
+        method: of.method.clone(),
+        players: of.player_names(),
+        features: of.features.clone(),
+        members: of.players.clone(),
+        categories: match of.categories.is_empty() {
+            true => vec![Vec::new(); of.features.len()],
+            false => of.categories.clone(),
+        },
+        outputs: outputs(of.outputs, of.classes.as_deref()),
+        groups: groups.map(|group| member(group, &of.features)).collect(),
+        ..heading
+    }
+}
+
+fn outputs(count: usize, classes: Option<&[String]>) -> Vec<String> {
+    match classes {
+        Some(classes) if classes.len() == count => classes.to_vec(),
+        _ => vec![String::new(); count],
+    }
+}
+
+/// A feature by its name, or what is in a group.
+fn member(of: &games::Member, names: &[String]) -> Member {
+    match of {
+        games::Member::Player(feature) => Member::Feature(names[*feature].clone()),
+        games::Member::Group(members) => Member::Group(members.iter().map(|of| member(of, names)).collect()),
+    }
+}
+
+/// The rows of a block.
+fn batch(block: &Block) -> Batch {
+    let runs = || block.runs.iter();
+    Batch {
+        rows: block.rows.iter().map(|&row| row as u64).collect(),
+        ids: block.ids.clone(),
+        base: block.base.clone(),
+        predictions: block.predictions.clone(),
+        values: block.values.clone(),
+        std_errors: block.std_errors.clone(),
+        degrees_of_freedom: runs().map(|run| run.degrees_of_freedom).collect(),
+        inputs: block.inputs.clone(),
+        evaluations: runs().map(|run| run.evaluations as u64).collect(),
+        certificates: runs().map(|run| run.certificate.as_ref().map(certified)).collect(),
+    }
+}
+
+fn certified(certificate: &apportion::Certificate) -> Certified {
+    let looks = certificate.looks.iter();
+    Certified {
+        stopped_by: certificate.stopped_by.to_string(),
+        guarantee: certificate.guarantee.to_string(),
+        confidence: certificate.confidence,
+        error_bounds: certificate.error_bounds.clone().unwrap_or_default(),
+        tolerances: certificate.tolerances.clone(),
+        looks: looks.map(|look| Look { evaluations: look.budget as u64, error: look.error }).collect(),
+        says: certificate.says.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! `apportion plot`: a figure of results, from their file.
+
+use std::path::Path;
+
+use anyhow::Result;
+use apportion::plots::{Dress, Explained, Kind, Options, PlotError};
+
+use super::args::Plot;
+use super::results;
+use crate::failure::Usage;
+use crate::output::Destination;
+
+pub(crate) fn run(args: &Plot) -> Result<()> {
+    let destination = Destination::new(args.out.as_deref(), &[&args.input])?;
+    let picture = Picture::named(args.out.as_deref())?;
+    let explained = results::read(&args.input, args.seed, args.row)?;
+    let options = options(args, &explained).map_err(asked_wrongly)?;
+    picture.write((args.kind, &options), &explained, f64::from(args.scale), &destination)
+}
+
+/// What a figure is written as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Picture {
+    Svg,
+    Png,
+    /// The numbers behind it.
+    Csv,
+}
+
+impl Picture {
+    /// By the ending of the file; SVG to standard output.
+    pub(crate) fn named(out: Option<&Path>) -> Result<Self> {
+        let Some(out) = out else { return Ok(Self::Svg) };
+        let ending = out.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        match ending.as_deref() {
+            Some("svg") => Ok(Self::Svg),
+            Some("png") => Ok(Self::Png),
+            Some("csv") => Ok(Self::Csv),
+            _ if out == Path::new("-") || out.starts_with("/dev") => Ok(Self::Svg),
+            _ => {
+                let says = format!(
+                    "--out {}: figures are .svg or .png, and the numbers behind them .csv",
+                    out.display()
+                );
+                Err(Usage(says).into())
+            }
+        }
+    }
+
+    /// Lays a figure out and writes it.
+    pub(crate) fn write(
+        self,
+        (kind, options): (Kind, &Options),
+        explained: &Explained,
+        scale: f64,
+        destination: &Destination,
+    ) -> Result<()> {
+        let scene = kind.lay_out(explained, options).map_err(asked_wrongly)?;
+        let bytes = match self {
+            Self::Svg => (scene.svg(Dress::Colours) + "\n").into_bytes(),
+            Self::Png => scene.png(scale)?,
+            Self::Csv => scene.table.to_csv().into_bytes(),
+        };
+        destination.write(|out| Ok(out.write_all(&bytes)?))
+    }
+}
+
+/// What the options mean for these results.
+fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
+    let player = |name: &String| {
+        let by_number =
+            || name.parse().ok().filter(|&player: &usize| player < explained.heading().players.len());
+        explained.place_of_player(name).or_else(|error| by_number().ok_or(error))
+    };
+    let mut options = Options::default();
+    options.width = f64::from(args.width);
+    options.most_players = args.top.map_or(options.most_players, usize::from);
+    options.row = args.row;
+    options.output = explained.place_of_output(args.class.as_deref())?;
+    options.player = args.feature.as_ref().map(player).transpose()?;
+    options.partner = args.with.as_ref().map(player).transpose()?;
+    Ok(options)
+}
+
+/// What is asked for and not there is a wrong request; anything else is a failure.
+fn asked_wrongly(error: PlotError) -> anyhow::Error {
+    match error {
+        PlotError::UnknownRow { .. }
+        | PlotError::UnknownPlayer { .. }
+        | PlotError::UnknownOutput { .. }
+        | PlotError::Condition { .. }
+        | PlotError::Nothing { .. } => Usage(error.to_string()).into(),
+        error => error.into(),
+    }
+}
