@@ -12,6 +12,7 @@
 //! | `groups` | groups of features from data |
 //! | `command` | the command |
 //! | `explained` | what was found, as arrays |
+//! | `pictures` | figures and reports of it |
 //! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
 //! | `arrays`, `errors` | what goes over the border |
 //!
@@ -28,6 +29,7 @@ mod game;
 mod groups;
 mod law;
 mod options;
+mod pictures;
 mod pool;
 mod serve;
 mod value;
@@ -50,6 +52,8 @@ mod _core {
     use crate::groups::find_groups;
     #[pymodule_export]
     use crate::options::{methods, sampled_rows};
+    #[pymodule_export]
+    use crate::pictures::{Figure, Gathered, figures};
     #[pymodule_export]
     use crate::pool::Pool;
 

@@ -45,6 +45,16 @@ impl Kind {
         }
     }
 
+    /// What it shows, in a line.
+    pub fn line(self) -> &'static str {
+        match self {
+            Self::Waterfall => "One row: from the base to the prediction, step by step.",
+            Self::Bar => "How much each feature matters over all rows: the mean size of its values.",
+            Self::Beeswarm => "The values of all rows, feature by feature, in the colours of their inputs.",
+            Self::Scatter => "One feature: its value against its input, in the colours of the feature that it interacts with most.",
+        }
+    }
+
     /// Whether it shows one row.
     pub fn is_of_one_row(self) -> bool {
         matches!(self, Self::Waterfall)

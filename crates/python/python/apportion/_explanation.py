@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _core
 from ._errors import DataError, UsageError
+from ._files import write_whole
 from ._names import listed, nearest
 
 # The axes of each array, in order. Players of a matrix of interactions have two.
@@ -139,6 +140,15 @@ class Explanation:
         if _ROW not in self._axes or not len(self):
             return np.abs(self.values) if _ROW not in self._axes else np.zeros(self.shape[1:])
         return np.abs(self.values).mean(axis=0)
+
+    # Figures.
+
+    @property
+    def plot(self):
+        """The figures, each by its name: `explanation.plot.beeswarm()`."""
+        from ._plots import Plots
+
+        return Plots(self)
 
     # Slices.
 
@@ -398,14 +408,7 @@ class Explanation:
             import gzip
 
             content = gzip.compress(content, mtime=0)
-        temporary = f"{path}.{os.getpid()}.part"
-        try:
-            with open(temporary, "wb") as file:
-                file.write(content)
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        write_whole(path, content)
 
     def _document(self):
         about = self.about

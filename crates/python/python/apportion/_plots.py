@@ -1,0 +1,234 @@
+"""Figures of explanations: laid out by the engine, drawn by matplotlib, or shown as SVG."""
+# mypy: ignore-errors
+# Types are in the stubs, and matplotlib's are not needed for anything else.
+import json
+import os
+
+import numpy as np
+
+from . import _core
+from ._errors import UsageError
+from ._files import write_whole
+
+# Pixels of a page in an inch, and points of text in one.
+_PIXELS, _POINTS = 96.0, 72.0
+
+
+class Figure:
+    """A figure that is laid out. Notebooks show it; `svg` is its text, `save` writes .svg, .png or .csv, the numbers behind it."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    @property
+    def svg(self):
+        """The figure as SVG."""
+        return self._inner.svg()
+
+    @property
+    def title(self):
+        """What it is."""
+        return self._inner.title
+
+    @property
+    def description(self):
+        """What it shows, in a sentence."""
+        return self._inner.description
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def __repr__(self):
+        return f"<{self.title}: {self.description}>"
+
+    def save(self, path, *, scale=2.0):
+        """Writes it as .svg, .png (`scale` pixels to a pixel of a page) or .csv, by the ending of the path."""
+        path = os.fspath(path)
+        ending = os.path.splitext(path)[1].lower()
+        if ending == ".svg":
+            content = self.svg.encode()
+        elif ending == ".png":
+            content = self._inner.png(float(scale))
+        elif ending == ".csv":
+            content = self._inner.csv().encode()
+        else:
+            raise UsageError(f"{path}: figures are saved as .svg, .png or .csv")
+        write_whole(path, content)
+
+    def draw(self, ax=None):
+        """Draws it by matplotlib, into `ax` or a figure of its own; the axes are returned. Their coordinates are pixels of the page."""
+        from matplotlib import pyplot
+
+        width, height = self._inner.size
+        if ax is None:
+            figure = pyplot.figure(figsize=(width / _PIXELS, height / _PIXELS))
+            ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        _draw(self._inner, ax)
+        return ax
+
+
+def _draw(inner, ax):
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Polygon, Rectangle
+
+    width, height = inner.size
+    box = ax.get_window_extent()
+    # Points of a pixel of the page, so that text and lines grow with the axes.
+    points = min(box.width / width, box.height / height) * _POINTS / ax.figure.dpi
+    ax.set_xlim(0.0, width)
+    ax.set_ylim(height, 0.0)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    for order, (kind, *rest) in enumerate(inner.shapes(), start=1):
+        if kind == "rectangle":
+            at, size, colour, opacity = rest
+            ax.add_patch(Rectangle(at, *size, facecolor=colour, edgecolor="none", alpha=opacity, zorder=order))
+        elif kind == "line":
+            places, colour, thick, dashed, opacity = rest
+            style = (0, (5, 4)) if dashed else "solid"
+            ax.add_collection(LineCollection([places], colors=colour, linewidths=thick * points, linestyles=[style], alpha=opacity, zorder=order))
+        elif kind == "area":
+            places, colour, opacity = rest
+            ax.add_patch(Polygon(places, closed=True, facecolor=colour, edgecolor="none", alpha=opacity, zorder=order))
+        elif kind == "dots":
+            places, radius, colour = rest
+            x, y = np.array(places).reshape(-1, 2).T
+            ax.scatter(x, y, s=(2.0 * radius * points) ** 2, color=colour, linewidths=0.0, zorder=order)
+        elif kind == "text":
+            at, text, size, side, colour, bold, upright = rest
+            # A dollar is a dollar, and begins no formula.
+            ax.text(*at, text, fontsize=size * points, color=colour, ha=side, va="center_baseline" if not upright else "center",
+                    fontweight="bold" if bold else "normal", rotation=90.0 if upright else 0.0, rotation_mode="anchor", parse_math=False, zorder=order)
+        else:
+            at, size, across, down, pixels = rest
+            image = np.frombuffer(pixels, dtype=np.uint8).reshape(down, across, 4)
+            ax.imshow(image, extent=(at[0], at[0] + size[0], at[1] + size[1], at[1]), interpolation="nearest", aspect="equal", zorder=order)
+            ax.set_xlim(0.0, width)
+            ax.set_ylim(height, 0.0)
+
+
+class Plots:
+    """The figures of an explanation, each by its name: `explanation.plot.waterfall(row=3)`.
+
+    With matplotlib a figure is drawn into `ax`, or into a figure of its own, and the axes are returned; without it a `Figure` is returned, which
+    notebooks show. `figure` gives the latter in any case. Whatever is estimated is drawn with its error.
+    """
+
+    def __init__(self, explanation):
+        self._explanation = explanation
+
+    def figure(self, kind, *, row=None, output=None, feature=None, partner=None, top=20, where=(), width=720, seed=0):
+        """The figure `kind` as it is laid out: a `Figure`.
+
+        row: the position of the row in the explanation, for figures of one row. output: a name or number. feature, partner: names, for the
+        scatter. top: players that are shown one by one. where: conditions that divide rows into cohorts, such as "age >= 40". seed: of the sample
+        of rows whose dots are drawn, where there are many.
+        """
+        explanation = self._explanation
+        whole, rows, outputs = gathered(explanation, row, seed)
+        asked = dict(row=rows, output=_place(output, outputs), feature=feature, partner=partner, top=int(top), width=float(width),
+                     where=[where] if isinstance(where, str) else list(where))
+        return Figure(whole.figure(kind, asked))
+
+    def _drawn(self, kind, ax, **asked):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            if ax is not None:
+                raise
+            return self.figure(kind, **asked)
+        if ax is not None and "width" not in asked:
+            asked["width"] = ax.get_window_extent().width / ax.figure.dpi * _PIXELS
+        return self.figure(kind, **asked).draw(ax)
+
+
+def _method(kind, says):
+    def method(self, *, ax=None, **asked):
+        return self._drawn(kind, ax, **asked)
+
+    method.__name__ = method.__qualname__ = kind
+    method.__doc__ = f"{says} Takes what `figure` takes, and `ax`."
+    return method
+
+
+for _kind, _says in _core.figures():
+    setattr(Plots, _kind, _method(_kind, _says))
+
+
+def _place(output, names):
+    """The place of an output, by name or number."""
+    if output is None:
+        return 0
+    if isinstance(output, str):
+        if output in names:
+            return names.index(output)
+        raise UsageError(f"there is no output {output!r}; known are {', '.join(names)}")
+    place = int(output)
+    if not -len(names) <= place < len(names):
+        raise UsageError(f"there is no output {output}; there are {len(names)}")
+    return place % len(names)
+
+
+def gathered(explanation, row=None, seed=0):
+    """The explanation as the engine draws it, the number of the row at the position `row`, and the names of the outputs."""
+    values, base, predictions, errors = explanation._whole()
+    count, outputs = values.shape[0], values.shape[-1]
+    if row is not None and not -count <= int(row) < count:
+        raise UsageError(f"there is no row {row}; there are {count}")
+    numbers = explanation._row_numbers(count).astype(np.uint64)
+    wanted = None if row is None else int(numbers[int(row)])
+    names = explanation.output_names if isinstance(explanation.output_names, (list, tuple)) and len(explanation.output_names) == outputs else [""] * outputs
+    return _core.Gathered(_heading(explanation, list(names)), _arrays(explanation, values, base, predictions, errors, numbers), wanted, int(seed)), wanted, list(
+        name or str(place) for place, name in enumerate(names))
+
+
+def _heading(explanation, outputs):
+    about = explanation.about
+    players = explanation._player_names()
+    data = explanation._rows_of_data()
+    features = list(explanation._inputs()) if data is not None and data.shape[1] == len(explanation._inputs()) else list(players)
+    groups = about.get("groups")
+    known = {"value", "game", "method", "groups", "more", "of"}
+    facts = {**{name: value for name, value in about.items() if name not in known}, **(about.get("more") or {})}
+    words = [[str(word) for word in explanation.categories.get(feature, ())] for feature in range(len(features))]
+    return dict(
+        value=about.get("value") or "shapley", game=about.get("game") or "", method=about.get("method") or "",
+        facts=[(name, value if isinstance(value, str) else json.dumps(value)) for name, value in facts.items() if value is not None],
+        players=list(players), features=features, members=_members(players, features, groups), categories=words, outputs=outputs,
+        groups=None if groups is None else json.dumps(groups), interactions=explanation.interactions)
+
+
+def _members(players, features, groups):
+    """The features of each player: the one of its name, or those of the group at its place."""
+    if list(players) == list(features):
+        return [[player] for player in range(len(players))]
+    places = {name: place for place, name in enumerate(features)}
+
+    def flat(member):
+        return [member] if isinstance(member, str) else [name for inner in member for name in flat(inner)]
+
+    if groups is not None and len(groups) == len(players):
+        return [[places[name] for name in flat(group) if name in places] for group in groups]
+    return [[places[name]] if name in places else [] for name in players]
+
+
+def _arrays(explanation, values, base, predictions, errors, numbers):
+    def flat(array):
+        return None if array is None else np.ascontiguousarray(array, dtype=np.float64)
+
+    count = len(values)
+    data = explanation._rows_of_data()
+    if data is not None and (explanation.interactions or data.shape[1] != len(explanation._inputs())):
+        data = None
+    each = {name: None if getattr(explanation, name) is None else np.atleast_1d(getattr(explanation, name)) for name in ("evaluations", "degrees_of_freedom")}
+    certificates = explanation.certificates
+    if isinstance(certificates, dict):
+        certificates = [certificates]
+    ids = explanation.index
+    if ids is not None:
+        ids = [str(name) for name in np.atleast_1d(np.asarray(ids, dtype=object))]
+    return dict(
+        rows=np.ascontiguousarray(numbers), ids=ids if ids is not None and len(ids) == count else None, base=flat(base), predictions=flat(predictions),
+        values=flat(values), std_errors=flat(errors), degrees_of_freedom=flat(each["degrees_of_freedom"]), inputs=flat(data),
+        evaluations=None if each["evaluations"] is None else each["evaluations"].astype(np.uint64),
+        certificates=None if certificates is None else [None if one is None else json.dumps(one) for one in certificates])

@@ -1,0 +1,252 @@
+//! Figures and reports of what was found.
+
+use apportion::SolutionConcept;
+use apportion::plots::{
+    Anchor, Batch, Certified, Dress, Explained, Form, Gathering, Heading, Kind, Look, Member, Options, Paint,
+    PlotError, Scene, Shape,
+};
+use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use serde_json::Value;
+
+use crate::errors::{Class, raised, usage};
+
+/// Numbers that are kept, as many as the command keeps.
+const MOST_NUMBERS: usize = 4_000_000;
+
+/// The figures: the name of each and what it shows.
+#[pyfunction]
+pub(crate) fn figures() -> Vec<(&'static str, &'static str)> {
+    Kind::ALL.map(|kind| (kind.name(), kind.line())).into()
+}
+
+/// What is drawn.
+#[pyclass(frozen, name = "Gathered", module = "apportion._core")]
+pub(crate) struct Gathered {
+    explained: Explained,
+}
+
+fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
+    match error {
+        PlotError::Count { .. } | PlotError::NotFinite { .. } | PlotError::Names { .. } => {
+            raised(py, Class::Data, error.to_string())
+        }
+        _ => usage(py, error),
+    }
+}
+
+#[pymethods]
+impl Gathered {
+    /// Of all rows: `heading` has what holds for all of them, `arrays` what each has; row-major, as the library has them.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        heading: &Bound<'_, PyDict>,
+        arrays: &Bound<'_, PyDict>,
+        wanted: Option<u64>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let heading = heading_of(py, heading)?;
+        let batch = batch_of(arrays)?;
+        let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
+        let gathered = Gathering::new(heading).and_then(|gathering| {
+            let mut gathering =
+                gathering.seed(seed).most_rows((MOST_NUMBERS / of_row.max(1)).clamp(200, 50_000));
+            if let Some(row) = wanted {
+                gathering = gathering.keeping(row);
+            }
+            gathering.add(batch)?;
+            Ok(gathering.end())
+        });
+        Ok(Self { explained: gathered.map_err(|error| failed(py, &error))? })
+    }
+
+    /// Lays a figure out.
+    fn figure(&self, py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyResult<Figure> {
+        let kind: Kind = kind.parse().map_err(|error: PlotError| failed(py, &error))?;
+        let options = options_of(py, &self.explained, options)?;
+        let scene = py.detach(|| kind.lay_out(&self.explained, &options));
+        Ok(Figure { scene: scene.map_err(|error| failed(py, &error))? })
+    }
+}
+
+/// A figure that is laid out.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Figure {
+    scene: Scene,
+}
+
+#[pymethods]
+impl Figure {
+    /// Width and height in pixels of a page.
+    #[getter]
+    fn size(&self) -> (f64, f64) {
+        (self.scene.width, self.scene.height)
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.scene.title
+    }
+
+    #[getter]
+    fn description(&self) -> &str {
+        &self.scene.description
+    }
+
+    fn svg(&self) -> String {
+        self.scene.svg(Dress::Colours)
+    }
+
+    fn png<'py>(&self, py: Python<'py>, scale: f64) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.scene.png(scale)).map_err(|error| failed(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn csv(&self) -> String {
+        self.scene.table.to_csv()
+    }
+
+    /// The shapes, each as its kind and what belongs to it, for those who draw them.
+    fn shapes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        self.scene.shapes.iter().map(|shape| as_tuple(py, shape)).collect()
+    }
+}
+
+fn colour(paint: Paint) -> String {
+    let [red, green, blue] = paint.light();
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn as_tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple>> {
+    Ok(match shape {
+        Shape::Rectangle { at, size, paint, opacity, .. } => {
+            ("rectangle", *at, *size, colour(*paint), *opacity).into_pyobject(py)?
+        }
+        Shape::Line { points, paint, width, is_dashed, opacity, .. } => {
+            ("line", points.clone(), colour(*paint), *width, *is_dashed, *opacity).into_pyobject(py)?
+        }
+        Shape::Area { points, paint, opacity, .. } => {
+            ("area", points.clone(), colour(*paint), *opacity).into_pyobject(py)?
+        }
+        Shape::Dots { points, radius, paint, .. } => {
+            ("dots", points.clone(), *radius, colour(*paint)).into_pyobject(py)?
+        }
+        Shape::Text { at, text, size, anchor, paint, is_bold, is_upright } => {
+            let side = match anchor {
+                Anchor::Start => "left",
+                Anchor::Middle => "center",
+                Anchor::End => "right",
+            };
+            ("text", *at, text.clone(), *size, side, colour(*paint), *is_bold, *is_upright)
+                .into_pyobject(py)?
+        }
+        Shape::Picture { at, size, picture } => {
+            let pixels = PyBytes::new(py, picture.pixels.as_flattened());
+            ("picture", *at, *size, picture.width, picture.height, pixels).into_pyobject(py)?
+        }
+    })
+}
+
+fn wanted<'py, T: FromPyObjectOwned<'py>>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
+    let found = of.get_item(name)?.filter(|found| !found.is_none());
+    found.map(|found| found.extract::<T>().map_err(Into::into)).transpose()
+}
+
+fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
+    let text = |name| Ok::<_, PyErr>(wanted::<String>(given, name)?.unwrap_or_default());
+    let value = text("value")?;
+    let groups =
+        wanted::<String>(given, "groups")?.map(|groups| serde_json::from_str::<Vec<Member>>(&groups));
+    let groups = groups.transpose().map_err(|error| usage(py, format!("groups: {error}")))?;
+    Ok(Heading {
+        is_efficient: value.parse::<SolutionConcept>().is_ok_and(|value| value.is_efficient()),
+        value,
+        game: text("game")?,
+        method: text("method")?,
+        facts: wanted(given, "facts")?.unwrap_or_default(),
+        players: wanted(given, "players")?.unwrap_or_default(),
+        features: wanted(given, "features")?.unwrap_or_default(),
+        members: wanted(given, "members")?.unwrap_or_default(),
+        categories: wanted(given, "categories")?.unwrap_or_default(),
+        outputs: wanted(given, "outputs")?.unwrap_or_else(|| vec![String::new()]),
+        groups: groups.unwrap_or_default(),
+        interactions: match wanted::<String>(given, "interactions")?.as_deref() {
+            Some("remainder") => Some(Form::Remainder),
+            Some(_) => Some(Form::Index),
+            None => None,
+        },
+        ..Heading::default()
+    })
+}
+
+fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
+    let numbers = |name: &str| -> PyResult<Vec<f64>> {
+        let Some(array) = given.get_item(name)?.filter(|array| !array.is_none()) else {
+            return Ok(Vec::new());
+        };
+        Ok(array.extract::<PyReadonlyArrayDyn<'_, f64>>()?.as_slice()?.to_vec())
+    };
+    let whole = |name: &str| -> PyResult<Vec<u64>> {
+        let Some(array) = given.get_item(name)?.filter(|array| !array.is_none()) else {
+            return Ok(Vec::new());
+        };
+        Ok(array.extract::<PyReadonlyArray1<'_, u64>>()?.as_slice()?.to_vec())
+    };
+    let certificates: Vec<Option<String>> = wanted(given, "certificates")?.unwrap_or_default();
+    let certificate =
+        |text: Option<String>| -> Option<Certified> { certified(&serde_json::from_str(&text?).ok()?) };
+    Ok(Batch {
+        rows: whole("rows")?,
+        ids: wanted(given, "ids")?,
+        base: numbers("base")?,
+        predictions: numbers("predictions")?,
+        values: numbers("values")?,
+        std_errors: numbers("std_errors")?,
+        degrees_of_freedom: numbers("degrees_of_freedom")?,
+        inputs: numbers("inputs")?,
+        evaluations: whole("evaluations")?,
+        certificates: certificates.into_iter().map(certificate).collect(),
+    })
+}
+
+/// A certificate from its JSON.
+fn certified(found: &Value) -> Option<Certified> {
+    let text = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let numbers = |name: &str| match found.get(name) {
+        Some(Value::Array(numbers)) => numbers.iter().filter_map(Value::as_f64).collect(),
+        Some(number) => number.as_f64().into_iter().collect(),
+        None => Vec::new(),
+    };
+    let look = |look: &Value| {
+        Some(Look {
+            evaluations: look.get("budget")?.as_u64()?,
+            error: look.get("error").and_then(Value::as_f64),
+        })
+    };
+    Some(Certified {
+        stopped_by: text("stopped_by"),
+        guarantee: text("guarantee"),
+        confidence: found.get("confidence")?.as_f64()?,
+        error_bounds: numbers("error_bound"),
+        tolerances: numbers("tolerance"),
+        looks: found.get("looks").and_then(Value::as_array).into_iter().flatten().filter_map(look).collect(),
+        says: text("says"),
+    })
+}
+
+fn options_of(py: Python<'_>, explained: &Explained, given: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut options = Options::default();
+    let player = |name: &str| -> PyResult<Option<usize>> {
+        let found = wanted::<String>(given, name)?.map(|name| explained.place_of_player(&name));
+        found.transpose().map_err(|error| failed(py, &error))
+    };
+    options.width = wanted(given, "width")?.unwrap_or(options.width);
+    options.most_players = wanted(given, "top")?.unwrap_or(options.most_players);
+    options.row = wanted(given, "row")?;
+    options.output = wanted(given, "output")?.unwrap_or(0);
+    options.player = player("feature")?;
+    options.partner = player("partner")?;
+    Ok(options)
+}
