@@ -76,6 +76,14 @@ pub enum PlotError {
         /// What is wrong with it.
         why: String,
     },
+    /// A text or an image that does not belong to the players.
+    #[error("the {medium} does not belong to the players: {why}")]
+    Medium {
+        /// What it is.
+        medium: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Results without what a figure shows.
     #[error("{kind} has nothing to show: {why}")]
     Nothing {

@@ -10,8 +10,10 @@
 //! |---|---|
 //! | [`Heading`], [`Batch`], [`Gathering`], [`Explained`], [`Summary`] | what is drawn: attributions of rows, aggregates over all of them |
 //! | [`Kind`], [`Options`] | the figures, by name |
+//! | [`Condition`] | which rows are looked at together |
 //! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure that is laid out: shapes, colours by their role, numbers |
 //! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: in colours, or in classes of a page |
+//! | [`Report`] | all of it in one page |
 //! | [`strongest_partner`] | with which other player a player interacts most |
 //! | [`PlotError`] | what can go wrong |
 //!
@@ -44,14 +46,17 @@
 mod error;
 mod explained;
 mod figures;
+mod report;
 mod scene;
+mod shown;
 
 pub use error::PlotError;
 pub use explained::{
-    Batch, Certified, Density, Explained, Form, Gathering, Heading, InputSummary, Look, Member, Spread,
-    Summary,
+    Batch, Certified, Condition, Density, Explained, Form, Gathering, Heading, InputSummary, Look, Medium,
+    Member, Spread, Summary,
 };
 pub use figures::{Kind, Options, Partner, strongest_partner};
+pub use report::Report;
 pub use scene::{
     Anchor, Cell, Dress, Mark, Paint, Picture, Point, Rgb, Scale, Scene, Shape, Table, digits, shortened,
     signed, style_sheet, width_of,

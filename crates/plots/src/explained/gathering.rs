@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::Explained;
 use super::batch::Batch;
 use super::heading::{Form, Heading};
 use super::sample::{Ends, priority};
+use super::student::Factors;
 use super::summary::{InputSummary, Spread, Summary};
-use super::{Explained, factor};
 use crate::error::PlotError;
 
 /// Rows on their way into an [`Explained`].
@@ -48,6 +49,8 @@ pub struct Gathering {
     summary: Summary,
     /// Of values, predictions and inputs.
     ends: Vec<Ends>,
+    /// Of the standard errors of rows.
+    factors: Factors,
 }
 
 impl Gathering {
@@ -55,7 +58,8 @@ impl Gathering {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Names`] where names are not one for each thing that has one.
+    /// [`PlotError::Names`] where names are not one for each thing that has one, [`PlotError::Medium`] where a text or an image does not
+    /// belong to the players.
     pub fn new(heading: Heading) -> Result<Self, PlotError> {
         let (players, features, outputs) =
             (heading.players.len(), heading.features.len(), heading.outputs.len());
@@ -75,6 +79,9 @@ impl Gathering {
                 names: heading.features.len(),
             });
         }
+        if let Some(medium) = &heading.medium {
+            medium.check(players)?;
+        }
         let summary = Summary {
             values: vec![Spread::default(); players * outputs],
             predictions: vec![Spread::default(); outputs],
@@ -89,6 +96,7 @@ impl Gathering {
         Ok(Self {
             ends: vec![Ends::NONE; players * outputs + outputs + features],
             heading,
+            factors: Factors::default(),
             most_rows: usize::MAX,
             seed: 0,
             wanted: BTreeSet::new(),
@@ -162,7 +170,15 @@ impl Gathering {
         let rows = self.summary.rows.max(1) as f64;
         self.summary.half_widths.iter_mut().for_each(|sum| *sum /= rows);
         self.summary.interactions.iter_mut().for_each(|sum| *sum /= rows);
-        Explained { heading: self.heading, kept: self.kept, summary: self.summary, seed: self.seed }
+        let (kept, mut factors) = (self.kept, Factors::default());
+        let degrees = |row: usize| kept.degrees_of_freedom.get(row).copied().unwrap_or(f64::INFINITY);
+        Explained {
+            heading: self.heading,
+            factors: (0..kept.rows.len()).map(|row| factors.of(degrees(row))).collect(),
+            kept,
+            summary: self.summary,
+            seed: self.seed,
+        }
     }
 
     /// Makes values of interactions: those on the diagonal, or the sums of the lines. Their sizes are added up.
@@ -216,7 +232,8 @@ impl Gathering {
             summary.additivity_gap = summary.additivity_gap.max(gap);
         }
         if !batch.std_errors.is_empty() {
-            let factor = factor(batch.degrees_of_freedom.get(row).copied().unwrap_or(f64::INFINITY));
+            let degrees = batch.degrees_of_freedom.get(row).copied().unwrap_or(f64::INFINITY);
+            let factor = self.factors.of(degrees);
             let errors = batch.of_row(&batch.std_errors, row);
             summary.half_widths.iter_mut().zip(errors).for_each(|(sum, error)| *sum += factor * error);
         }
@@ -262,5 +279,206 @@ impl Gathering {
         self.kept = self.kept.only(&places);
         self.left = places.len();
         self.places = places.iter().map(|&at| self.places[at]).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::explained::factor;
+    use crate::{Certified, Explained};
+
+    const PLAYERS: usize = 3;
+    const OUTPUTS: usize = 2;
+
+    /// Numbers that look random, the same for each row however it comes.
+    fn number(row: u64, place: u64) -> f64 {
+        (priority(row, place) >> 11) as f64 / (1_u64 << 53) as f64 * 20.0 - 10.0
+    }
+
+    fn rows(range: std::ops::Range<u64>) -> Batch {
+        let each = |count: u64, from: u64| -> Vec<f64> {
+            range.clone().flat_map(|row| (from..from + count).map(move |place| number(row, place))).collect()
+        };
+        Batch {
+            rows: range.clone().map(|row| 7 * row).collect(),
+            ids: Some(range.clone().map(|row| format!("row {row}")).collect()),
+            base: each(2, 100),
+            predictions: each(2, 200),
+            values: each(6, 0),
+            std_errors: each(6, 300).into_iter().map(f64::abs).collect(),
+            degrees_of_freedom: range.clone().map(|row| (row + 2) as f64).collect(),
+            inputs: each(3, 400)
+                .into_iter()
+                .map(|input| if input > 8.0 { f64::NAN } else { input })
+                .collect(),
+            evaluations: range.clone().map(|row| 10 + row % 5).collect(),
+            certificates: range
+                .map(|row| {
+                    (row % 3 == 0).then(|| Certified {
+                        stopped_by: "tolerance".to_owned(),
+                        guarantee: "asymptotic".to_owned(),
+                        confidence: 0.95,
+                        error_bounds: vec![row as f64, 1.0],
+                        tolerances: vec![2.0, 4.0],
+                        looks: Vec::new(),
+                        says: String::new(),
+                    })
+                })
+                .collect(),
+        }
+    }
+
+    fn heading() -> Heading {
+        Heading { outputs: vec!["x".to_owned(), "y".to_owned()], ..Heading::of_features(["a", "b", "c"]) }
+    }
+
+    /// `count` rows that come in batches that end at these places.
+    fn gathered(count: u64, ends: &[u64], most_rows: usize, seed: u64) -> Explained {
+        let mut gathering = Gathering::new(heading()).unwrap().most_rows(most_rows).seed(seed).keeping(7 * 3);
+        let mut from = 0;
+        for end in ends.iter().copied().chain([count]) {
+            gathering.add(rows(from..end)).unwrap();
+            from = end;
+        }
+        gathering.end()
+    }
+
+    #[test]
+    fn aggregates_are_those_of_their_definitions_over_all_rows() {
+        let count = 500;
+        let explained = gathered(count, &[], 20, 0);
+        let (all, summary) = (rows(0..count), explained.summary());
+        assert_eq!((summary.rows, explained.is_sample()), (count, true));
+        for at in 0..PLAYERS * OUTPUTS {
+            let values: Vec<f64> = all.values.iter().skip(at).step_by(PLAYERS * OUTPUTS).copied().collect();
+            let mean =
+                |of: &dyn Fn(f64) -> f64| values.iter().map(|&value| of(value)).sum::<f64>() / count as f64;
+            let spread = &summary.values[at];
+            let close = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-10, "{found} {wanted}");
+            close(spread.mean, mean(&|value| value));
+            close(spread.mean_size, mean(&f64::abs));
+            let variance = |of: &dyn Fn(f64) -> f64| {
+                values.iter().map(|&value| (of(value) - mean(of)).powi(2)).sum::<f64>() / (count - 1) as f64
+            };
+            close(spread.deviation(), variance(&|value| value).sqrt());
+            close(spread.error_of_mean_size(), (variance(&f64::abs) / count as f64).sqrt());
+            assert_eq!(spread.least, values.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(spread.greatest, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            assert_eq!(spread.density.total(), count);
+            let half = |row: usize| factor((row + 2) as f64) * all.std_errors[row * PLAYERS * OUTPUTS + at];
+            close(summary.half_widths[at], (0..count as usize).map(half).sum::<f64>() / count as f64);
+        }
+        let gap = |row: usize, output: usize| {
+            let sum: f64 =
+                (0..PLAYERS).map(|player| all.values[(row * PLAYERS + player) * OUTPUTS + output]).sum();
+            (sum + all.base[row * OUTPUTS + output] - all.predictions[row * OUTPUTS + output]).abs()
+        };
+        let widest = (0..count as usize).flat_map(|row| [gap(row, 0), gap(row, 1)]).fold(0.0, f64::max);
+        assert!((summary.additivity_gap - widest).abs() < 1e-12);
+        assert_eq!(summary.evaluations, (10, 14, 12 * count));
+        assert_eq!(summary.certificates, [("tolerance".to_owned(), "asymptotic".to_owned(), 167)]);
+        assert_eq!(summary.worst_bound, Some(498.0 / 2.0));
+        for feature in 0..PLAYERS {
+            let inputs = all.inputs.iter().skip(feature).step_by(PLAYERS);
+            assert_eq!(summary.inputs[feature].missing, inputs.filter(|input| input.is_nan()).count() as u64);
+            assert_eq!(
+                summary.inputs[feature].counts, None,
+                "too many different ones to be counted one by one"
+            );
+        }
+    }
+
+    #[test]
+    fn extremes_and_wanted_rows_are_kept_with_all_that_is_theirs() {
+        let explained = gathered(2000, &[100, 1000], 50, 3);
+        let kept = explained.kept();
+        assert!(kept.rows.len() >= 50 && kept.rows.len() <= 50 + 2 * (6 + 2 + 3) + 1, "{}", kept.rows.len());
+        assert!(kept.rows.contains(&21));
+        for at in 0..6 {
+            let spread = &explained.summary().values[at];
+            let values: Vec<f64> = kept.values.iter().skip(at).step_by(6).copied().collect();
+            assert!(values.contains(&spread.least) && values.contains(&spread.greatest));
+        }
+        for (place, &row) in kept.rows.iter().enumerate() {
+            let alone = rows(row / 7..row / 7 + 1);
+            assert_eq!(kept.ids.as_ref().unwrap()[place], alone.ids.unwrap()[0]);
+            assert_eq!(kept.of_row(&kept.values, place), alone.values);
+            assert_eq!(kept.of_row(&kept.std_errors, place), alone.std_errors);
+            assert_eq!(kept.of_row(&kept.base, place), alone.base);
+            assert_eq!(kept.evaluations[place], alone.evaluations[0]);
+            assert_eq!(kept.certificates[place], alone.certificates[0]);
+        }
+        let others = gathered(2000, &[], 50, 4);
+        assert_ne!(kept.rows, others.kept().rows, "another seed, another sample");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_does_not_depend_on_batches(
+            count in 1_u64..400, mut ends in prop::collection::vec(0_u64..400, 0..6), most in 1_usize..100, seed in 0_u64..5,
+        ) {
+            ends.iter_mut().for_each(|end| *end = (*end).min(count));
+            ends.sort_unstable();
+            let (one, other) = (gathered(count, &ends, most, seed), gathered(count, &[], most, seed));
+            // A batch without rows has no ids of its own.
+            let ids = |explained: &Explained| explained.kept().ids.clone().unwrap_or_default();
+            prop_assert_eq!(&one.kept().rows, &other.kept().rows);
+            prop_assert_eq!(&one.kept().values, &other.kept().values);
+            prop_assert_eq!(ids(&one).len(), one.kept().rows.len());
+            prop_assert_eq!(one.summary().clone().values, other.summary().clone().values);
+        }
+    }
+
+    #[test]
+    fn interactions_become_values_and_mean_sizes() {
+        for (form, wanted) in [(Form::Index, [1.0, 4.0]), (Form::Remainder, [-1.0, 2.0])] {
+            let heading = Heading { interactions: Some(form), ..Heading::of_features(["a", "b"]) };
+            let mut gathering = Gathering::new(heading).unwrap();
+            gathering
+                .add(Batch {
+                    rows: vec![0],
+                    base: vec![0.0],
+                    predictions: vec![1.0],
+                    values: vec![1.0, -2.0, -2.0, 4.0],
+                    ..Batch::default()
+                })
+                .unwrap();
+            let explained = gathering.end();
+            assert_eq!(explained.kept().values, wanted, "{form:?}");
+            assert_eq!(explained.summary().interactions, [1.0, 2.0, 2.0, 4.0]);
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_belong_together_are_refused() {
+        let add = |change: &dyn Fn(&mut Batch)| {
+            let mut batch = rows(0..4);
+            change(&mut batch);
+            Gathering::new(heading()).unwrap().add(batch)
+        };
+        assert_eq!(add(&|_| {}), Ok(()));
+        let count = |what: &str, found: Result<(), PlotError>| {
+            assert!(
+                matches!(&found, Err(PlotError::Count { what: found, .. }) if *found == what),
+                "{found:?}"
+            );
+        };
+        count("values", add(&|batch| batch.values.truncate(5)));
+        count("predictions", add(&|batch| batch.predictions.clear()));
+        count("inputs", add(&|batch| batch.inputs.truncate(5)));
+        count("ids", add(&|batch| batch.ids = Some(Vec::new())));
+        count("certificates", add(&|batch| batch.certificates.truncate(1)));
+        for wrong in [f64::NAN, f64::INFINITY, 2e300] {
+            let found = add(&|batch| batch.values[7] = wrong);
+            assert!(matches!(found, Err(PlotError::NotFinite { what: "values", row: 7, .. })), "{found:?}");
+        }
+        assert_eq!(add(&|batch| batch.inputs[1] = f64::NAN), Ok(()));
+        assert!(add(&|batch| batch.inputs[1] = f64::INFINITY).is_err());
+        assert!(Gathering::new(Heading { outputs: Vec::new(), ..heading() }).is_err());
+        assert!(Gathering::new(Heading { members: vec![vec![9]; 3], ..heading() }).is_err());
+        assert!(Gathering::new(Heading { categories: Vec::new(), ..heading() }).is_err());
     }
 }

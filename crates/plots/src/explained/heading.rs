@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::medium::Medium;
+
 /// What was asked for, and what things are called.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heading {
@@ -29,6 +31,8 @@ pub struct Heading {
     pub groups: Vec<Member>,
     /// The form of interactions, where results have those.
     pub interactions: Option<Form>,
+    /// The text or the image that the players are parts of, where there is one.
+    pub medium: Option<Medium>,
 }
 
 /// A player, or a group of them.

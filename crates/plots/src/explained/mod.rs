@@ -1,27 +1,28 @@
 //! What is drawn: attributions of rows, with all that belongs to them.
 
 mod batch;
+mod condition;
 mod density;
 mod gathering;
 mod heading;
+mod medium;
 mod sample;
+mod student;
+mod subset;
 mod summary;
 
-use std::borrow::Cow;
-
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 pub use batch::{Batch, Certified, Look};
+pub use condition::Condition;
 pub use density::Density;
 pub use gathering::Gathering;
 pub use heading::{Form, Heading, Member};
+pub use medium::Medium;
+pub(crate) use student::factor;
 pub use summary::{InputSummary, Spread, Summary};
 
 use crate::error::PlotError;
-use crate::scene::digits;
-
-/// With this many degrees of freedom or more, Student's law is the normal law to all digits that matter.
-const MANY: f64 = 1e6;
+use crate::scene::{Cell, digits};
+pub(crate) use crate::shown::shown;
 
 /// Attributions that were [gathered](Gathering): aggregates over all rows, and the rows themselves or a sample of them.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct Explained {
     /// The rows that are kept, in the order in which they came.
     pub(crate) kept: Batch,
     pub(crate) summary: Summary,
+    /// What the standard errors of each row that is kept are multiplied by for a 95 % interval.
+    factors: Vec<f64>,
     /// The seed of the sample.
     pub(crate) seed: u64,
 }
@@ -80,6 +83,12 @@ impl Explained {
         self.kept.predictions[row * self.outputs() + output]
     }
 
+    /// What the values of a row leave of its prediction; rounding where they sum to it.
+    pub(crate) fn left_undivided(&self, row: usize, output: usize) -> f64 {
+        let sum: f64 = (0..self.players()).map(|player| self.value(row, player, output)).sum();
+        self.prediction(row, output) - self.base(row, output) - sum
+    }
+
     /// Whether values come with errors.
     pub(crate) fn are_estimates(&self) -> bool {
         !self.kept.std_errors.is_empty()
@@ -91,7 +100,13 @@ impl Explained {
             return 0.0;
         }
         let error = self.kept.std_errors[(row * self.players() + player) * self.outputs() + output];
-        error * self.kept.degrees_of_freedom.get(row).copied().map_or_else(|| factor(MANY), factor)
+        error * self.factors[row]
+    }
+
+    /// Whether the interval of a value holds zero, or nothing is known of it.
+    pub(crate) fn is_sign_unsure(&self, row: usize, player: usize, output: usize) -> bool {
+        let half = self.half_width(row, player, output);
+        half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
     /// The input of a feature; NaN where it is missing.
@@ -114,6 +129,16 @@ impl Explained {
     pub(crate) fn inputs_of_player(&self, row: usize, player: usize) -> Option<String> {
         let of = |&feature: &usize| self.input_shown(row, feature);
         self.has_inputs().then(|| self.heading.members[player].iter().map(of).collect::<Vec<_>>().join(", "))
+    }
+
+    /// The input of a player in a table: a number to the last bit, or words.
+    pub(crate) fn cell_of_inputs(&self, row: usize, player: usize) -> Cell {
+        match self.only_feature(player) {
+            Some(feature) if self.heading.word(feature, self.input(row, feature)).is_none() => {
+                Cell::Number(self.input(row, feature))
+            }
+            _ => self.inputs_of_player(row, player).unwrap_or_default().into(),
+        }
     }
 
     /// The only feature of a player, where it has one with inputs.
@@ -201,26 +226,4 @@ impl Explained {
             PlotError::UnknownPlayer { name: name.to_owned(), known }
         })
     }
-}
-
-/// What the standard error of a mean of so many degrees of freedom is multiplied by for a 95 % interval.
-pub(crate) fn factor(degrees_of_freedom: f64) -> f64 {
-    let degrees = if degrees_of_freedom.is_finite() { degrees_of_freedom.clamp(1.0, MANY) } else { MANY };
-    StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |law| law.inverse_cdf(0.975))
-}
-
-/// `text` with control characters, and those that turn the direction of text about, as escapes.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    let is_hidden = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
-    };
-    if !text.contains(is_hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for letter in text.chars() {
-        if is_hidden(letter) { shown.extend(letter.escape_unicode()) } else { shown.push(letter) }
-    }
-    Cow::Owned(shown)
 }

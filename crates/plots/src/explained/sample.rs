@@ -2,7 +2,7 @@
 
 /// The priority of the row that came at `place`: SplitMix64 of seed and place. The rows with the least are kept, so the sample depends on
 /// neither batches nor threads. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014.
-pub(super) fn priority(seed: u64, place: u64) -> u64 {
+pub(crate) fn priority(seed: u64, place: u64) -> u64 {
     let mut mixed = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

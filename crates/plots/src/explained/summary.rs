@@ -43,10 +43,10 @@ pub struct Spread {
     pub mean: f64,
     /// The mean of their sizes.
     pub mean_size: f64,
-    /// The sum of squared differences from the mean.
-    squares: f64,
-    /// The sum of squared differences of sizes from their mean.
-    squares_of_sizes: f64,
+    /// Of differences from the mean.
+    squares: Squares,
+    /// Of differences of sizes from their mean.
+    squares_of_sizes: Squares,
     /// The least.
     pub least: f64,
     /// The greatest.
@@ -61,8 +61,8 @@ impl Default for Spread {
             count: 0,
             mean: 0.0,
             mean_size: 0.0,
-            squares: 0.0,
-            squares_of_sizes: 0.0,
+            squares: Squares::default(),
+            squares_of_sizes: Squares::default(),
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             density: Density::default(),
@@ -77,10 +77,10 @@ impl Spread {
         let count = self.count as f64;
         let difference = number - self.mean;
         self.mean += difference / count;
-        self.squares += difference * (number - self.mean);
+        self.squares.add(difference, number - self.mean);
         let difference = number.abs() - self.mean_size;
         self.mean_size += difference / count;
-        self.squares_of_sizes += difference * (number.abs() - self.mean_size);
+        self.squares_of_sizes.add(difference, number.abs() - self.mean_size);
         self.least = self.least.min(number);
         self.greatest = self.greatest.max(number);
         self.density.add(number);
@@ -88,12 +88,43 @@ impl Spread {
 
     /// The standard deviation, with n − 1.
     pub fn deviation(&self) -> f64 {
-        (self.squares / self.count.saturating_sub(1).max(1) as f64).sqrt()
+        self.squares.root(self.count.saturating_sub(1).max(1) as f64)
     }
 
     /// The standard error of the mean of sizes, for rows like these.
     pub fn error_of_mean_size(&self) -> f64 {
-        (self.squares_of_sizes / self.count.saturating_sub(1).max(1) as f64 / self.count.max(1) as f64).sqrt()
+        self.squares_of_sizes.root(self.count.saturating_sub(1).max(1) as f64 * self.count.max(1) as f64)
+    }
+}
+
+/// A sum of products in units of the square of a power of two, so that those of numbers of any size are numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Squares {
+    sum: f64,
+    unit: f64,
+}
+
+impl Default for Squares {
+    fn default() -> Self {
+        Self { sum: 0.0, unit: f64::MIN_POSITIVE }
+    }
+}
+
+impl Squares {
+    fn add(&mut self, one: f64, other: f64) {
+        let size = one.abs().max(other.abs());
+        if size > self.unit {
+            // Powers of two divide exactly.
+            let unit = size.log2().floor().exp2();
+            self.sum *= (self.unit / unit).powi(2);
+            self.unit = unit;
+        }
+        self.sum += one / self.unit * (other / self.unit);
+    }
+
+    /// The root of the sum over a number.
+    fn root(&self, over: f64) -> f64 {
+        (self.sum / over).sqrt() * self.unit
     }
 }
 

@@ -1,9 +1,12 @@
 //! How much each player matters over all rows.
 
-use super::{Options, labels, order, value_in_words};
+use super::options::Options;
+use super::size_bar::{self, SizeBar};
+use super::words::value_in_words;
+use super::{labels, order};
 use crate::error::PlotError;
 use crate::explained::Explained;
-use crate::scene::{Anchor, Mark, Paint, SMALL, Scale, Scene, Table, digits, width_of};
+use crate::scene::{Anchor, Mark, Paint, Scene, Table, digits};
 
 const LINE: f64 = 26.0;
 const TOP: f64 = 34.0;
@@ -14,18 +17,22 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players);
+    let (told, rest) = order::split(&players, options.most_players(20));
     let names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     let others = (!rest.is_empty()).then(|| format!("{} others", rest.len()));
     let sizes: Vec<f64> = told.iter().map(|&player| size(explained, player, output)).collect();
     let halves: Vec<f64> = told.iter().map(|&player| half_width(explained, player, output)).collect();
 
     let room = labels::room(names.iter().chain(&others).map(String::as_str), options.width);
-    let label = sizes.iter().map(|&size| width_of(&digits(size, 4), SMALL)).fold(30.0, f64::max) + 14.0;
     let rest_size: f64 = rest.iter().map(|&player| size(explained, player, output)).sum();
-    let known = |half: f64| if half.is_nan() { 0.0 } else { half };
-    let largest = sizes.iter().zip(&halves).map(|(size, &half)| size + known(half)).fold(rest_size, f64::max);
-    let scale = Scale::new((0.0, largest), (room, options.width - label));
+    let numbers = sizes.iter().copied().zip(halves.iter().copied()).chain([(rest_size, 0.0)]);
+    let label = size_bar::room(numbers, 4);
+    let others_sizes = others.iter().map(|_| rest_size);
+    let (scale, is_cut) = size_bar::scale(
+        sizes.iter().copied().zip(halves.iter().copied()),
+        others_sizes,
+        (room, options.width - label),
+    );
 
     let mut scene = Scene::new(
         options.width,
@@ -38,19 +45,23 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     for (place, &player) in told.iter().enumerate() {
         let y = TOP + (place as f64 + 0.5) * LINE;
         let (size, half) = (sizes[place], halves[place]);
-        let says = format!("{}: {}{}", names[place], digits(size, 5), in_words(half));
-        draw(&mut scene, (size, half), y, &scale, (Paint::Series(0), Mark::of_player(player, says)));
+        let says = format!("{}: {}{}", names[place], digits(size, 5), labels::error_in_words(half));
+        let bar = SizeBar { size, half_width: half, y, half: HALF, digits: 4 };
+        bar.draw(&mut scene, &scale, Paint::Series(0), Mark::of_player(player, says));
         labels::name(&mut scene, room, y, &names[place]);
     }
     if let Some(others) = &others {
         let y = TOP + (told.len() as f64 + 0.5) * LINE;
         let says = Mark::saying(format!("{others}: {} together", digits(rest_size, 5)));
-        draw(&mut scene, (rest_size, 0.0), y, &scale, (Paint::Missing, says));
+        let bar = SizeBar { size: rest_size, half_width: 0.0, y, half: HALF, digits: 4 };
+        bar.draw(&mut scene, &scale, Paint::Missing, says);
         labels::name(&mut scene, room, y, others);
     }
-    let caption = caption(explained);
-    scene.height = bottom + 42.0;
-    scene.height += scene.paragraph((12.0, bottom + 42.0), options.width - 24.0, &caption) + 6.0;
+    let mut caption = caption(explained, halves.iter().any(|half| half.is_nan()));
+    if is_cut {
+        caption.push_str(" The bar of the others is cut.");
+    }
+    scene.caption(bottom + 42.0, &caption);
     let most: Vec<String> =
         names.iter().zip(&sizes).take(3).map(|(name, &size)| format!("{name} {}", digits(size, 3))).collect();
     scene.description =
@@ -74,30 +85,11 @@ fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     of_rows + explained.summary.half_widths[player * explained.outputs() + output]
 }
 
-fn in_words(half: f64) -> String {
-    match half {
-        0.0 => String::new(),
-        half if half.is_nan() => ", error unknown".to_owned(),
-        half => format!(" ± {}", digits(half, 2)),
-    }
-}
-
-fn draw(scene: &mut Scene, (size, half): (f64, f64), y: f64, scale: &Scale, (paint, mark): (Paint, Mark)) {
-    let (left, right) = (scale.place(0.0), scale.place(size));
-    scene.rectangle((left, y - HALF), ((right - left).max(1.0), 2.0 * HALF), paint, mark);
-    let mut end = right;
-    if half > 0.0 {
-        let whisker = (scale.place((size - half).max(0.0)), scale.place(size + half));
-        scene.whisker(whisker, y);
-        end = whisker.1;
-    }
-    scene.text_of((end + 6.0, y), digits(size, 4), SMALL, Anchor::Start, Paint::Ink);
-}
-
 /// What the whiskers are.
-fn caption(explained: &Explained) -> String {
+fn caption(explained: &Explained, are_some_unknown: bool) -> String {
     let rows = explained.summary.rows;
-    match (rows, explained.are_estimates()) {
+    let unknown = if are_some_unknown { " A ? stands where an error is not known." } else { "" };
+    let caption = match (rows, explained.are_estimates()) {
         (0 | 1, false) => "Of one row; its values are exact.".to_owned(),
         (0 | 1, true) => "Of one row; whiskers are the 95 % intervals of its values.".to_owned(),
         (rows, false) => format!(
@@ -107,7 +99,8 @@ fn caption(explained: &Explained) -> String {
             "Over {rows} rows. Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the \
              estimates in full."
         ),
-    }
+    };
+    caption + unknown
 }
 
 fn table(explained: &Explained, players: &[usize], output: usize) -> Table {

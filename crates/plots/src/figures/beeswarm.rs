@@ -1,6 +1,9 @@
 //! The values of all rows, player by player, in the colours of their inputs.
 
-use super::{Options, labels, of_sample, order, value_in_words};
+use super::colour_bar::{ColourBar, Ramp};
+use super::options::Options;
+use super::words::{of_estimates, of_sample, rows_in_words, value_in_words};
+use super::{labels, order};
 use crate::error::PlotError;
 use crate::explained::{Explained, Spread};
 use crate::scene::{Anchor, Mark, Paint, Point, Scale, Scene, Shape, Table, digits};
@@ -22,7 +25,7 @@ const RIGHT: f64 = 78.0;
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players);
+    let (told, rest) = order::split(&players, options.most_players(20));
     let names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     let room = labels::room(names.iter().map(String::as_str), options.width);
     let spreads: Vec<&Spread> =
@@ -49,11 +52,16 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         labels::name(&mut scene, room, y, &names[place]);
     }
     if has_inputs {
-        bar_of_colours(&mut scene, (right + 14.0, TOP + 8.0), (bottom - TOP - 16.0).min(220.0));
+        let ends = ["low", "high"].map(str::to_owned);
+        let bar = ColourBar { ramp: Ramp::Inputs, ends, label: "input" };
+        bar.draw(
+            &mut scene,
+            (right + 14.0, TOP + 8.0),
+            (RIGHT - 20.0, (bottom - TOP - 16.0).clamp(44.0, 220.0)),
+        );
     }
     let caption = caption(explained, &shown, are_densities, rest.len());
-    scene.height = bottom + 42.0;
-    scene.height += scene.paragraph((12.0, bottom + 42.0), options.width - 24.0, &caption) + 6.0;
+    scene.caption(bottom + 42.0, &caption);
     let range = |place: usize| {
         format!(
             "{} from {} to {}",
@@ -64,8 +72,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let most: Vec<String> = (0..names.len().min(3)).map(range).collect();
     scene.description = format!(
-        "The values of each feature over {} rows: {}. {caption}",
-        explained.summary.rows,
+        "The values of each feature over {}: {}. {caption}",
+        rows_in_words(explained.summary.rows),
         most.join("; ")
     );
     scene.table = table(explained, told, output);
@@ -206,25 +214,10 @@ impl Colours {
     }
 }
 
-/// A bar from low to high inputs.
-fn bar_of_colours(scene: &mut Scene, (x, top): Point, height: f64) {
-    let steps = crate::scene::LAST_STEP;
-    let step = height / f64::from(steps + 1);
-    for place in 0..=steps {
-        let y = top + height - f64::from(place + 1) * step;
-        scene.rectangle((x, y), (10.0, step + 0.3), Paint::Along(place), Mark::default());
-    }
-    scene.small((x + 16.0, top + 5.0), "high", Anchor::Start);
-    scene.small((x + 16.0, top + height - 5.0), "low", Anchor::Start);
-    if height > 80.0 {
-        scene.upright((x + 24.0, top + 0.5 * height), "input", Anchor::Middle);
-    }
-}
-
 fn caption(explained: &Explained, shown: &[usize], are_densities: bool, left_out: usize) -> String {
     let rows = explained.summary.rows;
     let mut caption = match are_densities {
-        false => of_sample(explained),
+        false => of_sample(explained, "Dots are"),
         true => {
             format!(
                 "The areas are all {rows} rows, their height the root of the density; {} rows are dots. ",
@@ -232,16 +225,7 @@ fn caption(explained: &Explained, shown: &[usize], are_densities: bool, left_out
             )
         }
     };
-    if explained.are_estimates() {
-        let players = explained.summary.half_widths.iter().copied();
-        let known = players.filter(|half| !half.is_nan()).fold(f64::NEG_INFINITY, f64::max);
-        if known > 0.0 {
-            caption.push_str(&format!(
-                "Values are estimates: their 95 % intervals are ± {} at most in the mean of a feature. ",
-                digits(known, 2)
-            ));
-        }
-    }
+    caption.push_str(&of_estimates(explained));
     if left_out > 0 {
         caption.push_str(&format!("{left_out} features that matter less are not shown."));
     }
@@ -255,7 +239,7 @@ fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
             table.push([
                 (explained.kept.rows[row] as f64).into(),
                 explained.heading.players[player].clone().into(),
-                explained.inputs_of_player(row, player).unwrap_or_default().into(),
+                explained.cell_of_inputs(row, player),
                 explained.value(row, player, output).into(),
                 explained.half_width(row, player, output).into(),
             ]);

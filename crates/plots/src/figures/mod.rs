@@ -2,11 +2,31 @@
 
 mod bar;
 mod beeswarm;
+mod cohorts;
+mod colour_bar;
+mod convergence;
+mod decision;
+mod extent;
+mod force;
+mod groups;
+mod heatmap;
+mod image;
+mod interactions;
 mod labels;
+mod legend;
+mod mean;
+mod network;
+mod numbers;
+mod options;
 mod order;
+mod pairs;
 mod partner;
 mod scatter;
+mod size_bar;
+mod taken;
+mod text;
 mod waterfall;
+mod words;
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +35,9 @@ use crate::error::PlotError;
 use crate::explained::Explained;
 use crate::scene::Scene;
 
+pub use options::Options;
 pub use partner::{Partner, strongest_partner};
+pub(crate) use words::{output_in_words, value_in_words, with_capitals};
 
 /// A kind of figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,25 +45,70 @@ pub use partner::{Partner, strongest_partner};
 pub enum Kind {
     /// One row: from the base to the prediction, step by step, the largest above.
     Waterfall,
+    /// One row: what pushes the prediction up from the left, what pushes it down from the right.
+    Force,
     /// How much each player matters over all rows: the mean of |φ|.
     Bar,
     /// The values of all rows, player by player, in the colours of their inputs.
     Beeswarm,
     /// One player: its value against its input, in the colours of the player that it interacts with most.
     Scatter,
+    /// The values of all rows, rows across and players down, as colours.
+    Heatmap,
+    /// How much pairs of players interact over all rows, as a matrix: the mean of |I_ij|.
+    Interactions,
+    /// The same with players on a circle, and lines between them.
+    Network,
+    /// The way of each row from the base to its prediction, player by player.
+    Decision,
+    /// How much each player matters, in parts of the rows side by side.
+    Cohorts,
+    /// How the bounds of errors fall as evaluations are spent.
+    Convergence,
+    /// Groups, and groups within groups, with what each gives.
+    Groups,
+    /// One row that is a text: its words on a ground that tells their values.
+    Text,
+    /// One row that is an image: its segments in colours that tell their values.
+    Image,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Waterfall, Self::Bar, Self::Beeswarm, Self::Scatter];
+    pub const ALL: [Self; 14] = [
+        Self::Waterfall,
+        Self::Force,
+        Self::Bar,
+        Self::Beeswarm,
+        Self::Scatter,
+        Self::Heatmap,
+        Self::Interactions,
+        Self::Network,
+        Self::Decision,
+        Self::Cohorts,
+        Self::Convergence,
+        Self::Groups,
+        Self::Text,
+        Self::Image,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waterfall => "waterfall",
+            Self::Force => "force",
             Self::Bar => "bar",
             Self::Beeswarm => "beeswarm",
             Self::Scatter => "scatter",
+            Self::Heatmap => "heatmap",
+            Self::Interactions => "interactions",
+            Self::Network => "network",
+            Self::Decision => "decision",
+            Self::Cohorts => "cohorts",
+            Self::Convergence => "convergence",
+            Self::Groups => "groups",
+            Self::Text => "text",
+            Self::Image => "image",
         }
     }
 
@@ -51,13 +118,25 @@ impl Kind {
             Self::Waterfall => "One row: from the base to the prediction, step by step.",
             Self::Bar => "How much each feature matters over all rows: the mean size of its values.",
             Self::Beeswarm => "The values of all rows, feature by feature, in the colours of their inputs.",
-            Self::Scatter => "One feature: its value against its input, in the colours of the feature that it interacts with most.",
+            Self::Scatter => {
+                "One feature: its value against its input, in the colours of the feature that it interacts with most."
+            }
+            Self::Force => "One row: what pushes its prediction up, against what pushes it down.",
+            Self::Heatmap => "The values of all rows side by side, those with like predictions together.",
+            Self::Interactions => "How much pairs of features interact over all rows, as a matrix.",
+            Self::Network => "How much pairs of features interact over all rows, as lines between them.",
+            Self::Decision => "The values of rows as paths from the base to the prediction.",
+            Self::Cohorts => "How much each feature matters in cohorts of rows, side by side.",
+            Self::Convergence => "Runs until an accuracy: the bound of the error against evaluations.",
+            Self::Groups => "Groups, and groups within groups, with what each gives.",
+            Self::Text => "A text, its words in the colours of their values.",
+            Self::Image => "An image under the colours of its parts' values.",
         }
     }
 
     /// Whether it shows one row.
     pub fn is_of_one_row(self) -> bool {
-        matches!(self, Self::Waterfall)
+        matches!(self, Self::Waterfall | Self::Force | Self::Text | Self::Image)
     }
 }
 
@@ -75,30 +154,6 @@ impl FromStr for Kind {
             name: name.to_owned(),
             known: Self::ALL.map(Self::name).join(", "),
         })
-    }
-}
-
-/// What a figure shows of what there is.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Options {
-    /// The width in pixels of a page; the height follows [720].
-    pub width: f64,
-    /// The most players that are shown one by one; the others are summed [20].
-    pub most_players: usize,
-    /// The number of the row in its file, for figures of one row [the first that is kept].
-    pub row: Option<u64>,
-    /// The place of the output [0].
-    pub output: usize,
-    /// The place of the player, for figures of one [that which matters most].
-    pub player: Option<usize>,
-    /// The place of the player whose inputs give the colours of a scatter [that which interacts most].
-    pub partner: Option<usize>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { width: 720.0, most_players: 20, row: None, output: 0, player: None, partner: None }
     }
 }
 
@@ -130,41 +185,23 @@ impl Kind {
             return Err(PlotError::Nothing { kind: self.name(), why });
         }
         // Narrower, nothing but names would fit.
-        let options = &Options { width: options.width.clamp(280.0, 4000.0), ..options.clone() };
+        let width = if options.width.is_nan() { Options::default().width } else { options.width };
+        let options = &Options { width: width.clamp(280.0, 4000.0), ..options.clone() };
         match self {
             Self::Waterfall => waterfall::scene(explained, options),
+            Self::Force => force::scene(explained, options),
             Self::Bar => bar::scene(explained, options),
             Self::Beeswarm => beeswarm::scene(explained, options),
             Self::Scatter => scatter::scene(explained, options),
+            Self::Heatmap => heatmap::scene(explained, options),
+            Self::Interactions => interactions::scene(explained, options),
+            Self::Network => network::scene(explained, options),
+            Self::Decision => decision::scene(explained, options),
+            Self::Cohorts => cohorts::scene(explained, options),
+            Self::Convergence => convergence::scene(explained, options),
+            Self::Groups => groups::scene(explained, options),
+            Self::Text => text::scene(explained, options),
+            Self::Image => image::scene(explained, options),
         }
-    }
-}
-
-impl Options {
-    /// The place of the row that a figure of one row shows.
-    pub(crate) fn place_of_row(&self, explained: &Explained) -> Result<usize, PlotError> {
-        self.row.map_or(Ok(0), |row| explained.place_of_row(row))
-    }
-}
-
-/// What is said below a figure about the rows that its dots stand for; empty where they are all.
-pub(crate) fn of_sample(explained: &Explained) -> String {
-    match explained.is_sample() {
-        false => String::new(),
-        true => format!(
-            "Dots are {} of {} rows: a random sample (seed {}) and the extremes. ",
-            explained.rows(),
-            explained.summary.rows,
-            explained.seed
-        ),
-    }
-}
-
-/// The value that is drawn, in words, with its output.
-pub(crate) fn value_in_words(explained: &Explained, output: usize) -> String {
-    let heading = &explained.heading;
-    match heading.output_name(output).as_str() {
-        "" => format!("{} value", heading.value),
-        name => format!("{} value for {name}", heading.value),
     }
 }

@@ -37,17 +37,20 @@ pub fn strongest_partner(explained: &Explained, player: usize, output: usize) ->
     let mut rows: Vec<usize> = (0..explained.rows()).filter(|row| !input(row).is_nan()).collect();
     rows.sort_by(|a, b| input(a).total_cmp(&input(b)));
     let parts: Vec<&[usize]> = rows.chunks(rows.len().div_ceil(PARTS).max(1)).collect();
-    let value = |row: usize| explained.value(row, player, output);
+    // In units in which squares are numbers.
+    let unit = size(rows.iter().map(|&row| explained.value(row, player, output)));
+    let value = |row: usize| explained.value(row, player, output) / unit;
     let whole: f64 = parts.iter().map(|rows| squares(rows.iter().map(|&row| value(row)))).sum();
     if whole.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return None;
     }
     let strength = |other: usize| -> Option<f64> {
         let feature = explained.only_feature(other)?;
+        let unit = size(rows.iter().map(|&row| explained.input(row, feature)));
         let explained_by = |rows: &&[usize]| {
             line(
                 rows.iter()
-                    .map(|&row| (explained.input(row, feature), value(row)))
+                    .map(|&row| (explained.input(row, feature) / unit, value(row)))
                     .filter(|(input, _)| !input.is_nan()),
             )
         };
@@ -56,6 +59,13 @@ pub fn strongest_partner(explained: &Explained, player: usize, output: usize) ->
     let found = others.filter_map(|other| Some((other, strength(other)?)));
     let (player, strength) = found.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     (strength > 0.0).then_some(Partner { player, strength: strength.min(1.0), is_known: false })
+}
+
+/// The largest size of numbers, of which some may be missing; 1 where all are zero.
+fn size(numbers: impl Iterator<Item = f64>) -> f64 {
+    Some(numbers.fold(0.0, |most: f64, number| most.max(number.abs())))
+        .filter(|&most| most > 0.0)
+        .unwrap_or(1.0)
 }
 
 /// The sum of squared differences from the mean.
@@ -74,4 +84,42 @@ fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let of_x = squares(pairs.map(|(a, _)| a));
     // Of differences that are rounding nothing is made.
     if of_x > 1e-20 * x * x * count { both * both / of_x } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Batch, Gathering, Heading};
+
+    /// Values of `a` that depend on the inputs of `c`, all in these units.
+    fn of(unit: f64) -> Explained {
+        let mut gathering = Gathering::new(Heading::of_features(["a", "b", "c"])).unwrap();
+        for row in 0..200_u64 {
+            let [a, b, c] = [7, 11, 13].map(|step| (row * step % 101) as f64 - 50.0);
+            gathering
+                .add(Batch {
+                    rows: vec![row],
+                    base: vec![0.0],
+                    predictions: vec![0.0],
+                    values: vec![unit * (a + c), 0.0, unit * b],
+                    inputs: vec![unit * a, unit * b, unit * c],
+                    ..Batch::default()
+                })
+                .unwrap();
+        }
+        gathering.end()
+    }
+
+    #[test]
+    fn the_feature_that_a_value_depends_on_is_found_in_any_unit() {
+        let wanted = strongest_partner(&of(1.0), 0, 0).unwrap();
+        assert_eq!((wanted.player, wanted.is_known), (2, false));
+        assert!(wanted.strength > 0.5, "{wanted:?}");
+        for unit in [2_f64.powi(-900), 2_f64.powi(-60), 2_f64.powi(900)] {
+            let found = strongest_partner(&of(unit), 0, 0).unwrap();
+            assert_eq!(found.player, 2);
+            assert!((found.strength - wanted.strength).abs() < 1e-12, "{unit}: {found:?}");
+        }
+        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero leave nothing open");
+    }
 }

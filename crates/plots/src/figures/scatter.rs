@@ -1,20 +1,22 @@
 //! One player: its value against its input, in the colours of the player that it interacts with most.
 
 use super::beeswarm::Colours;
+use super::colour_bar::{ColourBar, Ramp};
+use super::options::Options;
 use super::partner::{Partner, strongest_partner};
-use super::{Options, labels, of_sample, value_in_words};
+use super::words::{of_sample, rows_in_words, value_in_words};
+use super::{extent, labels};
 use crate::error::PlotError;
 use crate::explained::Explained;
-use crate::scene::{
-    Anchor, FONT, LAST_STEP, Mark, Paint, Point, SMALL, Scale, Scene, Shape, Table, digits, shortened,
-    width_of,
-};
+use crate::scene::{Anchor, FONT, Mark, Paint, Point, SMALL, Scale, Scene, Shape, Table, digits, shortened};
 
 const TOP: f64 = 34.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 78.0;
+const LEFT: f64 = 84.0;
 /// Space on the right for the bar of colours.
 const RIGHT: f64 = 108.0;
+/// Space on the left for dots whose input is missing.
+const MISSING: f64 = 86.0;
 const RADIUS: f64 = 2.6;
 /// The height of the counts of inputs below.
 const COUNTS: f64 = 26.0;
@@ -42,7 +44,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let rows: Vec<usize> = (0..explained.rows()).collect();
     let has_missing = rows.iter().any(|&row| explained.input(row, feature).is_nan());
     let right = options.width - if partner.is_some() { RIGHT } else { 16.0 };
-    let left = LEFT + if has_missing { 62.0 } else { 0.0 };
+    let left = LEFT + if has_missing { MISSING } else { 0.0 };
     let (x, y) = scales(explained, (player, feature), output, (left, right));
     let name = labels::of_player(explained, player);
 
@@ -105,11 +107,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         draw_bar_of_colours(&mut scene, explained, partner, &colours, (right + 12.0, TOP + 20.0));
     }
     let caption = caption(explained, player, partner);
-    let below = bottom + COUNTS + 42.0;
-    scene.height = below;
-    scene.height += scene.paragraph((12.0, below), options.width - 24.0, &caption) + 6.0;
+    scene.caption(bottom + COUNTS + 42.0, &caption);
     scene.description = description(explained, (player, feature), output, &caption);
-    scene.table = table(explained, (player, feature), output, partner);
+    scene.table = table(explained, player, output, partner);
     Ok(scene)
 }
 
@@ -121,12 +121,7 @@ fn scales(
 ) -> (Scale, Scale) {
     let rows = 0..explained.rows();
     let of = |numbers: &dyn Fn(usize) -> [f64; 2]| {
-        rows.clone()
-            .flat_map(numbers)
-            .filter(|number| !number.is_nan())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
-                (low.min(number), high.max(number))
-            })
+        extent::of(rows.clone().flat_map(numbers).filter(|number| !number.is_nan()))
     };
     let (low, high) = match explained.heading.is_of_words(feature) {
         true => (-0.5, explained.heading.categories[feature].len() as f64 - 0.5),
@@ -192,7 +187,7 @@ fn draw_counts(scene: &mut Scene, explained: &Explained, feature: usize, (x, bot
             size: ((right - left).max(0.7), height),
             paint: Paint::Missing,
             opacity: 0.45,
-            mark: Mark::saying(format!("{count} rows")),
+            mark: Mark::saying(rows_in_words(count)),
         });
     }
 }
@@ -208,30 +203,21 @@ fn draw_bar_of_colours(
     explained: &Explained,
     partner: Partner,
     colours: &Colours,
-    (x, top): Point,
+    at: Point,
 ) {
-    let height = 180.0;
-    let step = height / f64::from(LAST_STEP + 1);
-    for place in 0..=LAST_STEP {
-        let y = top + height - f64::from(place + 1) * step;
-        scene.rectangle((x, y), (10.0, step + 0.3), Paint::Along(place), Mark::default());
-    }
-    let (low, high) = colours.range();
-    let name = labels::of_player(explained, partner.player);
-    scene.small((x, top - 12.0), shortened(&name, RIGHT - 16.0, SMALL), Anchor::Start);
     let feature = explained.only_feature(partner.player).unwrap_or_default();
-    for (number, y) in [(high, top + 5.0), (low, top + height - 5.0)] {
-        let text = explained
-            .heading
-            .word(feature, number)
-            .map_or_else(|| digits(number, 4), |word| crate::explained::shown(word).into_owned());
-        scene.small((x + 16.0, y), shortened(&text, RIGHT - 34.0, SMALL), Anchor::Start);
-    }
-    debug_assert!(width_of("missing", SMALL) < RIGHT);
+    let (low, high) = colours.range();
+    let ends = [low, high].map(|number| {
+        let word = explained.heading.word(feature, number);
+        word.map_or_else(|| digits(number, 4), |word| crate::explained::shown(word).into_owned())
+    });
+    let name = labels::of_player(explained, partner.player);
+    let bar = ColourBar { ramp: Ramp::Inputs, ends, label: &name };
+    bar.draw(scene, at, (RIGHT - 18.0, 200.0));
 }
 
 fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> String {
-    let mut caption = of_sample(explained);
+    let mut caption = of_sample(explained, "Dots are");
     if let Some(partner) = partner {
         let name = labels::of_player(explained, partner.player);
         caption.push_str(&match (partner.is_known, partner.strength) {
@@ -278,12 +264,7 @@ fn description(
     )
 }
 
-fn table(
-    explained: &Explained,
-    (player, feature): (usize, usize),
-    output: usize,
-    partner: Option<Partner>,
-) -> Table {
+fn table(explained: &Explained, player: usize, output: usize, partner: Option<Partner>) -> Table {
     let mut table = Table::new(["row", "input", "value", "half width of the 95 % interval"]);
     table
         .columns
@@ -291,12 +272,12 @@ fn table(
     for row in 0..explained.rows() {
         table.push([
             (explained.kept.rows[row] as f64).into(),
-            explained.input_shown(row, feature).into(),
+            explained.cell_of_inputs(row, player),
             explained.value(row, player, output).into(),
             explained.half_width(row, player, output).into(),
         ]);
         if let (Some(partner), Some(line)) = (partner, table.lines.last_mut()) {
-            line.push(explained.inputs_of_player(row, partner.player).unwrap_or_default().into());
+            line.push(explained.cell_of_inputs(row, partner.player));
         }
     }
     table

@@ -1,14 +1,18 @@
 //! One row: from the base to the prediction, step by step.
 
-use super::{Options, labels, order, value_in_words};
+use super::options::Options;
+use super::words::{output_in_words, value_in_words};
+use super::{extent, labels, numbers, order};
 use crate::error::PlotError;
 use crate::explained::Explained;
-use crate::scene::{Anchor, Cell, FONT, Mark, Paint, SMALL, Scale, Scene, Table, digits, signed, width_of};
+use crate::scene::{Anchor, FONT, Mark, Paint, SMALL, Scale, Scene, digits, signed, width_of};
 
 const LINE: f64 = 27.0;
 const TOP: f64 = 50.0;
 /// Half the height of a bar.
 const HALF: f64 = 9.0;
+/// What names and bars have at least.
+const LEAST_ROOM: f64 = 60.0;
 
 /// A step of the waterfall.
 struct Step {
@@ -18,6 +22,14 @@ struct Step {
     half_width: f64,
     paint: Paint,
     player: Option<usize>,
+}
+
+impl Step {
+    /// What stands beside its bar.
+    fn label(&self) -> String {
+        let value = signed(self.value, 4);
+        if self.half_width.is_nan() { format!("{value} ?") } else { value }
+    }
 }
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -38,19 +50,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     for step in steps.iter().rev() {
         totals.push(totals[totals.len() - 1] + step.value);
     }
-    let ends = steps.iter().rev().zip(&totals[1..]).flat_map(|(step, &total)| {
-        let half = if step.half_width.is_nan() { 0.0 } else { step.half_width };
-        [total - half, total + half]
-    });
-    let all = ends.chain(totals.iter().copied()).chain([prediction]);
-    let (low, high) =
-        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-    let label = steps.iter().map(|step| width_of(&signed(step.value, 4), SMALL)).fold(30.0, f64::max) + 10.0;
-    let scale = Scale::new((low, high), (room + label, options.width - label));
+    let with_totals = || steps.iter().rev().zip(totals[1..].iter().copied());
+    let ends = with_totals().filter(|(step, _)| step.player.is_some() && step.half_width > 0.0);
+    let ends = ends.flat_map(|(step, total)| [total - step.half_width, total + step.half_width]);
+    let mut extent = extent::of(ends.chain(totals.iter().copied()).chain([prediction]));
+    for (step, total) in with_totals().filter(|(step, _)| step.player.is_none()) {
+        extent = extent::with_sum(extent, total, step.half_width);
+    }
+    let label = steps.iter().map(|step| width_of(&step.label(), SMALL)).fold(30.0, f64::max) + 10.0;
+    // Labels are on both sides of the bars, and the bars have some room whatever the names.
+    let room = room.min(options.width - 2.0 * label - LEAST_ROOM).max(LEAST_ROOM);
+    let scale = Scale::new(extent, (room + label, options.width - label));
 
-    let name = explained.heading.output_name(output);
-    let axis = if name.is_empty() { "output".to_owned() } else { format!("output {name}") };
-    scene.axis_below(&scale, (TOP - 6.0, bottom), &axis);
+    scene.axis_below(&scale, (TOP - 6.0, bottom), &output_in_words(explained, output));
     let head = format!("{}: prediction {}", explained.row_name(row), digits(prediction, 5));
     scene.heading(
         (12.0, 16.0),
@@ -73,15 +85,26 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     for (place, step) in steps.iter().enumerate() {
         let y = TOP + (place as f64 + 0.5) * LINE;
         let (from, to) = (totals[count - 1 - place], totals[count - place]);
-        draw_step(&mut scene, step, (from, to), y, &scale);
+        draw_step(&mut scene, step, (from, to), y, (&scale, (room + label, options.width - label)));
         if place > 0 {
             let x = scale.place(to);
             scene.line([(x, y - LINE + HALF), (x, y - HALF)], Paint::Muted, 0.8);
         }
         labels::name(&mut scene, room, y, &step.name);
     }
+    let ends = |(place, step): (usize, &Step)| {
+        let (to, half) = (totals[count - place], step.half_width);
+        [to - half, to + half].map(|end| scale.place(end))
+    };
+    let is_beyond = |x: f64| x < room + label - 0.5 || x > options.width - label + 0.5;
+    if steps.iter().enumerate().flat_map(ends).any(is_beyond) {
+        scene.caption(
+            scene.height,
+            "The whisker without an end goes on: the errors of the others are added up.",
+        );
+    }
     scene.description = description(explained, row, options, &steps);
-    scene.table = table(explained, row, output);
+    scene.table = numbers::of_row(explained, row, output);
     Ok(scene)
 }
 
@@ -89,7 +112,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
     let output = options.output;
     let players = explained.by_size(row, output);
-    let (told, rest) = order::split(&players, options.most_players);
+    let (told, rest) = order::split(&players, options.most_players(20));
     let mut steps: Vec<Step> = told
         .iter()
         .map(|&player| Step {
@@ -107,8 +130,7 @@ fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
         let name = format!("{} others", rest.len());
         steps.push(Step { name, value, half_width, paint: Paint::of_sign(value), player: None });
     }
-    let sum: f64 = players.iter().map(|&player| explained.value(row, player, output)).sum();
-    let left = explained.prediction(row, output) - explained.base(row, output) - sum;
+    let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
         let name = "left undivided".to_owned();
         steps.push(Step { name, value: left, half_width: 0.0, paint: Paint::Missing, player: None });
@@ -116,24 +138,25 @@ fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
     steps
 }
 
-fn draw_step(scene: &mut Scene, step: &Step, (from, to): (f64, f64), y: f64, scale: &Scale) {
+fn draw_step(
+    scene: &mut Scene,
+    step: &Step,
+    (from, to): (f64, f64),
+    y: f64,
+    (scale, room): (&Scale, (f64, f64)),
+) {
     let (x0, x1) = (scale.place(from), scale.place(to));
-    let says = match step.half_width {
-        0.0 => format!("{}: {}", step.name, signed(step.value, 5)),
-        half if half.is_nan() => format!("{}: {}, error unknown", step.name, signed(step.value, 5)),
-        half => format!("{}: {} ± {}", step.name, signed(step.value, 5), digits(half, 2)),
-    };
+    let says = labels::saying(&step.name, step.value, step.half_width);
     let mark = Mark { player: step.player, row: None, says };
     let (left, width) = (x0.min(x1), (x1 - x0).abs().max(1.0));
     scene.rectangle((left, y - HALF), (width, 2.0 * HALF), step.paint, mark);
     let mut ends = (left, left + width);
     if step.half_width > 0.0 {
         let whisker = (scale.place(to - step.half_width), scale.place(to + step.half_width));
-        scene.whisker(whisker, y);
+        let whisker = scene.whisker(whisker, y, room);
         ends = (ends.0.min(whisker.0), ends.1.max(whisker.1));
     }
-    let text =
-        if step.half_width.is_nan() { format!("{} ?", signed(step.value, 4)) } else { signed(step.value, 4) };
+    let text = step.label();
     match step.value < 0.0 {
         true => scene.text_of((ends.0 - 5.0, y), text, SMALL, Anchor::End, Paint::Ink),
         false => scene.text_of((ends.1 + 5.0, y), text, SMALL, Anchor::Start, Paint::Ink),
@@ -155,22 +178,4 @@ fn description(explained: &Explained, row: usize, options: &Options, steps: &[St
         most.join(", "),
         if steps.len() > 3 { format!(" and {} more steps", steps.len() - 3) } else { String::new() },
     )
-}
-
-fn table(explained: &Explained, row: usize, output: usize) -> Table {
-    let mut table = Table::new(["feature", "input", "value", "half width of the 95 % interval"]);
-    for player in explained.by_size(row, output) {
-        table.push([
-            explained.heading.players[player].clone().into(),
-            explained.inputs_of_player(row, player).map_or(Cell::Text(String::new()), Cell::Text),
-            explained.value(row, player, output).into(),
-            explained.half_width(row, player, output).into(),
-        ]);
-    }
-    for (name, number) in
-        [("base", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
-    {
-        table.push([name.into(), Cell::Text(String::new()), number.into(), Cell::Number(0.0)]);
-    }
-    table
 }

@@ -121,7 +121,7 @@ impl Brush<'_> {
                 self.area.draw(&circle).map_err(failed)
             }),
             Shape::Text { at, text, size, anchor, paint, is_bold, is_upright } => {
-                let text = crate::explained::shown(text);
+                let text = crate::shown::shown(text);
                 let style = if *is_bold { FontStyle::Bold } else { FontStyle::Normal };
                 let font = ("sans-serif", size * self.scale, style).into_font();
                 let side = match anchor {

@@ -67,6 +67,12 @@ impl Paint {
         self.colour(1)
     }
 
+    /// A colour between that on a light and that on a dark ground, for pixels, which are the same on both.
+    pub(crate) fn on_any_ground(self) -> Rgb {
+        let (light, dark) = (self.light(), self.dark());
+        std::array::from_fn(|channel| light[channel].midpoint(dark[channel]))
+    }
+
     fn colour(self, theme: usize) -> Rgb {
         let pair: [Rgb; 2] = match self {
             Self::Ink => [[27, 31, 36], [232, 235, 239]],

@@ -16,6 +16,7 @@ pub use number::{digits, signed};
 pub use picture::Picture;
 pub use scale::Scale;
 pub use svg::Dress;
+pub(crate) use svg::escape;
 pub use table::{Cell, Table};
 pub use text::{shortened, width_of};
 
@@ -85,7 +86,7 @@ pub enum Shape {
     Dots {
         /// Their middles.
         points: Vec<Point>,
-        /// The place of each dot's row among those that are kept.
+        /// The place of each dot's row among those that are kept; none where dots stand for no rows.
         rows: Vec<usize>,
         /// In pixels.
         radius: f64,
@@ -228,11 +229,15 @@ impl Scene {
         });
     }
 
+    /// Bold text that ends within the figure.
     pub(crate) fn heading(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
+        let size = FONT + 1.0;
+        // Bold letters are wider by about a seventh.
+        let text = shortened(&text.into(), self.width - at.0 - 8.0, size * 1.15);
         self.shapes.push(Shape::Text {
             at,
-            text: text.into(),
-            size: FONT + 1.0,
+            text,
+            size,
             anchor,
             paint: Paint::Ink,
             is_bold: true,
@@ -241,10 +246,14 @@ impl Scene {
     }
 
     pub(crate) fn upright(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
+        self.upright_of(at, text, FONT, anchor);
+    }
+
+    pub(crate) fn upright_of(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor) {
         self.shapes.push(Shape::Text {
             at,
             text: text.into(),
-            size: FONT,
+            size,
             anchor,
             paint: Paint::Muted,
             is_bold: false,
@@ -261,30 +270,64 @@ impl Scene {
         lines.len() as f64 * 15.0
     }
 
-    /// Half an interval on either side of `middle` as a line with ends, across the page.
-    pub(crate) fn whisker(&mut self, (from, to): (f64, f64), y: f64) {
-        let end = 3.5;
-        for points in
-            [[(from, y), (to, y)], [(from, y - end), (from, y + end)], [(to, y - end), (to, y + end)]]
-        {
-            self.line(points, Paint::Ink, 1.2);
+    /// Text below a figure, which ends with it.
+    pub(crate) fn caption(&mut self, top: f64, text: &str) {
+        self.height = top + self.paragraph((12.0, top), self.width - 24.0, text) + 6.0;
+    }
+
+    /// An interval as a line with ends, across the page. One that reaches beyond `room` goes on to its border and has no end there. Where
+    /// the line begins and ends.
+    pub(crate) fn whisker(&mut self, (from, to): (f64, f64), y: f64, room: (f64, f64)) -> (f64, f64) {
+        let half = 3.5;
+        let line = (from.clamp(room.0, room.1), to.clamp(room.0, room.1));
+        self.line([(line.0, y), (line.1, y)], Paint::Ink, 1.2);
+        for (wanted, x) in [(from, line.0), (to, line.1)] {
+            // Less is rounding.
+            if (wanted - x).abs() < 0.5 {
+                self.line([(x, y - half), (x, y + half)], Paint::Ink, 1.2);
+            }
         }
+        line
     }
 
     /// An axis below: ticks with grid lines from `top` to `bottom`, their labels, and what is measured.
     pub(crate) fn axis_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), label: &str) {
-        let most = ((scale.length() / 90.0) as usize).max(2);
+        self.ticks_below(scale, (top, bottom), bottom + 11.0);
+        self.small_within(scale.middle(), bottom + 29.0, label);
+    }
+
+    /// Ticks with grid lines from `top` to `bottom`, their labels at the height `y`.
+    pub(crate) fn ticks_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), y: f64) {
+        let most = ((scale.length() / 80.0) as usize).max(3);
+        let mut taken = f64::NEG_INFINITY;
         for (at, text) in scale.ticks(most) {
             let x = scale.place(at);
             self.line([(x, top), (x, bottom)], Paint::Grid, 1.0);
-            self.small((x, bottom + 11.0), text, Anchor::Middle);
+            let half = 0.5 * width_of(&text, SMALL);
+            let middle = self.within(x, half);
+            // A label that would lie on the one before is left out.
+            if middle - half > taken + 4.0 {
+                taken = middle + half;
+                self.small((middle, y), text, Anchor::Middle);
+            }
         }
-        self.small((scale.middle(), bottom + 29.0), label, Anchor::Middle);
+    }
+
+    /// A place across, moved so far that what extends by `half` on either side lies within the figure.
+    pub(crate) fn within(&self, x: f64, half: f64) -> f64 {
+        x.min(self.width - half - 4.0).max(half + 4.0)
+    }
+
+    /// Small print with its middle at a place, moved and shortened so far that it lies within the figure.
+    pub(crate) fn small_within(&mut self, x: f64, y: f64, text: &str) {
+        let text = shortened(text, self.width - 8.0, SMALL);
+        let x = self.within(x, 0.5 * width_of(&text, SMALL));
+        self.small((x, y), text, Anchor::Middle);
     }
 
     /// An axis on the left: ticks with grid lines from `left` to `right`, their labels, and what is measured.
     pub(crate) fn axis_left(&mut self, scale: &Scale, (left, right): (f64, f64), label: &str) {
-        let most = ((scale.length() / 45.0) as usize).max(2);
+        let most = ((scale.length() / 36.0) as usize).max(2);
         let mut room: f64 = 0.0;
         for (at, text) in scale.ticks(most) {
             let y = scale.place(at);
@@ -292,6 +335,7 @@ impl Scene {
             self.line([(left, y), (right, y)], Paint::Grid, 1.0);
             self.small((left - 6.0, y), text, Anchor::End);
         }
-        self.upright((left - room - 20.0, scale.middle()), label, Anchor::Middle);
+        let label = shortened(label, scale.length(), FONT);
+        self.upright(((left - room - 18.0).max(8.0), scale.middle()), label, Anchor::Middle);
     }
 }

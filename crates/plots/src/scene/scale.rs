@@ -9,6 +9,8 @@ pub struct Scale {
     high: f64,
     from: f64,
     to: f64,
+    /// Whether ends are logarithms to the base ten.
+    is_logarithmic: bool,
 }
 
 impl Scale {
@@ -16,12 +18,23 @@ impl Scale {
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match (low.is_finite() && high.is_finite(), high - low) {
             (false, _) => (0.0, 1.0),
-            (true, span) if span > (low.abs().max(high.abs()) * 1e-12).max(1e-300) => (low, high),
+            (true, span) if span > (low.abs().max(high.abs()) * 1e-12).max(1e-305) => (low, high),
             // Room that is wide enough for ticks to differ.
             (true, _) if low.abs() < 1e-290 => (low - 1.0, low + 1.0),
             (true, _) => (low - 0.5 * low.abs(), low + 0.5 * low.abs()),
         };
-        Self { low, high, from, to }
+        Self { low, high, from, to, is_logarithmic: false }
+    }
+
+    /// The same of the logarithms of numbers above zero. Numbers that are not above zero have no place.
+    pub fn logarithmic((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
+        let (low, high) = match low > 0.0 && high.is_finite() && low <= high {
+            true => (low.log10(), high.log10()),
+            false => (0.0, 1.0),
+        };
+        // Where all numbers are the same, there is a factor of two on either side.
+        let room = if high - low > 1e-9 { 0.0 } else { 2_f64.log10() };
+        Self { low: low - room, high: high + room, from, to, is_logarithmic: true }
     }
 
     /// The same with a share of its length more on either side.
@@ -32,12 +45,24 @@ impl Scale {
 
     /// Where a number is.
     pub fn place(&self, number: f64) -> f64 {
-        self.from + (number - self.low) / (self.high - self.low) * (self.to - self.from)
+        self.from + self.share(number) * (self.to - self.from)
     }
 
     /// Where it is in the range, from 0 to 1.
     pub fn share(&self, number: f64) -> f64 {
+        let number = if self.is_logarithmic { number.log10() } else { number };
         (number - self.low) / (self.high - self.low)
+    }
+
+    fn ticks_of_logarithms(&self, most: usize) -> Vec<(f64, String)> {
+        let numbers = round_numbers(self.low, self.high, most);
+        if numbers.len() > 1 {
+            return numbers.into_iter().map(|number| (number, digits(number, 3))).collect();
+        }
+        // Within so short a range numbers are nearly even.
+        let even = Self::new((10_f64.powf(self.low), 10_f64.powf(self.high)), (self.from, self.to));
+        let is_within = |share: f64| (-1e-9..=1.0 + 1e-9).contains(&share);
+        even.ticks(most).into_iter().filter(|&(at, _)| at > 0.0 && is_within(self.share(at))).collect()
     }
 
     pub(crate) fn length(&self) -> f64 {
@@ -52,8 +77,11 @@ impl Scale {
         (self.low, self.high)
     }
 
-    /// At most so many round numbers within the range, 1, 2 or 5 times a power of ten apart, as they are read.
+    /// At most so many round numbers within the range, as they are read: 1, 2 or 5 times a power of ten apart; of logarithms, powers of ten.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        if self.is_logarithmic {
+            return self.ticks_of_logarithms(most.max(1));
+        }
         let (low, high) = (self.low.min(self.high), self.low.max(self.high));
         let rough = (high - low) / most.max(1) as f64;
         if rough.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || !rough.is_finite() {
@@ -80,6 +108,23 @@ impl Scale {
         }
         Vec::new()
     }
+}
+
+/// The nearest number, also where its inverse is none.
+fn power_of_ten(power: i32) -> f64 {
+    format!("1e{power}").parse().unwrap_or(f64::NAN)
+}
+
+/// 1, 2 and 5 times the powers of ten in a range of logarithms, or as many of the powers as there is room for.
+fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
+    let times = |times: &[f64], every: i32| -> Vec<f64> {
+        let powers = (low.floor() as i32..=high.ceil() as i32).filter(|power| power.rem_euclid(every) == 0);
+        let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power_of_ten(power)));
+        numbers.filter(|number| (low - 1e-9..=high + 1e-9).contains(&number.log10())).collect()
+    };
+    let of_each = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|of| times(of, 1));
+    let fewer = (2..).map(|every| times(&[1.0], every));
+    of_each.into_iter().chain(fewer).find(|numbers| numbers.len() <= most).unwrap_or_default()
 }
 
 /// A tick whose step is `times` 10^exponent, on an axis with numbers of at most this size.
@@ -114,6 +159,18 @@ mod tests {
     }
 
     #[test]
+    fn ticks_of_logarithms_are_round() {
+        let ticks = |low, high| -> Vec<String> {
+            Scale::logarithmic((low, high), (0.0, 100.0)).ticks(6).into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(ticks(1.0, 100.0), ["1", "3", "10", "30", "100"]);
+        assert_eq!(ticks(0.5, 10.0), ["0.5", "1", "2", "5", "10"]);
+        assert_eq!(ticks(1e-8, 1e8), ["1e−6", "0.001", "1", "1000", "1000000"]);
+        assert_eq!(ticks(1.0, 1e6), ["1", "100", "10000", "1000000"]);
+        assert_eq!(ticks(64.0, 68.0), ["64", "65", "66", "67", "68"]);
+    }
+
+    #[test]
     fn every_range_has_a_scale_and_ticks_in_it() {
         let ends = [0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, 5e-324, 3.7, 1e15, 1e15 + 1.0, -123.456];
         for low in ends {
@@ -125,6 +182,20 @@ mod tests {
                 }
                 let place = scale.place(0.5 * low + 0.5 * high);
                 assert!((10.0..=410.0).contains(&place), "{low} {high}: {place}");
+            }
+        }
+        for low in ends.into_iter().filter(|&low| low > 0.0) {
+            for high in ends.into_iter().filter(|&high| high >= low) {
+                let scale = Scale::logarithmic((low, high), (10.0, 410.0));
+                let ticks = scale.ticks(6);
+                assert!(
+                    ticks.len() <= 6 && (low < 1e-290 || !ticks.is_empty()),
+                    "{low:e} {high:e}: {ticks:?}"
+                );
+                for (at, text) in ticks {
+                    let place = scale.place(at);
+                    assert!((9.9..=410.1).contains(&place), "{low} {high}: {at} {text} at {place}");
+                }
             }
         }
         assert!(Scale::new((f64::INFINITY, f64::NEG_INFINITY), (0.0, 1.0)).place(0.5) == 0.5);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::colour::hex;
 use super::{Anchor, Mark, Paint, Scene, Shape};
-use crate::explained::shown;
+use crate::shown::shown;
 
 /// How shapes get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Pen {
                     number(2.0 * radius)
                 );
                 self.stroke(*paint, 1.0);
-                if self.dress != Dress::Colours {
+                if self.dress != Dress::Colours && !rows.is_empty() {
                     let rows: Vec<String> = rows.iter().map(usize::to_string).collect();
                     let _ = write!(self.out, " data-rows=\"{}\"", rows.join(" "));
                 }

@@ -1,6 +1,6 @@
 //! The numbers behind a figure.
 
-use crate::explained::shown;
+use crate::shown::shown;
 
 /// Columns with names, and lines.
 #[derive(Debug, Clone, Default, PartialEq)]

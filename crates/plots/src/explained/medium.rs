@@ -1,0 +1,88 @@
+//! Texts and images whose parts are the players.
+
+use crate::error::PlotError;
+use crate::scene::Rgb;
+
+/// What the players are parts of, where they are no columns of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Medium {
+    /// A text, whose words or parts of words are the players.
+    Text {
+        /// All of it.
+        text: String,
+        /// From which byte to which each player reaches. They do not overlap, and begin and end between letters.
+        spans: Vec<(usize, usize)>,
+    },
+    /// An image, whose segments are the players.
+    Image {
+        /// In pixels.
+        width: usize,
+        /// In pixels.
+        height: usize,
+        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) where it belongs to none.
+        segments: Vec<u32>,
+        /// The colour of each pixel; empty where it is not known.
+        pixels: Vec<Rgb>,
+    },
+}
+
+impl Medium {
+    /// What stands in the place of a player in [`segments`](Self::Image::segments) for a pixel of none.
+    pub const NOBODY: u32 = u32::MAX;
+
+    /// Refuses a medium that does not belong to so many players.
+    pub(super) fn check(&self, players: usize) -> Result<(), PlotError> {
+        match self {
+            Self::Text { text, spans } => check_text(text, spans, players),
+            Self::Image { width, height, segments, pixels } => {
+                check_image((*width, *height), segments, pixels, players)
+            }
+        }
+        .map_err(|why| {
+            let medium = if matches!(self, Self::Text { .. }) { "text" } else { "image" };
+            PlotError::Medium { medium, why }
+        })
+    }
+}
+
+fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<(), String> {
+    if spans.len() != players {
+        return Err(format!("it has {} spans, and there are {players} players", spans.len()));
+    }
+    for &(from, to) in spans {
+        if from > to || text.get(from..to).is_none() {
+            return Err(format!("there are no letters from byte {from} to {to} of {}", text.len()));
+        }
+    }
+    let mut in_order = spans.to_vec();
+    in_order.sort_unstable();
+    match in_order.windows(2).find(|spans| spans[0].1 > spans[1].0) {
+        Some(spans) => Err(format!("the spans {:?} and {:?} overlap", spans[0], spans[1])),
+        None => Ok(()),
+    }
+}
+
+fn check_image(
+    (width, height): (usize, usize),
+    segments: &[u32],
+    pixels: &[Rgb],
+    players: usize,
+) -> Result<(), String> {
+    let count = width.checked_mul(height).filter(|&count| count > 0 && count <= u32::MAX as usize);
+    let Some(count) = count else {
+        return Err(format!("{width} × {height} pixels are none, or more than there can be"));
+    };
+    if segments.len() != count {
+        return Err(format!("{width} × {height} pixels have {} segments", segments.len()));
+    }
+    if !pixels.is_empty() && pixels.len() != count {
+        return Err(format!("{width} × {height} pixels have {} colours", pixels.len()));
+    }
+    let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
+    match segments.iter().find(is_unknown) {
+        Some(player) => {
+            Err(format!("a pixel belongs to player {player}, and there are {players}, counted from 0"))
+        }
+        None => Ok(()),
+    }
+}

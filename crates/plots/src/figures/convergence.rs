@@ -1,0 +1,181 @@
+//! How the bounds of errors fall as evaluations are spent, until they are what is tolerated.
+
+use super::options::Options;
+use super::words::{of_sample, rows_in_words};
+use super::{extent, legend};
+use crate::error::PlotError;
+use crate::explained::{Explained, Look};
+use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table, digits, shortened};
+
+const TOP: f64 = 30.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 66.0;
+/// The most lines.
+const MOST_ROWS: usize = 50;
+const RADIUS: f64 = 3.2;
+const WITHIN: Paint = Paint::Series(2);
+const ABOVE: Paint = Paint::Series(1);
+
+/// What the looks of a row found: evaluations, and the bound over the tolerance.
+struct Course {
+    row: usize,
+    looks: Vec<(f64, f64)>,
+}
+
+impl Course {
+    fn last(&self) -> (f64, f64) {
+        self.looks[self.looks.len() - 1]
+    }
+
+    fn is_within(&self) -> bool {
+        self.last().1 <= 1.0
+    }
+}
+
+pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
+    let told = options.row.map(|row| explained.place_of_row(row)).transpose()?;
+    let all: Vec<Course> = match told {
+        Some(row) => course(explained, row).into_iter().collect(),
+        None => (0..explained.rows()).filter_map(|row| course(explained, row)).collect(),
+    };
+    if all.is_empty() {
+        let why = "no run looked at its error; explain with an accuracy (`--until`), and keep certificates in the results";
+        return Err(PlotError::Nothing { kind: "convergence", why });
+    }
+    let count = all.len();
+    let courses: Vec<&Course> = match count > MOST_ROWS {
+        true => (0..MOST_ROWS).map(|place| &all[place * count / MOST_ROWS]).collect(),
+        false => all.iter().collect(),
+    };
+
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let numbers = courses.iter().flat_map(|course| &course.looks).map(of).filter(|&number| number > 0.0);
+        extent::of(numbers)
+    };
+    let (least, greatest) = ends(|look| look.1);
+    let x = Scale::logarithmic(ends(|look| look.0), (LEFT + 8.0, options.width - 24.0));
+    let mut scene = Scene::new(options.width, "Convergence: bounds of errors over what is tolerated");
+    let head = match told {
+        Some(row) => format!("{}: until it is accurate", explained.row_name(row)),
+        None => "Until it is accurate".to_owned(),
+    };
+    scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
+    let entries = [(WITHIN, "ended within what is tolerated"), (ABOVE, "ended above it")]
+        .map(|(paint, text)| (paint, text.to_owned()));
+    let is_shown = |paint: Paint| courses.iter().any(|course| (paint == WITHIN) == course.is_within());
+    let entries: Vec<(Paint, String)> = entries.into_iter().filter(|&(paint, _)| is_shown(paint)).collect();
+    let top = legend::draw(&mut scene, TOP, &entries) + 12.0;
+    let bottom = top + HEIGHT;
+    let y = Scale::logarithmic((least.min(1.0), greatest.max(1.0)), (bottom, top)).with_room(0.04, 0.04);
+    scene.axis_left(&y, (LEFT, options.width - 16.0), "bound of the error / tolerance");
+    scene.axis_below(&x, (top, bottom), "evaluations");
+    draw_border(&mut scene, y.place(1.0));
+    let place = |&(evaluations, share): &(f64, f64)| -> Point {
+        // No error at all has no place on this axis but its end.
+        (x.place(evaluations), if share > 0.0 { y.place(share) } else { bottom })
+    };
+    let opacity = (8.0 / courses.len() as f64).clamp(0.3, 0.9);
+    for course in &courses {
+        draw_course(&mut scene, explained, course, &place, (opacity, told.is_some()));
+    }
+
+    let caption = caption(explained, &all, courses.len(), told);
+    scene.caption(bottom + 42.0, &caption);
+    scene.description = description(&all, &caption);
+    scene.table = table(explained, &courses);
+    Ok(scene)
+}
+
+/// The looks of a row that found a bound; none where none did.
+fn course(explained: &Explained, row: usize) -> Option<Course> {
+    let certified = explained.kept.certificates.get(row)?.as_ref()?;
+    let look = |look: &Look| {
+        let share = look.error.filter(|share| share.is_finite() && *share >= 0.0)?;
+        // None at all has no place on an axis of logarithms.
+        Some((look.evaluations.max(1) as f64, share))
+    };
+    let looks: Vec<(f64, f64)> = certified.looks.iter().filter_map(look).collect();
+    (!looks.is_empty()).then_some(Course { row, looks })
+}
+
+/// The line at which the bound is what is tolerated.
+fn draw_border(scene: &mut Scene, y: f64) {
+    let right = scene.width - 16.0;
+    scene.dashed([(LEFT, y), (right, y)], Paint::Ink, 1.2);
+}
+
+fn draw_course(
+    scene: &mut Scene,
+    explained: &Explained,
+    course: &Course,
+    place: &dyn Fn(&(f64, f64)) -> Point,
+    (opacity, is_alone): (f64, bool),
+) {
+    let paint = if course.is_within() { WITHIN } else { ABOVE };
+    let (evaluations, share) = course.last();
+    let says = format!(
+        "{}: {} of the tolerance after {} evaluations",
+        explained.row_name(course.row),
+        digits(share, 3),
+        digits(evaluations, 9)
+    );
+    let mark = Mark { player: None, row: Some(course.row), says };
+    let points: Vec<Point> = course.looks.iter().map(place).collect();
+    let last = points[points.len() - 1];
+    if is_alone {
+        let radius = 0.6 * RADIUS;
+        let rows = vec![course.row; points.len()];
+        scene.shapes.push(Shape::Dots { points: points.clone(), rows, radius, paint, mark: mark.clone() });
+    }
+    if points.len() > 1 {
+        let (width, is_dashed) = (1.3, false);
+        scene.shapes.push(Shape::Line { points, paint, width, is_dashed, opacity, mark: mark.clone() });
+    }
+    let (points, rows) = (vec![last], vec![course.row]);
+    scene.shapes.push(Shape::Dots { points, rows, radius: RADIUS, paint, mark });
+}
+
+fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usize>) -> String {
+    let says =
+        told.and_then(|row| explained.kept.certificates.get(row)?.as_ref()).map(|certified| &certified.says);
+    let mut caption = match says.filter(|says| !says.is_empty()) {
+        Some(says) => format!("{} ", crate::explained::shown(says)),
+        None => String::new(),
+    };
+    if told.is_none() {
+        caption.push_str(&format!(
+            "{} of {} with looks at the error. ",
+            all.len(),
+            rows_in_words(explained.rows() as u64)
+        ));
+    }
+    if shown < all.len() {
+        caption.push_str(&format!("{shown} of these are drawn. "));
+    }
+    if told.is_none() {
+        caption.push_str(&of_sample(explained, "Kept are"));
+    }
+    caption.push_str("Dots are last looks; at the dashed line, the bound is what is tolerated.");
+    caption
+}
+
+fn description(all: &[Course], caption: &str) -> String {
+    let within = all.iter().filter(|course| course.is_within()).count();
+    let (least, greatest) = extent::of(all.iter().map(|course| course.last().0));
+    format!(
+        "{within} of {} ended within what is tolerated, after {} to {} evaluations. {caption}",
+        rows_in_words(all.len() as u64),
+        digits(least, 9),
+        digits(greatest, 9)
+    )
+}
+
+fn table(explained: &Explained, courses: &[&Course]) -> Table {
+    let mut table = Table::new(["row", "evaluations", "bound of the error / tolerance"]);
+    for course in courses {
+        for &(evaluations, share) in &course.looks {
+            table.push([(explained.kept.rows[course.row] as f64).into(), evaluations.into(), share.into()]);
+        }
+    }
+    table
+}

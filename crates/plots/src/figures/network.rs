@@ -1,0 +1,144 @@
+//! Players on a circle, with lines between those that interact.
+
+use std::f64::consts::TAU;
+
+use super::labels;
+use super::options::Options;
+use super::pairs::{Pairs, of_two};
+use super::words::{rows_in_words, value_in_words};
+use crate::error::PlotError;
+use crate::explained::Explained;
+use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scene, Shape, digits, shortened};
+
+/// The most players.
+const MOST: usize = 16;
+const TOP: f64 = 34.0;
+/// From one name to the next.
+const LINE: f64 = 17.0;
+/// The radius of the circle of the player that matters most.
+const LARGEST: f64 = 15.0;
+/// From the circle to the names.
+const GAP: f64 = 26.0;
+
+pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
+    let output = options.output;
+    let pairs = Pairs::of(explained, output, "network")?;
+    let mut players = explained.by_importance(output);
+    let count = players.len();
+    players.truncate(options.most_players(MOST).clamp(1, MOST));
+    let names: Vec<String> = players.iter().map(|&player| labels::of_player(explained, player)).collect();
+
+    let radius = (0.24 * options.width).clamp(60.0, 180.0);
+    let middle = (0.5 * options.width, TOP + LARGEST + radius);
+    let turn = |place: usize| TAU * (place as f64 + 0.5) / players.len() as f64;
+    let at = |place: usize, radius: f64| -> Point {
+        (middle.0 + radius * turn(place).sin(), middle.1 - radius * turn(place).cos())
+    };
+    let mut scene =
+        Scene::new(options.width, format!("Network: mean size of the {}", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "What works together", Anchor::Start);
+    let strongest = pairs.strongest(&players);
+    let lowest = draw_names(&mut scene, &names, &|place| at(place, radius), radius);
+    draw_lines(&mut scene, &pairs, &players, &names, &|place| at(place, radius));
+
+    let size = |player: usize| explained.summary.value(player, output, explained.outputs()).mean_size;
+    let largest = players.iter().map(|&player| size(player)).fold(0.0, f64::max);
+    let shares: Vec<f64> =
+        players.iter().map(|&player| if largest > 0.0 { size(player) / largest } else { 0.0 }).collect();
+    for (place, &player) in players.iter().enumerate() {
+        let says = format!("{}: mean size {}", names[place], digits(size(player), 4));
+        scene.shapes.push(Shape::Dots {
+            points: vec![at(place, radius)],
+            rows: Vec::new(),
+            radius: (LARGEST * shares[place].sqrt()).max(2.5),
+            paint: Paint::Series(1),
+            mark: Mark::of_player(player, says),
+        });
+    }
+
+    let mut caption = format!(
+        "Over {}: the areas of circles are mean sizes of values, the widths of lines mean sizes of interactions.",
+        rows_in_words(explained.summary.rows)
+    );
+    if count > players.len() {
+        caption.push_str(&format!(" {} features that matter less are not shown.", count - players.len()));
+    }
+    scene.caption((middle.1 + radius + LARGEST).max(lowest) + 14.0, &caption);
+    scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
+        None => format!("No two features interact. {caption}"),
+        Some((one, other, strength)) => format!(
+            "The thickest line is that of {} and {}: {} in the mean of sizes. {caption}",
+            labels::of_player(explained, one),
+            labels::of_player(explained, other),
+            digits(strength, 3)
+        ),
+    };
+    scene.table = pairs.table(explained, &explained.by_importance(output));
+    Ok(scene)
+}
+
+/// Lines between all pairs that interact, the strongest in front.
+fn draw_lines(
+    scene: &mut Scene,
+    pairs: &Pairs<'_>,
+    players: &[usize],
+    names: &[String],
+    at: &dyn Fn(usize) -> Point,
+) {
+    let places: Vec<usize> = (0..players.len()).collect();
+    let strength = |&(one, other): &(usize, usize)| pairs.strength(players[one], players[other]);
+    let mut lines: Vec<(usize, usize)> = of_two(&places).filter(|pair| strength(pair) > 0.0).collect();
+    lines.sort_by(|a, b| strength(a).total_cmp(&strength(b)));
+    let most = lines.last().map_or(1.0, strength);
+    for (one, other) in lines {
+        let found = strength(&(one, other));
+        let says = format!("{} and {}: mean size {}", names[one], names[other], digits(found, 4));
+        scene.shapes.push(Shape::Line {
+            points: vec![at(one), at(other)],
+            paint: Paint::Series(0),
+            width: (9.0 * found / most).max(0.4),
+            is_dashed: false,
+            opacity: 0.12 + 0.68 * found / most,
+            mark: Mark { player: Some(players[one]), row: None, says },
+        });
+    }
+}
+
+/// Writes the names on both sides, each as near to its circle as others leave room; how far down they reach.
+fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, radius: f64) -> f64 {
+    let middle = 0.5 * scene.width;
+    let mut lowest: f64 = 0.0;
+    for is_right in [true, false] {
+        let mut side: Vec<usize> =
+            (0..names.len()).filter(|&place| (at(place).0 >= middle) == is_right).collect();
+        side.sort_by(|&a, &b| at(a).1.total_cmp(&at(b).1));
+        // Down from the first, as far as each needs room; then up again as far as that moved them too far.
+        let wanted: Vec<f64> = side.iter().map(|&place| at(place).1).collect();
+        for (&place, y) in side.iter().zip(spread(&wanted)) {
+            let (x, near) = at(place);
+            let away = if is_right { GAP } else { -GAP };
+            let (end, anchor) = match is_right {
+                true => ((x + away).max(middle + 0.6 * radius), Anchor::Start),
+                false => ((x - GAP).min(middle - 0.6 * radius), Anchor::End),
+            };
+            scene.line([(x, near), (end - 0.2 * away, y)], Paint::Grid, 1.0);
+            let room = if is_right { scene.width - end - 6.0 } else { end - 6.0 };
+            scene.text((end, y), shortened(&names[place], room, FONT), anchor, Paint::Ink);
+            lowest = lowest.max(y + 0.5 * LINE);
+        }
+    }
+    lowest
+}
+
+/// Places in order, each a line or more from the one before, near to where they are wanted, and none above the figure.
+fn spread(wanted: &[f64]) -> Vec<f64> {
+    let mut places = wanted.to_vec();
+    for place in 1..places.len() {
+        places[place] = places[place].max(places[place - 1] + LINE);
+    }
+    // Half of what they were moved down is taken back, as far as there is room.
+    let moved = places.iter().zip(wanted).map(|(place, wanted)| place - wanted).fold(0.0, f64::max);
+    let back = (0.5 * moved).min(places.first().map_or(0.0, |first| (first - TOP).max(0.0)));
+    places.iter_mut().for_each(|place| *place -= back);
+    places
+}

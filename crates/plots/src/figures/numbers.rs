@@ -1,0 +1,49 @@
+//! Tables that several figures have.
+
+use crate::explained::Explained;
+use crate::scene::{Cell, Table};
+
+/// The numbers of a row: each player by the size of its value, then base and prediction.
+pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table {
+    let mut table = Table::new(["feature", "input", "value", "half width of the 95 % interval"]);
+    for player in explained.by_size(row, output) {
+        table.push([
+            explained.heading.players[player].clone().into(),
+            explained.cell_of_inputs(row, player),
+            explained.value(row, player, output).into(),
+            explained.half_width(row, player, output).into(),
+        ]);
+    }
+    for (name, number) in
+        [("base", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
+    {
+        table.push([name.into(), Cell::Text(String::new()), number.into(), Cell::Number(0.0)]);
+    }
+    table
+}
+
+/// The predictions and values of rows, those of the players that are not told summed.
+pub(super) fn of_rows(
+    explained: &Explained,
+    output: usize,
+    (told, rest): (&[usize], &[usize]),
+    rows: &[usize],
+) -> Table {
+    let mut table = Table::new(["row", "prediction"]);
+    table.columns.extend(told.iter().map(|&player| explained.heading.players[player].clone()));
+    if !rest.is_empty() {
+        table.columns.push(format!("{} others", rest.len()));
+    }
+    for &row in rows {
+        let values = told.iter().map(|&player| explained.value(row, player, output));
+        let others = (!rest.is_empty()).then(|| sum_of(explained, row, rest, output));
+        let cells = [explained.kept.rows[row] as f64, explained.prediction(row, output)];
+        table.lines.push(cells.into_iter().chain(values).chain(others).map(Into::into).collect());
+    }
+    table
+}
+
+/// The sum of the values of some players.
+pub(super) fn sum_of(explained: &Explained, row: usize, players: &[usize], output: usize) -> f64 {
+    players.iter().map(|&player| explained.value(row, player, output)).sum()
+}

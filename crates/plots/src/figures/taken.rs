@@ -1,0 +1,30 @@
+//! Room that is taken, so that no text lies on another.
+
+/// Rectangles that are taken.
+#[derive(Debug, Default)]
+pub(super) struct Taken(Vec<Area>);
+
+/// A rectangle from its upper left to its lower right corner.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Area {
+    pub(super) x: (f64, f64),
+    pub(super) y: (f64, f64),
+}
+
+impl Taken {
+    /// Takes all of these where all are free; whether they were.
+    pub(super) fn take(&mut self, areas: &[Area]) -> bool {
+        let is_free = !areas.iter().any(|area| self.0.iter().any(|taken| area.meets(taken)));
+        if is_free {
+            self.0.extend_from_slice(areas);
+        }
+        is_free
+    }
+}
+
+impl Area {
+    fn meets(&self, other: &Self) -> bool {
+        let overlap = |one: (f64, f64), other: (f64, f64)| one.0 < other.1 && other.0 < one.1;
+        overlap(self.x, other.x) && overlap(self.y, other.y)
+    }
+}

@@ -1,0 +1,230 @@
+//! One row that is a text: its words on a ground that tells their values.
+
+use super::colour_bar::{ColourBar, Ramp};
+use super::options::Options;
+use super::words::value_in_words;
+use super::{labels, numbers};
+use crate::error::PlotError;
+use crate::explained::{Explained, Medium, shown};
+use crate::scene::{Anchor, FONT, Mark, Paint, Scene, Shape, digits, shortened, signed, width_of};
+
+const TOP: f64 = 40.0;
+const LEFT: f64 = 16.0;
+/// Space on the right for the bar of colours.
+const RIGHT: f64 = 80.0;
+const SIZE: f64 = 15.0;
+const LINE: f64 = 28.0;
+/// Half the height of the ground of words.
+const HALF: f64 = 11.0;
+/// The opacity of the largest value: text is read on it.
+const OPAQUE: f64 = 0.5;
+/// The most lines.
+const MOST_LINES: usize = 400;
+
+/// What stands side by side in a line and belongs to one player or to none.
+struct Fragment {
+    player: Option<usize>,
+    text: String,
+    line: usize,
+    /// From the beginning of the line to its beginning and end.
+    x: (f64, f64),
+}
+
+pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
+    let Some(Medium::Text { text, spans }) = &explained.heading.medium else {
+        let why = "the results are not those of a text; explain one";
+        return Err(PlotError::Nothing { kind: "text", why });
+    };
+    let row = options.place_of_row(explained)?;
+    let output = options.output;
+    let room = options.width - LEFT - RIGHT - 12.0;
+    let (fragments, lines, is_whole) = flow(text, spans, room);
+    let sizes = (0..explained.players()).map(|player| explained.value(row, player, output).abs());
+    let most = sizes.fold(0.0, f64::max);
+
+    let mut scene = Scene::new(options.width, format!("Text: {}", value_in_words(explained, output)));
+    let prediction = digits(explained.prediction(row, output), 5);
+    let head = format!("{}: prediction {prediction}", explained.row_name(row));
+    scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
+    let is_leftwards = is_leftwards(text);
+    for fragment in &fragments {
+        let (from, to) = fragment.x;
+        // Lines of scripts that run to the left begin on the right.
+        let left = if is_leftwards { LEFT + room - to } else { LEFT + from };
+        let y = TOP + (fragment.line as f64 + 0.5) * LINE;
+        if let Some(player) = fragment.player {
+            draw_ground(&mut scene, explained, (row, player, output), most, (left, y), to - from);
+        }
+        scene.text_of((left, y), fragment.text.clone(), SIZE, Anchor::Start, Paint::Ink);
+    }
+    let height = lines as f64 * LINE;
+    let label = value_in_words(explained, output);
+    let ends = [-most, most].map(|end| signed(end, 2));
+    let bar = ColourBar { ramp: Ramp::Grounds(OPAQUE), ends, label: &label };
+    bar.draw(&mut scene, (options.width - RIGHT, TOP + 3.0), (RIGHT - 4.0, height.clamp(54.0, 200.0)));
+
+    let caption = caption(explained, (row, output), is_whole);
+    scene.caption(TOP + height.max(60.0) + 10.0, &caption);
+    let told = |&player: &usize| {
+        format!(
+            "{} {}",
+            labels::of_player(explained, player),
+            signed(explained.value(row, player, output), 3)
+        )
+    };
+    let first: Vec<String> = explained.by_size(row, output).iter().take(3).map(told).collect();
+    scene.description = format!("What matters most is {}. {caption}", first.join(", "));
+    scene.table = numbers::of_row(explained, row, output);
+    Ok(scene)
+}
+
+/// The text in lines that are as wide as the room, how many there are, and whether all of it is there.
+fn flow(text: &str, spans: &[(usize, usize)], room: f64) -> (Vec<Fragment>, usize, bool) {
+    let mut flow = Flow { fragments: Vec::new(), room, x: 0.0, line: 0, spaces: String::new() };
+    let mut players: Vec<usize> =
+        (0..spans.len()).filter(|&player| spans[player].0 < spans[player].1).collect();
+    players.sort_by_key(|&player| spans[player]);
+    let mut at = 0;
+    for player in players {
+        let (from, to) = spans[player];
+        flow.add(&text[at..from], None);
+        flow.add(&text[from..to], Some(player));
+        at = to;
+    }
+    flow.add(&text[at..], None);
+    (flow.fragments, flow.line.min(MOST_LINES - 1) + 1, flow.line < MOST_LINES)
+}
+
+/// Where the next word comes.
+struct Flow {
+    fragments: Vec<Fragment>,
+    room: f64,
+    x: f64,
+    line: usize,
+    /// What came since the last word.
+    spaces: String,
+}
+
+impl Flow {
+    /// Adds a piece of text that belongs to one player or to none, word by word.
+    fn add(&mut self, piece: &str, player: Option<usize>) {
+        let mut is_begun = false;
+        for part in piece.split_inclusive(char::is_whitespace) {
+            let word = part.trim_end_matches(char::is_whitespace);
+            if !word.is_empty() {
+                self.add_word(&shown(word), player, is_begun);
+                is_begun = true;
+            }
+            match part[word.len()..].chars().next() {
+                Some('\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}') => self.next_line(),
+                Some(space) if self.x > 0.0 => self.add_space(space),
+                _ => {}
+            }
+            if self.line >= MOST_LINES {
+                return;
+            }
+        }
+    }
+
+    fn add_word(&mut self, word: &str, player: Option<usize>, is_begun: bool) {
+        let wide = width_of(word, SIZE);
+        if self.x > 0.0 && self.x + wide > self.room {
+            self.next_line();
+        }
+        if wide <= self.room {
+            return self.place(word, wide, player, is_begun);
+        }
+        // Of a word that is wider than a line, as many letters as there is room for.
+        let mut part = String::new();
+        for letter in word.chars() {
+            let with_it = width_of(&part, SIZE) + width_of(letter.encode_utf8(&mut [0; 4]), SIZE);
+            if with_it > self.room && !part.is_empty() {
+                self.place(&part, width_of(&part, SIZE), player, false);
+                self.next_line();
+                if self.line >= MOST_LINES {
+                    return;
+                }
+                part.clear();
+            }
+            part.push(letter);
+        }
+        self.place(&part, width_of(&part, SIZE), player, false);
+    }
+
+    /// Places a word; beside one of the same piece, it becomes one fragment with it.
+    fn place(&mut self, word: &str, wide: f64, player: Option<usize>, is_begun: bool) {
+        if self.line >= MOST_LINES {
+            return;
+        }
+        let (from, line) = (self.x, self.line);
+        self.x += wide;
+        match self.fragments.last_mut() {
+            Some(last) if is_begun && last.line == line && last.player == player => {
+                last.text.push_str(&self.spaces);
+                last.text.push_str(word);
+                last.x.1 = self.x;
+            }
+            _ => self.fragments.push(Fragment { player, text: word.to_owned(), line, x: (from, self.x) }),
+        }
+        self.spaces.clear();
+    }
+
+    fn add_space(&mut self, space: char) {
+        let spaces = if space == '\t' { "    " } else { " " };
+        self.x += width_of(spaces, SIZE);
+        self.spaces.push_str(spaces);
+    }
+
+    fn next_line(&mut self) {
+        self.x = 0.0;
+        self.line += 1;
+        self.spaces.clear();
+    }
+}
+
+/// Whether the first letter that has a direction is of a script that runs to the left: Hebrew, Arabic and those beside them.
+fn is_leftwards(text: &str) -> bool {
+    let runs_left = |letter: char| matches!(u32::from(letter), 0x590..0x900 | 0xfb1d..0xfe00 | 0xfe70..0xff00 | 0x10800..0x11000 | 0x1e800..0x1f000);
+    text.chars().find(|letter| letter.is_alphabetic()).is_some_and(runs_left)
+}
+
+/// The ground of a word, with dashes below where it is not known which sign its value has.
+fn draw_ground(
+    scene: &mut Scene,
+    explained: &Explained,
+    (row, player, output): (usize, usize, usize),
+    most: f64,
+    (left, y): (f64, f64),
+    wide: f64,
+) {
+    let (value, half) = (explained.value(row, player, output), explained.half_width(row, player, output));
+    let says = labels::saying(&labels::of_player(explained, player), value, half);
+    scene.shapes.push(Shape::Rectangle {
+        at: (left - 1.0, y - HALF),
+        size: (wide + 2.0, 2.0 * HALF),
+        paint: Paint::of_sign(value),
+        opacity: if most > 0.0 { OPAQUE * value.abs() / most } else { 0.0 },
+        mark: Mark::of_player(player, says),
+    });
+    if explained.is_sign_unsure(row, player, output) {
+        scene.dashed([(left, y + HALF), (left + wide, y + HALF)], Paint::Muted, 1.0);
+    }
+}
+
+fn caption(explained: &Explained, (row, output): (usize, usize), is_whole: bool) -> String {
+    let mut caption = format!(
+        "From the base {} to the prediction {}. ",
+        digits(explained.base(row, output), 4),
+        digits(explained.prediction(row, output), 4)
+    );
+    if (0..explained.players()).any(|player| explained.is_sign_unsure(row, player, output)) {
+        caption
+            .push_str("Dashes are below words whose 95 % interval holds zero, or whose error is unknown. ");
+    } else if explained.are_estimates() {
+        caption.push_str("No word has a 95 % interval that holds zero. ");
+    }
+    if !is_whole {
+        caption.push_str("The end of the text has no room. ");
+    }
+    caption.trim_end().to_owned()
+}

@@ -1,0 +1,274 @@
+//! What the script knows: the rows of the page, in few bytes.
+
+use serde_json::{Map, Value, json};
+
+use super::html::named;
+use super::pack::{self, Precision};
+use crate::explained::{Explained, shown};
+use crate::figures::{output_in_words, value_in_words};
+use crate::scene::shortened;
+
+/// The most players whose values are in the page one by one.
+const MOST_PLAYERS: usize = 40;
+/// The most features whose inputs are in the page.
+const MOST_FEATURES: usize = 60;
+/// Bytes of numbers that make 1.7 MB of text.
+const MOST_BYTES: usize = 1_700_000 / 4 * 3;
+/// With fewer bytes, values have four each.
+const FEW_BYTES: usize = 200_000;
+/// The most numbers of a feature that are told by one byte each.
+const MOST_CODES: usize = 256;
+
+/// The rows, players and features of the page.
+#[derive(Debug)]
+pub(super) struct Data {
+    /// The places of the rows among those that are kept.
+    pub(super) rows: Vec<usize>,
+    /// The players whose values are in the page, those that matter most first.
+    pub(super) players: Vec<usize>,
+    features: Vec<(usize, Form)>,
+    /// Of the values.
+    precision: Precision,
+    /// About how many bytes of numbers the rows have.
+    pub(super) bytes: usize,
+}
+
+/// How the inputs of a feature are kept.
+#[derive(Debug, Clone, PartialEq)]
+enum Form {
+    /// A byte for each row, which tells one of these.
+    Codes(Vec<f64>),
+    /// Numbers over a power of two.
+    Numbers(Precision, i32),
+}
+
+impl Data {
+    /// Of as many rows as there is room for, with the wanted ones among them.
+    pub(super) fn new(explained: &Explained, outputs: &[usize], wanted: &[usize]) -> Self {
+        let players = by_importance(explained, outputs);
+        let features = features(explained, &players);
+        let all: Vec<usize> = (0..explained.rows()).collect();
+        let numbers = players.len() + usize::from(players.len() < explained.players());
+        let of_errors = if explained.are_estimates() { Precision::Two.bytes() } else { 0 };
+        let of_output = |precision: Precision| numbers * (precision.bytes() + of_errors) + 8;
+        let of_inputs: usize = features.iter().map(|(_, form)| form.bytes()).sum();
+        let of_names = explained.kept.ids.as_ref().map_or(4, |ids| {
+            let letters: usize = ids.iter().map(|id| id.len().min(100)).sum();
+            // Text is not packed, so it counts for less.
+            4 + letters * 3 / 4 / ids.len().max(1) + 3
+        });
+        let of_row = |precision| outputs.len() * of_output(precision) + of_inputs + of_names;
+        // Where all rows take little room, their values are kept more exactly.
+        let precision = match explained.rows() * of_row(Precision::Four) <= FEW_BYTES {
+            true => Precision::Four,
+            false => Precision::Three,
+        };
+        let most = MOST_BYTES / of_row(precision).max(1);
+        let rows = explained.choose_rows(&all, most, wanted, (outputs, &players));
+        let bytes = rows.len() * of_row(precision);
+        Self { rows, players, features, precision, bytes }
+    }
+
+    /// The place of a row among those of the page.
+    pub(super) fn place_of(&self, row: usize) -> Option<usize> {
+        self.rows.binary_search(&row).ok()
+    }
+
+    /// The features whose inputs are in the page.
+    pub(super) fn features(&self) -> Vec<usize> {
+        self.features.iter().map(|(feature, _)| *feature).collect()
+    }
+
+    /// As JSON that can stand in a page: `<`, `>` and `&` are escaped. `drawn` are the places of the rows
+    /// that have dots.
+    pub(super) fn json(&self, explained: &Explained, outputs: &[usize], drawn: &[usize]) -> String {
+        let mut data = Map::new();
+        data.insert("rows".to_owned(), self.rows.len().into());
+        data.insert("all".to_owned(), explained.summary.rows.into());
+        data.insert("efficient".to_owned(), explained.heading.is_efficient.into());
+        let numbers = self.rows.iter().map(|&row| explained.kept.rows[row]);
+        let numbers = match numbers.clone().map(u32::try_from).collect::<Result<Vec<u32>, _>>() {
+            Ok(numbers) => pack::whole(numbers.into_iter()).into(),
+            Err(_) => numbers.map(|number| number.to_string()).collect::<Vec<_>>().into(),
+        };
+        data.insert("numbers".to_owned(), numbers);
+        if let Some(ids) = &explained.kept.ids {
+            let ids: Vec<String> = self.rows.iter().map(|&row| short(&ids[row])).collect();
+            data.insert("ids".to_owned(), ids.into());
+        }
+        if drawn.len() < self.rows.len() {
+            let places = drawn.iter().filter_map(|&row| self.place_of(row)).map(|place| place as u32);
+            data.insert("drawn".to_owned(), pack::whole(places).into());
+        }
+        let players = self.players.iter().map(|&player| {
+            let heading = &explained.heading;
+            let members: Vec<usize> = heading.members[player]
+                .iter()
+                .filter_map(|feature| self.features.iter().position(|(known, _)| known == feature))
+                .collect();
+            json!({
+                "place": player,
+                "name": named(&heading.players[player]),
+                "features": members,
+                "is_whole": members.len() == heading.members[player].len(),
+            })
+        });
+        data.insert("players".to_owned(), players.collect());
+        data.insert("rest".to_owned(), (explained.players() - self.players.len()).into());
+        let features = self.features.iter().map(|(feature, form)| self.feature(explained, *feature, form));
+        data.insert("features".to_owned(), features.collect());
+        data.insert(
+            "outputs".to_owned(),
+            outputs.iter().map(|&output| self.output(explained, output)).collect(),
+        );
+        // Letters that would end the element, or begin a comment in it.
+        let text = Value::Object(data).to_string();
+        text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    }
+
+    fn feature(&self, explained: &Explained, feature: usize, form: &Form) -> Value {
+        let heading = &explained.heading;
+        let mut value = json!({ "name": named(&heading.features[feature]) });
+        if heading.is_of_words(feature) {
+            value["words"] = heading.categories[feature].iter().map(|word| short(word)).collect();
+        }
+        let inputs = self.rows.iter().map(|&row| explained.input(row, feature));
+        match form {
+            Form::Codes(numbers) => {
+                let code =
+                    |input: f64| numbers.iter().position(|number| is_same(*number, input)).unwrap_or(0) as u8;
+                value["dictionary"] = numbers.iter().map(|&number| Value::from(number)).collect();
+                value["codes"] = pack::bytes(&inputs.map(code).collect::<Vec<u8>>()).into();
+            }
+            Form::Numbers(precision, exponent) => {
+                value["bytes"] = precision.bytes().into();
+                value["exponent"] = (*exponent).into();
+                value["numbers"] = pack::numbers(inputs, *precision, *exponent).into();
+            }
+        }
+        value
+    }
+
+    fn output(&self, explained: &Explained, output: usize) -> Value {
+        let rows = || self.rows.iter().copied();
+        let mut is_told = vec![false; explained.players()];
+        self.players.iter().for_each(|&player| is_told[player] = true);
+        let rest: Vec<usize> = (0..explained.players()).filter(|&player| !is_told[player]).collect();
+        // Column by column; what is not told one by one is summed in the last.
+        let columns = |number: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+            let told = self.players.iter().flat_map(|&player| rows().map(move |row| number(row, player)));
+            let rest_of = |row: usize| rest.iter().map(|&player| number(row, player)).sum::<f64>();
+            match rest.is_empty() {
+                true => told.collect(),
+                false => told.chain(rows().map(rest_of)).collect(),
+            }
+        };
+        let values = columns(&|row, player| explained.value(row, player, output));
+        let predictions = rows().map(|row| explained.prediction(row, output));
+        let bases = rows().map(|row| explained.base(row, output));
+        let exponent = pack::exponent(values.iter().copied().chain(predictions.clone()).chain(bases.clone()));
+        let means = self
+            .players
+            .iter()
+            .map(|&player| explained.summary.value(player, output, explained.outputs()).mean_size);
+        let mut value = json!({
+            "name": named(&explained.heading.output_name(output)),
+            "says": named(&value_in_words(explained, output)),
+            "axis": named(&output_in_words(explained, output)),
+            "exponent": exponent,
+            "bytes": self.precision.bytes(),
+            "values": pack::numbers(values.into_iter(), self.precision, exponent),
+            "predictions": pack::numbers(predictions, Precision::Four, exponent),
+            "bases": match bases.clone().next() {
+                Some(base) if bases.clone().all(|other| other == base) => Value::from(base),
+                _ => pack::numbers(bases, Precision::Four, exponent).into(),
+            },
+            "means": means.collect::<Vec<f64>>(),
+        });
+        if explained.are_estimates() {
+            let halves = columns(&|row, player| explained.half_width(row, player, output));
+            value["halves"] = pack::numbers(halves.into_iter(), Precision::Two, exponent).into();
+        }
+        value
+    }
+}
+
+impl Form {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Codes(_) => 1,
+            Self::Numbers(precision, _) => precision.bytes(),
+        }
+    }
+
+    fn of(explained: &Explained, feature: usize) -> Self {
+        let inputs = || (0..explained.rows()).map(|row| explained.input(row, feature));
+        let mut known: Vec<f64> = Vec::new();
+        for input in inputs() {
+            if let Err(at) = known.binary_search_by(|number| order(*number, input)) {
+                known.insert(at, input);
+            }
+            if known.len() > MOST_CODES {
+                break;
+            }
+        }
+        if known.len() <= MOST_CODES {
+            return Self::Codes(known);
+        }
+        let exponent = pack::exponent(inputs());
+        let is_exact = |input: f64| input.is_nan() || Precision::Three.kept(input) == input;
+        match exponent == 0 && inputs().all(is_exact) {
+            true => Self::Numbers(Precision::Three, 0),
+            false => Self::Numbers(Precision::Four, exponent),
+        }
+    }
+}
+
+/// All that is missing is one, whatever the sign of its bits, and so are both zeros.
+fn is_same(one: f64, other: f64) -> bool {
+    order(one, other).is_eq()
+}
+
+fn order(one: f64, other: f64) -> std::cmp::Ordering {
+    one.partial_cmp(&other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
+}
+
+/// A name of a row or a word, cut to what stands in a line.
+fn short(text: &str) -> String {
+    shortened(&shown(text), 300.0, 13.0)
+}
+
+/// The players by the largest share that they have of the mean sizes of an output.
+fn by_importance(explained: &Explained, outputs: &[usize]) -> Vec<usize> {
+    let size =
+        |player: usize, output: usize| explained.summary.value(player, output, explained.outputs()).mean_size;
+    let mut shares = vec![0.0_f64; explained.players()];
+    for &output in outputs {
+        let largest = (0..shares.len()).map(|player| size(player, output)).fold(0.0, f64::max);
+        if largest > 0.0 {
+            for (player, share) in shares.iter_mut().enumerate() {
+                *share = share.max(size(player, output) / largest);
+            }
+        }
+    }
+    let mut players: Vec<usize> = (0..shares.len()).collect();
+    players.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    // One that would be summed alone is told.
+    if players.len() > MOST_PLAYERS + 1 {
+        players.truncate(MOST_PLAYERS);
+    }
+    players
+}
+
+fn features(explained: &Explained, players: &[usize]) -> Vec<(usize, Form)> {
+    if !explained.has_inputs() {
+        return Vec::new();
+    }
+    let mut features: Vec<usize> = Vec::new();
+    for &feature in players.iter().flat_map(|&player| &explained.heading.members[player]) {
+        if features.len() < MOST_FEATURES && !features.contains(&feature) {
+            features.push(feature);
+        }
+    }
+    features.into_iter().map(|feature| (feature, Form::of(explained, feature))).collect()
+}

@@ -1,0 +1,13 @@
+//! What a report is made of.
+
+use crate::explained::Explained;
+
+/// What was given to a [`Report`](super::Report).
+#[derive(Debug, Clone)]
+pub(super) struct Given<'e> {
+    pub(super) explained: &'e Explained,
+    pub(super) pairs: Option<&'e Explained>,
+    pub(super) title: Option<String>,
+    pub(super) command: Option<String>,
+    pub(super) seconds: Option<f64>,
+}

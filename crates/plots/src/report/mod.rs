@@ -1,0 +1,162 @@
+//! A report in one file of HTML: what was asked, how good the answer is, and figures to look around in.
+//!
+//! # Rules
+//!
+//! - It opens from the disk, without a network and without a server, and asks for nothing from elsewhere. A policy in its head forbids all
+//!   but our own style sheet and our own script, by their SHA-256; there are no styles and no events in attributes.
+//! - Nothing of the data can run: texts are escaped wherever they stand, and the script makes text nodes of them.
+//! - It stands without scripts: all figures are in it, for each output one below the other, and the numbers behind them in tables, the first
+//!   100 lines of each. With scripts one output is shown at a time, and rows can be found, chosen, selected by a condition and compared.
+//! - Aggregates are those of all rows. The page holds as many rows as there is room for in 1.7 MB of numbers: the extremes and a random
+//!   sample, and says so; of at most 2000 of them there are dots. Values have 16 bits in it, or
+//!   24 where there are few; half widths of intervals 8.
+//! - At most 12 outputs have figures, at most 40 features have values of single rows; the page says which, and the others are summed.
+//! - The same results make the same bytes.
+
+mod choice;
+mod data;
+mod given;
+mod html;
+mod pack;
+mod page;
+mod sections;
+mod table;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::error::PlotError;
+use crate::explained::Explained;
+use crate::figures::with_capitals;
+use crate::scene::style_sheet;
+use given::Given;
+use html::named;
+use page::Page;
+
+/// The style sheet, to which the colours of figures are added.
+const STYLE: &str = include_str!("page.css");
+/// The script.
+const SCRIPT: &str = include_str!("page.js");
+
+/// A report on its way.
+///
+/// ```
+/// use apportion_plots::{Batch, Gathering, Heading, Report};
+///
+/// let mut gathering = Gathering::new(Heading::of_features(["age", "income"]))?;
+/// for row in 0..10 {
+///     gathering.add(Batch {
+///         rows: vec![row],
+///         base: vec![0.5],
+///         predictions: vec![0.5 + row as f64],
+///         values: vec![row as f64 - 1.0, 1.0],
+///         inputs: vec![20.0 + row as f64, 3.0],
+///         ..Batch::default()
+///     })?;
+/// }
+/// let explained = gathering.end();
+/// let page = Report::new(&explained)
+///     .title("A model of ages")
+///     .command("apportion report --in r.json --out report.html")
+///     .seconds(1.25)
+///     .html()?;
+/// assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<h1>A model of ages</h1>"));
+/// # Ok::<(), apportion_plots::PlotError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Report<'e> {
+    given: Given<'e>,
+}
+
+impl<'e> Report<'e> {
+    /// Of these values.
+    pub fn new(explained: &'e Explained) -> Self {
+        let pairs = explained.heading.interactions.is_some().then_some(explained);
+        Self { given: Given { explained, pairs, title: None, command: None, seconds: None } }
+    }
+
+    /// With the interactions of the same players [default: those of the values, where they have some].
+    #[must_use]
+    pub fn interactions(mut self, pairs: &'e Explained) -> Self {
+        self.given.pairs = Some(pairs);
+        self
+    }
+
+    /// What the page is called [default: the name of the value].
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.given.title = Some(title.into());
+        self
+    }
+
+    /// The exact command that makes the page again.
+    #[must_use]
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.given.command = Some(command.into());
+        self
+    }
+
+    /// How many seconds of wall time the values took.
+    #[must_use]
+    pub fn seconds(mut self, seconds: f64) -> Self {
+        self.given.seconds = Some(seconds);
+        self
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError::Nothing`] where interactions are of other players or outputs than the values, or are no interactions.
+    pub fn html(&self) -> Result<String, PlotError> {
+        self.check_pairs()?;
+        let mut page = Page::new(&self.given);
+        let title = match &self.given.title {
+            Some(title) => named(title),
+            None => format!("{} values", named(&with_capitals(&self.given.explained.heading.value))),
+        };
+        let style = format!("{}{STYLE}", style_sheet());
+        let policy = format!(
+            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            hash(&style),
+            hash(SCRIPT)
+        );
+        page.html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+        page.html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+        page.html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+        page.html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
+        page.html.element("title", &[], &title);
+        page.html.raw("<style>").made(&style).raw("</style></head>\n<body>");
+        page.html.raw("<a class=\"skip\" href=\"#content\">Skip to the content</a>");
+        page.html.raw("<header><h1>").text(&title).raw("</h1>");
+        sections::navigation(&mut page);
+        page.html.raw("</header>\n<main id=\"content\" tabindex=\"-1\">");
+        sections::write(&mut page)?;
+        page.html.raw("</main>\n<footer><p>Made by Apportion ").text(env!("CARGO_PKG_VERSION"));
+        page.html.raw(". The page asks for nothing from the net.</p></footer>\n");
+        let data = page.data.json(self.given.explained, &page.outputs, &page.places);
+        page.html.raw("<script type=\"application/json\" id=\"data\">").made(&data).raw("</script>");
+        page.html.raw("<script>").made(SCRIPT).raw("</script></body></html>\n");
+        Ok(page.html.end())
+    }
+
+    fn check_pairs(&self) -> Result<(), PlotError> {
+        let Some(pairs) = self.given.pairs else { return Ok(()) };
+        let why = if pairs.heading.interactions.is_none() {
+            "what was given as interactions are none; explain with interactions"
+        } else if pairs.heading.players != self.given.explained.heading.players
+            || pairs.heading.outputs != self.given.explained.heading.outputs
+        {
+            "the interactions are of other features or outputs than the values; explain both with the same model"
+        } else {
+            return Ok(());
+        };
+        Err(PlotError::Nothing { kind: "report", why })
+    }
+}
+
+/// The SHA-256 of what stands in an element, as a policy names it.
+fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}

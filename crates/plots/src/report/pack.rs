@@ -1,0 +1,111 @@
+//! Numbers in few bytes of text: the upper bytes of their IEEE 754 forms, in base64.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// How exactly a number is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// Two bytes: 8 bits of the significand, a relative error of at most 2⁻⁸.
+    Two,
+    /// Three bytes: 16 bits of it, at most 2⁻¹⁶.
+    Three,
+    /// Four bytes: 24 bits, at most 2⁻²⁴.
+    Four,
+}
+
+impl Precision {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Two => 2,
+            Self::Three => 3,
+            Self::Four => 4,
+        }
+    }
+
+    /// The nearest number that is kept, as the bits of an `f32`; halves go up.
+    fn bits(self, number: f64) -> u32 {
+        let single = number as f32;
+        if !single.is_finite() {
+            return f32::NAN.to_bits();
+        }
+        let dropped = 32 - 8 * self.bytes() as u32;
+        let half = if dropped == 0 { 0 } else { 1_u32 << (dropped - 1) };
+        let rounded = single.to_bits().saturating_add(half) >> dropped << dropped;
+        // The largest would round to infinity.
+        if f32::from_bits(rounded).is_finite() { rounded } else { rounded - (1 << dropped) }
+    }
+
+    /// The number that is read back.
+    pub(super) fn kept(self, number: f64) -> f64 {
+        f64::from(f32::from_bits(self.bits(number)))
+    }
+}
+
+/// The power of two by which numbers are divided so that they are numbers in single precision, too: zero where they are already.
+pub(super) fn exponent(numbers: impl Iterator<Item = f64>) -> i32 {
+    let largest = numbers.filter(|number| !number.is_nan()).fold(0.0, |most: f64, next| most.max(next.abs()));
+    if largest == 0.0 || (1e-25..1e25).contains(&largest) { 0 } else { largest.log2().floor() as i32 }
+}
+
+/// The numbers over 2^exponent, big end first, in base64. NaN stays NaN.
+pub(super) fn numbers(numbers: impl Iterator<Item = f64>, precision: Precision, exponent: i32) -> String {
+    let mut bytes = Vec::new();
+    for number in numbers {
+        let bits = precision.bits(scaled(number, -exponent)).to_be_bytes();
+        bytes.extend_from_slice(&bits[..precision.bytes()]);
+    }
+    STANDARD.encode(bytes)
+}
+
+/// Whole numbers of four bytes each, big end first, in base64.
+pub(super) fn whole(numbers: impl Iterator<Item = u32>) -> String {
+    STANDARD.encode(numbers.flat_map(u32::to_be_bytes).collect::<Vec<u8>>())
+}
+
+/// Bytes in base64.
+pub(super) fn bytes(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// number · 2^exponent, in two steps where a power of two would not be a number.
+fn scaled(number: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    number * f64::from(half).exp2() * f64::from(exponent - half).exp2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_kept_to_their_precision() {
+        for precision in [Precision::Two, Precision::Three, Precision::Four] {
+            let most = 0.5_f64.powi(8 * precision.bytes() as i32 - 8);
+            for k in 0..2000 {
+                let number =
+                    (f64::from(k) * 0.37 - 300.0).exp2().min(1e30) * if k % 2 == 0 { 1.0 } else { -1.0 };
+                let kept = precision.kept(number);
+                if number.abs() > 1e-30 {
+                    assert!((kept / number - 1.0).abs() <= most, "{number} {kept} {precision:?}");
+                }
+            }
+            assert!(precision.kept(f64::NAN).is_nan());
+            assert_eq!(precision.kept(0.0), 0.0);
+            assert!(precision.kept(f64::from(f32::MAX)).is_finite());
+        }
+        assert_eq!(Precision::Three.kept(65535.0), 65535.0);
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers_are_scaled() {
+        for largest in [1e290, 1e-300, 5e-324, 1.0, 0.0] {
+            let exponent = exponent([largest, f64::NAN, -largest].into_iter());
+            let kept = Precision::Three.kept(scaled(largest, -exponent));
+            assert!(
+                (scaled(kept, exponent) - largest).abs() <= 0.5_f64.powi(16) * largest,
+                "{largest} {exponent}"
+            );
+        }
+    }
+}

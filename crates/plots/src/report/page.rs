@@ -1,0 +1,226 @@
+//! What the sections of a page write into, and what they write of.
+
+use std::collections::BTreeMap;
+
+use super::choice::{Choice, choices};
+use super::data::Data;
+use super::given::Given;
+use super::html::{Html, named};
+use super::table::{self, Numbers};
+use crate::error::PlotError;
+use crate::explained::Explained;
+use crate::figures::{Kind, Options};
+use crate::scene::{Dress, Scene};
+
+/// The most outputs that have figures.
+const MOST_OUTPUTS: usize = 12;
+/// The width of a figure in pixels.
+pub(super) const WIDTH: f64 = 640.0;
+/// The most rows that figures have dots of.
+const MOST_DRAWN: usize = 2000;
+/// About so many bytes of dots stand in a page whose rows fill it, and so many in one of few rows.
+const BYTES_OF_DOTS: usize = 250_000;
+const MOST_BYTES_OF_DOTS: usize = 1_000_000;
+/// About so many bytes tell of a dot: its place, its row and its part of the element.
+const BYTES_OF_DOT: usize = 24;
+/// Dots of a row in figures without densities: of twenty players and six scatters.
+const DOTS_OF_ROW: usize = 26;
+/// Scatters of an output.
+pub(super) const SCATTERS: usize = 6;
+
+/// A page on its way.
+pub(super) struct Page<'r> {
+    pub(super) given: &'r Given<'r>,
+    pub(super) explained: &'r Explained,
+    /// The same, of the rows that have dots.
+    pub(super) drawn: Explained,
+    /// The places of these among those that are kept.
+    pub(super) places: Vec<usize>,
+    /// The outputs that have figures.
+    pub(super) outputs: Vec<usize>,
+    /// For each of them the single rows that are shown.
+    pub(super) choices: Vec<Vec<Choice>>,
+    pub(super) data: Data,
+    pub(super) html: Html,
+    /// Figures so far.
+    figures: usize,
+    /// How often each label of a figure was given.
+    labels: BTreeMap<String, usize>,
+}
+
+/// What the script has to know of a figure.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Card {
+    /// The place of the output among those with figures.
+    pub(super) output: usize,
+    /// The place of the player that it is of.
+    pub(super) player: Option<usize>,
+    /// The place of the row that it is of, among those of the page.
+    pub(super) row: Option<usize>,
+}
+
+/// Which results a figure is laid out from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The values of all rows that are kept.
+    Kept,
+    /// Those of the rows that have dots.
+    Drawn,
+    /// The interactions.
+    Pairs,
+}
+
+impl<'r> Page<'r> {
+    pub(super) fn new(given: &'r Given<'r>) -> Self {
+        let explained = given.explained;
+        let outputs = outputs(explained);
+        let choices: Vec<Vec<Choice>> = outputs.iter().map(|&output| choices(explained, output)).collect();
+        let wanted: Vec<usize> = choices.iter().flatten().map(|choice| choice.row).collect();
+        let data = Data::new(explained, &outputs, &wanted);
+        // A density has three hundred dots of each player.
+        let bytes = MOST_BYTES_OF_DOTS.saturating_sub(data.bytes).max(BYTES_OF_DOTS);
+        let dots = bytes / BYTES_OF_DOT / outputs.len().max(1);
+        let most = match explained.summary.rows > 1500 {
+            true => dots.saturating_sub(20 * 300).max(600) / SCATTERS,
+            false => dots / DOTS_OF_ROW,
+        };
+        let places =
+            explained.choose_rows(&data.rows, most.min(MOST_DRAWN), &wanted, (&outputs, &data.players));
+        let mut drawn = explained.of_rows(&places);
+        // Known interactions give scatters their colours.
+        if let Some(pairs) = given.pairs {
+            drawn.summary.interactions.clone_from(&pairs.summary.interactions);
+        }
+        Self {
+            given,
+            explained,
+            drawn,
+            places,
+            outputs,
+            choices,
+            data,
+            html: Html::default(),
+            figures: 0,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    /// Whether there is something to draw.
+    pub(super) fn is_empty(&self) -> bool {
+        self.explained.rows() == 0 || self.explained.players() == 0
+    }
+
+    /// The name of an output in headings.
+    pub(super) fn output_name(&self, output: usize) -> String {
+        named(&self.explained.heading.output_name(output))
+    }
+
+    /// Writes what belongs to each output, under its name where there are several.
+    pub(super) fn each_output(
+        &mut self,
+        mut write: impl FnMut(&mut Self, usize) -> Result<(), PlotError>,
+    ) -> Result<(), PlotError> {
+        for place in 0..self.outputs.len() {
+            if self.outputs.len() > 1 {
+                self.html.open("div", &[("class", "output"), ("data-output", &place.to_string())]);
+                let name = self.output_name(self.outputs[place]);
+                self.html.element("h3", &[("dir", "auto")], &name);
+            }
+            self.html.raw("<div class=\"cards\">");
+            write(self, place)?;
+            self.html.raw("</div>");
+            if self.outputs.len() > 1 {
+                self.html.close("div");
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays out a figure of an output and writes it; nothing where the results lack what it shows.
+    pub(super) fn figure(
+        &mut self,
+        kind: Kind,
+        card: Card,
+        of: Of,
+        options: Options,
+    ) -> Result<bool, PlotError> {
+        let options = Options { width: WIDTH, output: self.outputs[card.output], ..options };
+        let explained = match of {
+            Of::Kept => self.explained,
+            Of::Drawn => &self.drawn,
+            Of::Pairs => self.given.pairs.unwrap_or(self.explained),
+        };
+        match kind.lay_out(explained, &options) {
+            Ok(scene) => {
+                self.card(kind.name(), card, &scene, "");
+                Ok(true)
+            }
+            Err(PlotError::Nothing { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a figure with the numbers behind it. What is said above comes before its title in its label.
+    pub(super) fn card(&mut self, kind: &'static str, card: Card, scene: &Scene, above: &str) {
+        let id = self.figures;
+        self.figures += 1;
+        let label = match above {
+            "" => scene.title.clone(),
+            above => format!("{above}: {}", scene.title),
+        };
+        let label = self.label(&named(&label));
+        let output = card.output.to_string();
+        let place = |place: Option<usize>| place.map(|place| place.to_string());
+        let (player, row) = (place(card.player), place(card.row));
+        let mut attributes = vec![("class", "card"), ("data-kind", kind), ("data-output", &output)];
+        attributes.extend(player.as_deref().map(|player| ("data-player", player)));
+        attributes.extend(row.as_deref().map(|row| ("data-row", row)));
+        self.html.open("figure", &attributes);
+        if !above.is_empty() {
+            self.html.element("figcaption", &[], above);
+        }
+        let attributes =
+            [("class", "scroll"), ("role", "region"), ("tabindex", "0"), ("aria-label", label.as_str())];
+        self.html.open("div", &attributes).made(&scene.svg(Dress::Classes(id))).close("div");
+        let file = format!("{kind}-{id}.csv");
+        match kind {
+            // Of these there is one line for each row, as in the table of rows.
+            "heatmap" | "decision" => {
+                let table = format!("#rows-{output}");
+                self.html.raw("<p class=\"note\">").element(
+                    "a",
+                    &[("href", &table)],
+                    "The numbers behind it",
+                );
+                self.html.raw(" are those of the rows.</p>");
+            }
+            "beeswarm" | "scatter" => {
+                table::write(&mut self.html, &scene.table, Numbers::Known, &label, &file);
+            }
+            _ => table::write(&mut self.html, &scene.table, Numbers::Here, &label, &file),
+        }
+        self.html.close("figure");
+    }
+
+    /// A label that no other figure has.
+    pub(super) fn label(&mut self, label: &str) -> String {
+        let count = self.labels.entry(label.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 { label.to_owned() } else { format!("{label} ({count})") }
+    }
+}
+
+/// The outputs with the greatest sums of mean |φ|, in their order.
+fn outputs(explained: &Explained) -> Vec<usize> {
+    let size = |output: usize| -> f64 {
+        (0..explained.players())
+            .map(|player| explained.summary.value(player, output, explained.outputs()).mean_size)
+            .sum()
+    };
+    let mut outputs: Vec<(usize, f64)> =
+        (0..explained.outputs()).map(|output| (output, size(output))).collect();
+    outputs.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut outputs: Vec<usize> = outputs.into_iter().take(MOST_OUTPUTS).map(|(output, _)| output).collect();
+    outputs.sort_unstable();
+    outputs
+}

@@ -1,0 +1,19 @@
+//! How the page is made again.
+
+use crate::error::PlotError;
+use crate::explained::shown;
+use crate::report::page::Page;
+
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    match &page.given.command {
+        Some(command) => {
+            page.html.paragraph("The same results and this command make the same page, to the byte:");
+            let attributes = [("tabindex", "0"), ("role", "region"), ("aria-label", "command")];
+            page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
+        }
+        None => {
+            page.html.paragraph("The command that made this page was not told.");
+        }
+    }
+    Ok(())
+}

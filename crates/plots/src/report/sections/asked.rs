@@ -1,0 +1,74 @@
+//! What was asked: the value, the game, the method, and all else that is known of the run.
+
+use crate::error::PlotError;
+use crate::report::html::{counted, named};
+use crate::report::page::Page;
+
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    let (heading, summary) = (&page.explained.heading, &page.explained.summary);
+    let mut terms = vec![("value", named(&heading.value))];
+    for (term, name) in [("game", &heading.game), ("method", &heading.method)] {
+        if !name.is_empty() {
+            terms.push((term, named(name)));
+        }
+    }
+    terms.push(("rows", summary.rows.to_string()));
+    let players = heading.players.len();
+    let groups = heading.members.iter().filter(|members| members.len() != 1).count();
+    terms.push((
+        "features",
+        match groups {
+            0 => players.to_string(),
+            _ => format!(
+                "{} of {}",
+                counted(players as u64, "group"),
+                counted(heading.features.len() as u64, "feature")
+            ),
+        },
+    ));
+    if heading.outputs.len() > 1 {
+        let names: Vec<String> =
+            (0..heading.outputs.len().min(20)).map(|output| named(&heading.output_name(output))).collect();
+        let more = heading.outputs.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        terms.push(("outputs", format!("{}: {}{more}", heading.outputs.len(), names.join(", "))));
+    }
+    terms.extend(heading.facts.iter().map(|(name, says)| (name.as_str(), named(says))));
+    page.html.terms(terms);
+    for note in notes(page) {
+        page.html.element("p", &[("class", "note")], &note);
+    }
+    Ok(())
+}
+
+/// What of the results is not in the page one by one.
+fn notes(page: &Page<'_>) -> Vec<String> {
+    let explained = page.explained;
+    let mut notes = Vec::new();
+    let (rows, drawn, all) = (page.data.rows.len(), page.drawn.rows(), explained.summary.rows);
+    if (rows as u64) < all {
+        notes.push(format!(
+            "Aggregates are those of all {all} rows. This page holds {rows} of them one by one: those with the least and the greatest \
+             predictions, values and inputs, and a random sample (seed {}).",
+            explained.seed
+        ));
+    }
+    if drawn < rows {
+        notes.push(format!("Figures have dots of {drawn} rows, which were chosen in the same way."));
+    }
+    let (players, told) = (explained.players(), page.data.players.len());
+    if told < players {
+        notes.push(format!(
+            "Values of single rows are here for the {told} features that matter most; those of the other {} are summed.",
+            players - told
+        ));
+    }
+    if page.outputs.len() < explained.outputs() {
+        notes.push(format!(
+            "There are figures for the {} of {} outputs whose values are the largest.",
+            page.outputs.len(),
+            explained.outputs()
+        ));
+    }
+    notes
+}

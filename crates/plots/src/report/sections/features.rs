@@ -1,0 +1,33 @@
+//! The values of the features that matter most, against their inputs.
+
+use crate::error::PlotError;
+use crate::figures::{Kind, Options};
+use crate::report::page::{Card, Of, Page, SCATTERS};
+
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    if !page.explained.has_inputs() {
+        page.html.paragraph(
+            "The results have no inputs, so values cannot be drawn against them. Keep inputs in the results.",
+        );
+        return Ok(());
+    }
+    page.each_output(|page, output| {
+        let players = page.explained.by_importance(page.outputs[output]);
+        let players: Vec<usize> = players
+            .into_iter()
+            .filter(|&player| page.explained.only_feature(player).is_some())
+            .take(SCATTERS)
+            .collect();
+        if players.is_empty() {
+            page.html.paragraph(
+                "All values are of groups of features, which have no single input to be drawn against.",
+            );
+        }
+        for player in players {
+            let options = Options { player: Some(player), ..Options::default() };
+            let card = Card { output, player: Some(player), row: None };
+            page.figure(Kind::Scatter, card, Of::Drawn, options)?;
+        }
+        Ok(())
+    })
+}

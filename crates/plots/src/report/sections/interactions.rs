@@ -1,0 +1,94 @@
+//! Which features work together.
+
+use crate::error::PlotError;
+use crate::figures::{Kind, Options, strongest_partner};
+use crate::report::html::counted;
+use crate::report::page::{Card, Of, Page, SCATTERS};
+use crate::report::table::{self, Numbers};
+use crate::scene::{Cell, Table, digits};
+
+/// The most features whose partners are told.
+const MOST_PLAYERS: usize = 20;
+
+/// Of fewer rows, parts have too few for lines.
+const LEAST_ROWS: usize = 30;
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    match page.given.pairs {
+        Some(_) => known(page),
+        None => guessed(page),
+    }
+}
+
+/// The interactions that were computed, as a matrix and as a network.
+fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
+    let rows = page.given.pairs.map_or(0, |pairs| pairs.summary.rows);
+    page.html
+        .paragraph(&format!("The index of each pair of features was computed for {}.", counted(rows, "row")));
+    page.each_output(|page, output| {
+        for kind in [Kind::Interactions, Kind::Network] {
+            page.figure(kind, Card { output, ..Card::default() }, Of::Pairs, Options::default())?;
+        }
+        Ok(())
+    })
+}
+
+/// Without interactions: with which inputs the values go along.
+fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
+    page.html.raw("<p>No interactions were computed. Exact interactions of tree ensembles come with ");
+    page.html
+        .raw("<code>apportion explain --interactions</code>; give their results to the report, too.</p>");
+    let rows = page.drawn.rows();
+    if !page.explained.has_inputs() || page.explained.players() < 2 || rows < LEAST_ROWS {
+        return Ok(());
+    }
+    page.html.paragraph(
+        "The table tells with which other feature's inputs the values of a feature go along most: rows are cut into ten parts in the order \
+         of the feature's own input, and within each part a line in the other input tells a share of what is left open. That is a hint, \
+         not an interaction: inputs that go along with each other mislead it.",
+    );
+    if let Some(note) = by_chance(rows, page.explained.players()) {
+        page.html.element("p", &[("class", "note")], &note);
+    }
+    page.each_output(|page, place| {
+        let (explained, output) = (&page.drawn, page.outputs[place]);
+        let mut lines = Table::new(["feature", "goes along with", "% of what is left open"]);
+        // Of many features and rows, partners take long to find.
+        let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MOST_PLAYERS };
+        for player in page.explained.by_importance(output).into_iter().take(most) {
+            if let Some(partner) = strongest_partner(explained, player, output) {
+                let name = |player: usize| Cell::Text(explained.heading.players[player].clone());
+                lines.push([
+                    name(player),
+                    name(partner.player),
+                    Cell::Number((1000.0 * partner.strength).round() / 10.0),
+                ]);
+            }
+        }
+        match lines.lines.is_empty() {
+            true => {
+                page.html.paragraph("No feature's values go along with the inputs of another.");
+            }
+            false => {
+                let label = page.label("strongest partners");
+                table::lines_of(&mut page.html, &lines, Numbers::Here, &label);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What lines through few rows tell by chance; nothing where that is little.
+fn by_chance(rows: usize, players: usize) -> Option<String> {
+    // Of m rows with no relation, a line tells 1 / (m − 1) in the mean.
+    let of_part = rows.div_ceil(10);
+    (2..=20).contains(&of_part).then(|| {
+        let share = 100.0 / (of_part - 1) as f64;
+        format!(
+            "With {} a part has {} at most: by chance alone a line tells about {} %, and the best of {} tells more.",
+            counted(rows as u64, "row"),
+            of_part,
+            digits(share, 2),
+            counted(players.saturating_sub(1) as u64, "other")
+        )
+    })
+}

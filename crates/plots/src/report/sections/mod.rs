@@ -1,0 +1,78 @@
+//! The sections of a page, a file each.
+
+mod again;
+mod asked;
+mod cite;
+mod cohorts;
+mod features;
+mod importance;
+mod inputs;
+mod interactions;
+mod quality;
+mod rows;
+mod words;
+
+use super::page::Page;
+use crate::error::PlotError;
+
+/// A section.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// Whether it needs rows and features.
+    is_of_rows: bool,
+    write: fn(&mut Page<'_>) -> Result<(), PlotError>,
+}
+
+const SECTIONS: [Section; 11] = [
+    Section { id: "asked", title: "What was asked", is_of_rows: false, write: asked::write },
+    Section { id: "quality", title: "How good the answer is", is_of_rows: false, write: quality::write },
+    Section { id: "importance", title: "What matters over all", is_of_rows: true, write: importance::write },
+    Section { id: "features", title: "Feature by feature", is_of_rows: true, write: features::write },
+    Section { id: "interactions", title: "Interactions", is_of_rows: true, write: interactions::write },
+    Section { id: "rows", title: "Single rows", is_of_rows: true, write: rows::write },
+    Section { id: "cohorts", title: "Cohorts", is_of_rows: true, write: cohorts::write },
+    Section { id: "inputs", title: "The data", is_of_rows: true, write: inputs::write },
+    Section { id: "words", title: "What the words mean", is_of_rows: false, write: words::write },
+    Section { id: "cite", title: "How to cite", is_of_rows: false, write: cite::write },
+    Section { id: "again", title: "How to make it again", is_of_rows: false, write: again::write },
+];
+
+/// The sections of a page, which may have nothing to draw.
+fn sections(is_empty: bool) -> impl Iterator<Item = &'static Section> {
+    SECTIONS.iter().filter(move |section| !(is_empty && section.is_of_rows))
+}
+
+/// Writes links to the sections.
+pub(super) fn navigation(page: &mut Page<'_>) {
+    page.html.raw("<nav aria-label=\"Sections\"><ol>");
+    for section in sections(page.is_empty()) {
+        page.html
+            .raw("<li>")
+            .element("a", &[("href", &format!("#{}", section.id))], section.title)
+            .raw("</li>");
+    }
+    page.html.raw("</ol></nav>");
+}
+
+/// Writes all sections.
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    if page.is_empty() {
+        page.html.element("p", &[("class", "empty")], nothing(page));
+    }
+    for section in sections(page.is_empty()) {
+        let heading = format!("{}-title", section.id);
+        page.html.open("section", &[("id", section.id), ("aria-labelledby", &heading)]);
+        page.html.element("h2", &[("id", &heading)], section.title);
+        (section.write)(page)?;
+        page.html.close("section");
+    }
+    Ok(())
+}
+
+fn nothing(page: &Page<'_>) -> &'static str {
+    match page.explained.summary.rows {
+        0 => "There are no rows, so there are no figures. Explain at least one row.",
+        _ => "There are no features, so there are no figures.",
+    }
+}

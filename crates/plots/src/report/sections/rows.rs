@@ -1,0 +1,85 @@
+//! Single rows: those that stand out by a stated rule, and a table of all.
+
+use crate::error::PlotError;
+use crate::explained::shown;
+use crate::figures::{Kind, Options};
+use crate::report::html::named;
+use crate::report::page::{Card, Of, Page, WIDTH};
+use crate::report::table::{self, Numbers};
+use crate::scene::{Cell, Table};
+
+/// The most features in the table of rows.
+const MOST_PLAYERS: usize = 8;
+
+const RULES: &str = "The rows with the largest and the smallest prediction; the typical one, whose values are nearest to their medians; and \
+                     the one farthest from these. Distances are roots of sums of squares, each value in units of its feature's mean size. \
+                     Where values are estimates, the row with the widest interval stands beside them.";
+
+pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
+    let is_alone = page.explained.summary.rows == 1;
+    if !is_alone {
+        page.html.paragraph(RULES);
+    }
+    page.each_output(|page, output| {
+        let card = Card { output, ..Card::default() };
+        page.figure(Kind::Text, card, Of::Kept, Options::default())?;
+        page.figure(Kind::Image, card, Of::Kept, Options::default())?;
+        for place in 0..page.choices[output].len() {
+            let choice = page.choices[output][place].clone();
+            let number = page.explained.kept.rows[choice.row];
+            let options = Options {
+                width: WIDTH,
+                most_players: Some(12),
+                row: Some(number),
+                output: page.outputs[output],
+                ..Options::default()
+            };
+            let scene = Kind::Waterfall.lay_out(page.explained, &options)?;
+            let mut above = if is_alone { "the only row".to_owned() } else { choice.rules.join(", ") };
+            above[..1].make_ascii_uppercase();
+            let card = Card { output, player: None, row: page.data.place_of(choice.row) };
+            page.card("waterfall", card, &scene, &above);
+        }
+        Ok(())
+    })?;
+    page.html.raw("<h3>All rows together</h3>");
+    page.each_output(|page, output| {
+        for kind in [Kind::Heatmap, Kind::Decision] {
+            page.figure(kind, Card { output, ..Card::default() }, Of::Drawn, Options::default())?;
+        }
+        Ok(())
+    })?;
+    page.html.raw("<h3>Rows of this page</h3>");
+    page.each_output(|page, place| {
+        let output = page.outputs[place];
+        let (id, place) = (format!("rows-{place}"), place.to_string());
+        page.html.open("div", &[("class", "card wide"), ("id", &id), ("data-rows-of", &place)]);
+        let lines = rows(page, output);
+        if lines.lines.len() < page.data.rows.len() {
+            let text = format!("The first {} of {} rows.", lines.lines.len(), page.data.rows.len());
+            page.html.element("p", &[("class", "note")], &text);
+        }
+        let label = page.label("rows of this page");
+        table::lines_of(&mut page.html, &lines, Numbers::Known, &label);
+        page.html.close("div");
+        Ok(())
+    })
+}
+
+/// Rows with their predictions and the values of the features that matter most.
+fn rows(page: &Page<'_>, output: usize) -> Table {
+    let explained = page.explained;
+    let players: Vec<usize> = explained.by_importance(output).into_iter().take(MOST_PLAYERS).collect();
+    let mut columns = vec!["row".to_owned(), "prediction".to_owned()];
+    columns.extend(players.iter().map(|&player| named(&explained.heading.players[player])));
+    let lines = page.data.rows.iter().take(100).map(|&row| {
+        let name = match &explained.kept.ids {
+            Some(ids) => Cell::Text(shown(&ids[row]).into_owned()),
+            None => Cell::Text(explained.kept.rows[row].to_string()),
+        };
+        let mut line = vec![name, explained.prediction(row, output).into()];
+        line.extend(players.iter().map(|&player| Cell::Number(explained.value(row, player, output))));
+        line
+    });
+    Table { columns, lines: lines.collect() }
+}

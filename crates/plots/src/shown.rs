@@ -1,0 +1,19 @@
+//! Text of files as it is read: names, ids and words may hold anything.
+
+use std::borrow::Cow;
+
+/// `text` with control characters, and those that turn the direction of text about, as escapes.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let is_hidden = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_hidden(letter) { shown.extend(letter.escape_unicode()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
+}

@@ -1,0 +1,12 @@
+//! Figures of results that are fit to be drawn, and of those that are not.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod common;
+mod conditions;
+mod figures;
+mod groups;
+mod hostile;
+mod media;
+mod report;
+mod snapshots;

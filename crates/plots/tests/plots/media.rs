@@ -1,0 +1,48 @@
+//! Texts and images must belong to their players.
+
+use apportion_plots::{Gathering, Heading, Medium, PlotError};
+
+fn refused(medium: Medium) -> String {
+    let mut heading = Heading::of_features(["a", "b"]);
+    heading.medium = Some(medium);
+    match Gathering::new(heading) {
+        Err(error @ PlotError::Medium { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn text(spans: &[(usize, usize)]) -> Medium {
+    Medium::Text { text: "né à Paris".to_owned(), spans: spans.to_vec() }
+}
+
+fn image(width: usize, height: usize, segments: &[u32], pixels: usize) -> Medium {
+    Medium::Image { width, height, segments: segments.to_vec(), pixels: vec![[0; 3]; pixels] }
+}
+
+#[test]
+fn what_does_not_belong_to_the_players_is_refused() {
+    for (medium, says) in [
+        (text(&[(0, 3)]), "it has 1 spans, and there are 2 players"),
+        (text(&[(0, 2), (4, 6)]), "no letters from byte 0 to 2"),
+        (text(&[(0, 3), (7, 100)]), "no letters from byte 7 to 100"),
+        (text(&[(3, 0), (7, 8)]), "no letters from byte 3 to 0"),
+        (text(&[(0, 3), (1, 3)]), "overlap"),
+        (image(2, 2, &[0, 1, 0], 0), "2 × 2 pixels have 3 segments"),
+        (image(2, 1, &[0, 1], 1), "2 × 1 pixels have 1 colours"),
+        (image(2, 1, &[0, 2], 0), "player 2, and there are 2"),
+        (image(0, 5, &[], 0), "0 × 5 pixels are none"),
+        (image(usize::MAX, usize::MAX, &[], 0), "pixels are none, or more than there can be"),
+    ] {
+        let error = refused(medium);
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn what_belongs_to_them_is_taken() {
+    for medium in [text(&[(7, 12), (0, 3)]), text(&[(0, 0), (0, 3)]), image(2, 1, &[1, Medium::NOBODY], 2)] {
+        let mut heading = Heading::of_features(["a", "b"]);
+        heading.medium = Some(medium);
+        assert!(Gathering::new(heading).is_ok());
+    }
+}

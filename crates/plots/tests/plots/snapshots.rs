@@ -1,0 +1,36 @@
+//! What each kind of figure says of one small example, in words and in numbers.
+
+use apportion_plots::{Cell, Kind, Options, Table, digits};
+
+use crate::common::results::Results;
+
+/// Three people, whose values have few digits.
+fn example() -> Results {
+    let mut results = Results::of(&["age", "city", "hours per week"], 3, 1);
+    results.values = vec![1.5, -0.25, 0.5, -0.75, 0.5, 0.125, 0.25, 0.75, -1.0];
+    results.std_errors = vec![0.125, 0.0, 0.25, 0.0625, 0.125, f64::NAN, 0.0, 0.125, 0.5];
+    results.inputs = vec![39.0, 0.0, 40.0, 17.0, 1.0, f64::NAN, 65.0, 1.0, 12.5];
+    results.ids = Some(["Ada", "Blaise", "Carl Friedrich"].map(str::to_owned).into());
+    results.text = "A red city.".to_owned();
+    results
+}
+
+/// A table with numbers of four digits, so that no rounding of a machine is in it.
+fn lines(table: &Table) -> String {
+    let cell = |cell: &Cell| match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Number(number) => digits(*number, 4),
+    };
+    let line = |line: &Vec<Cell>| line.iter().map(cell).collect::<Vec<_>>().join(" | ");
+    let lines = table.lines.iter().map(line);
+    [table.columns.join(" | ")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn figures_say_what_they_show() {
+    for kind in Kind::ALL {
+        let scene = kind.lay_out(&example().explained(kind), &Options::default()).unwrap();
+        let says = format!("{}\n\n{}\n\n{}", scene.title, scene.description, lines(&scene.table));
+        insta::assert_snapshot!(kind.name(), says);
+    }
+}
