@@ -37,6 +37,8 @@
 //! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`], [`Plan`] and [`Follow`].
 
 mod budget;
+#[cfg(feature = "plots")]
+mod drawn;
 #[cfg(feature = "conditional")]
 mod draws;
 mod error;
@@ -77,6 +79,8 @@ pub use apportion_games::{
 pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};
 pub use apportion_values::{Attributions, Axis, Semivalue, SolutionConcept, Value};
 pub use budget::Budget;
+#[cfg(feature = "plots")]
+pub use drawn::{certified, explained};
 pub use error::ExplainError;
 pub use explainer::{Explainer, NullPlayers};
 pub use follow::Follow;

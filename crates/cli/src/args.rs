@@ -117,6 +117,15 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "KIND", value_parser = kind(), conflicts_with_all = ["summary", "top"])]
     pub(crate) plot: Option<Kind>,
 
+    /// Write a page in one file that opens in any browser: what matters, for whom, and how sure that is. The results are written beside it
+    /// where --out says where (- is standard output). `apportion report` makes it of results in a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// The command as it was typed.
+    #[arg(skip)]
+    pub(crate) command: String,
+
     #[command(flatten)]
     pub(crate) engine: Engine,
 

@@ -7,7 +7,7 @@ use crate::manual::{Completions, Man};
 #[cfg(feature = "networks")]
 use crate::media::args::{ExplainImage, ExplainText};
 use crate::methods::Methods;
-use crate::pictures::Plot;
+use crate::pictures::{Plot, Report};
 use crate::version;
 #[cfg(not(feature = "networks"))]
 use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Draw results: a waterfall, a beeswarm, a scatter and more, as SVG or PNG
     Plot(Box<Plot>),
+    /// Make a page of results, in one file that opens in any browser
+    Report(Report),
     /// List the methods, and the values that each computes
     Methods(Methods),
     /// Write what completes the command in a shell

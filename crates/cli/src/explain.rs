@@ -27,7 +27,7 @@ use crate::interrupt;
 use crate::messages;
 use crate::model::AnyModel;
 use crate::output::{Attributions, Block, Destination};
-use crate::pictures::{Head, Picture};
+use crate::pictures::{Head, Wanted};
 use crate::plan;
 use crate::rows;
 use crate::stream;
@@ -38,13 +38,11 @@ use crate::warnings::Warnings;
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     check(args)?;
-    if args.plot.is_some() {
-        Picture::named(args.output.out.as_deref())?;
-    }
     let inputs = inputs(args);
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
+    let mut wanted = Wanted::new(args, &with_checkpoint, &destination)?;
     let until = accuracy::until(&args.accuracy)?;
     let pairs = args.interactions.is_some();
     let numbers = |model: &AnyModel, features: usize| {
@@ -53,7 +51,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (input, mut batches) = Input::read(&args.input, numbers)?;
     if let Some(form) = args.interactions {
-        return interactions::run(args, form, &input, &mut batches, started, &destination);
+        return interactions::run((args, form), &input, &mut batches, started, (&destination, wanted));
     }
     let find = |groups: &Groups| {
         groups.structure(&input.features, &args.clustering, || data_for_groups(args, &input))
@@ -102,6 +100,31 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (mut warnings, mut before) = (Warnings::default(), 0);
     let outputs = input.model.outputs();
+    let results = |first: &Block| -> Result<Attributions> {
+        let mut about = about(args, game, &input);
+        about.extend(background.iter().flat_map(Described::about));
+        about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
+        Ok(Attributions {
+            value: value.concept().to_string(),
+            game: game.name(),
+            method: method.name().to_owned(),
+            budget,
+            accuracy: until.as_ref().map(accuracy::words),
+            seed: args.seed,
+            players: players(&value, input.columns),
+            groups: groups::members(&value),
+            about,
+            categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
+            features: input.features.clone(),
+            outputs: if class.is_some() { 1 } else { outputs },
+            classes: classes.clone().filter(|_| class.is_none()),
+            has_ids: first.ids.is_some(),
+            has_inputs: true,
+            are_estimates: budget.is_some() || !first.std_errors.is_empty(),
+            top: args.top,
+        })
+    };
+    let are_written = wanted.are_results_written();
     let compute = |batch: Batch| -> Result<Block> {
         let rows = Rows::new(&batch.values, input.columns);
         let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
@@ -128,44 +151,17 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         }
         before += rows.len();
         block.inputs = batch.values;
-        Ok(match class {
-            Some(class) => block.of_output(class, outputs),
-            None => block,
-        })
-    };
-    let results = |first: &Block| -> Result<Attributions> {
-        let mut about = about(args, game, &input);
-        about.extend(background.iter().flat_map(Described::about));
-        about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
-        Ok(Attributions {
-            value: value.concept().to_string(),
-            game: game.name(),
-            method: method.name().to_owned(),
-            budget,
-            accuracy: until.as_ref().map(accuracy::words),
-            seed: args.seed,
-            players: players(&value, input.columns),
-            groups: groups::members(&value),
-            about,
-            categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
-            features: input.features.clone(),
-            outputs: if class.is_some() { 1 } else { outputs },
-            classes: classes.clone().filter(|_| class.is_none()),
-            has_ids: first.ids.is_some(),
-            has_inputs: true,
-            are_estimates: budget.is_some() || !first.std_errors.is_empty(),
-            top: args.top,
-        })
+        if let Some(class) = class {
+            block = block.of_output(class, outputs);
+        }
+        wanted.add(&block, || Ok(Head::Values(Box::new(results(&block)?))))?;
+        Ok(block)
     };
     let target = (&destination, args.output.format);
-    let explained = match (args.plot, args.summary) {
-        (Some(kind), _) => {
-            let head = |first: &Block| Ok(Head::Values(Box::new(results(first)?)));
-            stream::gather(&mut batches, head, compute)
-                .and_then(|gathered| gathered.draw(kind, args, &destination))
-        }
-        (None, true) => stream::summarize(target, &mut batches, results, compute),
-        (None, false) => stream::write(&pool, target, &mut batches, results, compute),
+    let explained = match (are_written, args.summary) {
+        (false, _) => stream::each(&mut batches, compute),
+        (true, true) => stream::summarize(target, &mut batches, results, compute),
+        (true, false) => stream::write(&pool, target, &mut batches, results, compute),
     };
     progress.finish_and_clear();
     warnings.say();
@@ -175,6 +171,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         runs.keep()?;
     }
     let explained = explained?;
+    wanted.draw(&destination, explained - loaded)?;
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }

@@ -100,6 +100,7 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
         ("top", Some("Only the K features that matter most of each row")),
         ("summary", Some("How much each feature matters over all rows")),
         ("plot", Some("Draw a figure in place of the results: waterfall, bar, …")),
+        ("report", Some("Write a page to look at, in one file")),
         ("figure", None),
         ("overlay", None),
     ]),

@@ -13,7 +13,7 @@ use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::{Batch, Batches, Input};
 use crate::output::{Block, Destination, Interactions};
-use crate::pictures::Head;
+use crate::pictures::{Head, Wanted};
 use crate::timings::Timings;
 use crate::{class, game, stream, threads};
 
@@ -52,12 +52,11 @@ fn not_of_pairs() -> Usage {
 
 /// Explains the rows that are meant, and writes the matrices.
 pub(crate) fn run(
-    args: &Explain,
-    form: args::Interactions,
+    (args, form): (&Explain, args::Interactions),
     input: &Input,
     batches: &mut Batches,
     started: Instant,
-    destination: &Destination,
+    (destination, mut wanted): (&Destination, Wanted<'_>),
 ) -> Result<()> {
     let loaded = Instant::now();
     let features = &input.features;
@@ -83,22 +82,6 @@ pub(crate) fn run(
     let explainer = explainer.value(value);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
-    let compute = |batch: Batch| -> Result<Block> {
-        let rows = Rows::new(&batch.values, input.columns);
-        let found = pool.install(|| explainer.interactions(form.diagonal(), rows))?;
-        let block = Block {
-            base: found.base.repeat(rows.len()),
-            predictions: found.predictions,
-            values: found.values,
-            rows: batch.rows,
-            ids: batch.ids,
-            ..Block::default()
-        };
-        Ok(match class {
-            Some(class) => block.of_output(class, outputs),
-            None => block,
-        })
-    };
     let results = |first: &Block| {
         let mut about = about(args, game, input);
         about.extend(background.iter().flat_map(Described::about));
@@ -122,14 +105,30 @@ pub(crate) fn run(
             has_ids: first.ids.is_some(),
         })
     };
-    let target = (destination, args.output.format);
-    let explained = match args.plot {
-        Some(kind) => {
-            let head = |first: &Block| Ok(Head::Pairs(Box::new(results(first)?)));
-            stream::gather(batches, head, compute)?.draw(kind, args, destination)?
+    let are_written = wanted.are_results_written();
+    let compute = |batch: Batch| -> Result<Block> {
+        let rows = Rows::new(&batch.values, input.columns);
+        let found = pool.install(|| explainer.interactions(form.diagonal(), rows))?;
+        let mut block = Block {
+            base: found.base.repeat(rows.len()),
+            predictions: found.predictions,
+            values: found.values,
+            rows: batch.rows,
+            ids: batch.ids,
+            ..Block::default()
+        };
+        if let Some(class) = class {
+            block = block.of_output(class, outputs);
         }
-        None => stream::write(&pool, target, batches, results, compute)?,
+        wanted.add(&block, || Ok(Head::Pairs(Box::new(results(&block)?))))?;
+        Ok(block)
     };
+    let target = (destination, args.output.format);
+    let explained = match are_written {
+        true => stream::write(&pool, target, batches, results, compute)?,
+        false => stream::each(batches, compute)?,
+    };
+    wanted.draw(destination, explained - loaded)?;
     if args.timings {
         Timings::of(started, loaded, explained).print()?;
     }

@@ -75,9 +75,11 @@ mod without_networks;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
+use args::Explain;
 use clap::{CommandFactory, FromArgMatches};
 use commands::{Cli, Command};
 use help::Extent;
+use pictures::Report;
 #[cfg(not(feature = "networks"))]
 use without_networks as media;
 
@@ -87,10 +89,18 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let extent = if arguments.iter().any(|argument| argument == "-h") { Extent::Short } else { Extent::Long };
     let parsed = help::arrange(Cli::command(), extent)
-        .try_get_matches_from(arguments)
+        .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let command = match parsed {
-        Ok(cli) => cli.command,
+        Ok(cli) => match cli.command {
+            Command::Explain(args) => {
+                Command::Explain(Box::new(Explain { command: pictures::as_typed(&arguments), ..*args }))
+            }
+            Command::Report(args) => {
+                Command::Report(Report { command: pictures::as_typed(&arguments), ..args })
+            }
+            command => command,
+        },
         // Help is a result, too: where it cannot be written, that is no success.
         Err(error) => {
             let is_written = error.print().and_then(|()| io::stdout().flush()).is_ok();
@@ -117,6 +127,7 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Plot(args) => pictures::plot(&args),
+        Command::Report(args) => pictures::report(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Completions(args) => manual::completions(&args, help::arrange(Cli::command(), Extent::Long)),
         Command::Man(args) => manual::man(&args, help::arrange(Cli::command(), Extent::Long)),

@@ -77,6 +77,10 @@ pub(crate) struct Report {
     /// Seed of the sample of rows that the page holds, where there are many
     #[arg(long, default_value_t = 0, value_name = "U64")]
     pub(crate) seed: u64,
+
+    /// The command as it was typed.
+    #[arg(skip)]
+    pub(crate) command: String,
 }
 
 /// The name of a figure.

@@ -1,21 +1,14 @@
 //! Results as `explain` finds them, gathered to be looked at.
 
-use std::time::Instant;
-
 use anyhow::{Context, Result};
 use apportion::SolutionConcept;
 use apportion::games;
-use apportion::plots::{Batch, Certified, Explained, Form, Gathering, Heading, Kind, Look, Member, Options};
+use apportion::plots::{Batch, Explained, Form, Gathering, Heading, Member};
 
-use super::plot::Picture;
-use crate::args::Explain;
-use crate::output::{Attributions, Block, Destination, Interactions, Results};
+use crate::output::{Attributions, Block, Interactions, Results};
 
 /// Numbers of rows that are kept.
 const MOST_NUMBERS: usize = 4_000_000;
-
-/// Pixels of a PNG to a pixel of a page.
-const SCALE: f64 = 2.0;
 
 /// How many rows are kept of results under this heading.
 pub(super) fn most_rows(heading: &Heading) -> usize {
@@ -25,13 +18,13 @@ pub(super) fn most_rows(heading: &Heading) -> usize {
 
 /// Rows on their way to figures.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(super) struct Gathered {
     gathering: Option<Gathering>,
 }
 
 impl Gathered {
     /// Adds rows with what holds for all, which is asked for once.
-    pub(crate) fn add(&mut self, block: &Block, results: impl FnOnce() -> Result<Head>) -> Result<()> {
+    pub(super) fn add(&mut self, block: &Block, results: impl FnOnce() -> Result<Head>) -> Result<()> {
         let gathering = match self.gathering.take() {
             Some(gathering) => gathering,
             None => {
@@ -43,17 +36,8 @@ impl Gathered {
         Ok(self.gathering.insert(gathering).add(batch(block))?)
     }
 
-    /// Draws the figure that `explain` is asked for, of all rows that were added. Returns when they were.
-    pub(crate) fn draw(self, kind: Kind, args: &Explain, destination: &Destination) -> Result<Instant> {
-        let explained = self.end()?;
-        let computed = Instant::now();
-        let picture = Picture::named(args.output.out.as_deref())?;
-        picture.write((kind, &Options::default()), &explained, SCALE, destination)?;
-        Ok(computed)
-    }
-
     /// All rows were added.
-    fn end(self) -> Result<Explained> {
+    pub(super) fn end(self) -> Result<Explained> {
         Ok(self.gathering.context("there are no rows")?.end())
     }
 }
@@ -147,19 +131,6 @@ fn batch(block: &Block) -> Batch {
         degrees_of_freedom: runs().map(|run| run.degrees_of_freedom).collect(),
         inputs: block.inputs.clone(),
         evaluations: runs().map(|run| run.evaluations as u64).collect(),
-        certificates: runs().map(|run| run.certificate.as_ref().map(certified)).collect(),
-    }
-}
-
-fn certified(certificate: &apportion::Certificate) -> Certified {
-    let looks = certificate.looks.iter();
-    Certified {
-        stopped_by: certificate.stopped_by.to_string(),
-        guarantee: certificate.guarantee.to_string(),
-        confidence: certificate.confidence,
-        error_bounds: certificate.error_bounds.clone().unwrap_or_default(),
-        tolerances: certificate.tolerances.clone(),
-        looks: looks.map(|look| Look { evaluations: look.budget as u64, error: look.error }).collect(),
-        says: certificate.says.clone(),
+        certificates: runs().map(|run| run.certificate.as_ref().map(apportion::certified)).collect(),
     }
 }

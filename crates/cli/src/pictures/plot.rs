@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use apportion::plots::{Dress, Explained, Kind, Options, PlotError};
+use apportion::plots::{Condition, Dress, Explained, Kind, Options, PlotError};
 
 use super::args::Plot;
 use super::results;
@@ -74,10 +74,12 @@ fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
     };
     let mut options = Options::default();
     options.width = f64::from(args.width);
-    options.most_players = args.top.map_or(options.most_players, usize::from);
+    options.most_players = args.top.map(usize::from);
     options.row = args.row;
     options.output = explained.place_of_output(args.class.as_deref())?;
     options.player = args.feature.as_ref().map(player).transpose()?;
+    options.cohorts =
+        args.cohorts.iter().map(|condition| condition.parse::<Condition>()).collect::<Result<_, _>>()?;
     options.partner = args.with.as_ref().map(player).transpose()?;
     Ok(options)
 }

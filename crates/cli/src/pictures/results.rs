@@ -15,6 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::{Map, Value};
 
 use super::gathered::most_rows;
+use super::medium::medium;
 use super::numbers::{Input, Numbers};
 
 /// Rows that are gathered at a time.
@@ -323,6 +324,7 @@ fn heading(mut head: Map<String, Value>) -> Result<Heading> {
     let players = list("features")?.context("there is no list of features; write results of explain")?;
     let classes = list("classes")?;
     let inputs = list("input_names")?;
+    let medium = medium(&mut head);
     let groups = head.remove("groups").map(serde_json::from_value::<Vec<Member>>);
     let groups = groups.transpose().context("\"groups\" are no groups of features")?.unwrap_or_default();
     let value = value.unwrap_or_else(|| "shapley".to_owned());
@@ -347,6 +349,7 @@ fn heading(mut head: Map<String, Value>) -> Result<Heading> {
         outputs: classes.unwrap_or_else(|| vec![String::new()]),
         groups,
         interactions,
+        medium,
         players,
         features,
     })

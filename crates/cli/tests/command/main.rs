@@ -27,6 +27,7 @@ mod media_truth;
 #[cfg(all(target_os = "linux", feature = "columnar", not(feature = "networks")))]
 mod messages;
 mod names;
+mod pictures;
 mod predict;
 #[cfg(unix)]
 mod program;

@@ -212,6 +212,37 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section {
+        title: "Figures and pages",
+        command: "",
+        options: &[
+            "plot pie --in begun.results",
+            "plot bar --in begun.results --out figure.pdf",
+            "plot bar --in begun.results --out begun.results",
+            "plot waterfall --in begun.results --row 99",
+            "plot scatter --in begun.results --feature wieght",
+            "plot bar --in begun.results --class cat",
+            "plot cohorts --in begun.results --where age",
+            "plot cohorts --in begun.results --where 'weight > 3'",
+            "plot cohorts --in begun.results --where 'age > 1000'",
+            "plot network --in begun.results",
+            "plot convergence --in begun.results",
+            "plot groups --in begun.results",
+            "plot text --in begun.results",
+            "plot image --in begun.results",
+            "plot bar --in nothing.json",
+            "plot bar --in diabetes.csv.gz",
+            "plot bar --in list.json",
+            "plot bar --in cut.results",
+            "plot bar --in top.results",
+            "plot bar --in summary.results",
+            "plot bar --in predictions.json",
+            "report --in begun.results",
+            "report --in begun.results --out begun.results",
+            "report --in begun.results --in begun.results --out page.html",
+            "report --in begun.results --in pairs.results --out page.html",
+        ],
+    },
+    Section {
         title: "What is looked at, and the command itself",
         command: "",
         options: &[
@@ -268,6 +299,12 @@ fn folder() -> tempfile::TempDir {
     run("compile-background --model diabetes_xgb.json.gz --background diabetes.csv.gz --out diabetes.bg");
     run("compile-background --model stump.json --background two.csv --out other.bg");
     run(&format!("{EXPLAIN} --checkpoint begun.json --out begun.results"));
+    run(&format!("{EXPLAIN} --top 3 --out top.results"));
+    run(&format!("{EXPLAIN} --summary --out summary.results"));
+    run("predict --model diabetes_xgb.json.gz --rows diabetes.csv.gz --out predictions.json");
+    run("explain --model stump.json --rows two.csv --interactions --out pairs.results");
+    let results = fs::read_to_string(at("begun.results")).unwrap();
+    fs::write(at("cut.results"), &results[..results.len() / 2]).unwrap();
     let begun = fs::read_to_string(at("begun.json")).unwrap();
     fs::write(at("cut.json"), &begun[..begun.len() / 2]).unwrap();
     fs::write(at("changed.json"), begun.replace("\"seed\":\"0\"", "\"seed\":\"1\"")).unwrap();

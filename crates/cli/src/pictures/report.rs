@@ -1,0 +1,58 @@
+//! `apportion report`: a page of results, from their file or as `explain` finds them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use apportion::plots::{self, Explained};
+
+use super::args::Report;
+use super::results;
+use crate::args::Explain;
+use crate::failure::Usage;
+use crate::output::Destination;
+
+pub(crate) fn run(args: &Report) -> Result<()> {
+    let inputs: Vec<&Path> = args.input.iter().map(AsRef::as_ref).collect();
+    let destination = Destination::of_option("--out", &args.out, &inputs)?;
+    let read = |path: &Path| Ok((path.to_owned(), results::read(path, args.seed, None)?));
+    let read = inputs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    let (pairs, values): (Vec<_>, Vec<_>) =
+        read.iter().partition(|(_, explained)| explained.heading().interactions.is_some());
+    if values.len() > 1 || pairs.len() > 1 {
+        let says = "--in: a page is of one file of results, and one of explain --interactions beside it";
+        return Err(Usage(says.to_owned()).into());
+    }
+    let pairs = pairs.first();
+    let Some((_, explained)) = values.first().or(pairs) else { return Ok(()) };
+    if let Some((path, pairs)) = pairs
+        && pairs.heading().players != explained.heading().players
+    {
+        bail!(
+            "{}: interactions are of other features than the values; explain both with the same model",
+            path.display()
+        );
+    }
+    let mut page = plots::Report::new(explained).command(&args.command);
+    if let Some((_, pairs)) = pairs {
+        page = page.interactions(pairs);
+    }
+    if let Some(title) = &args.title {
+        page = page.title(title);
+    }
+    write_page(&page, &destination)
+}
+
+/// The page that `explain` is asked for, of results that took so long.
+pub(super) fn write(explained: &Explained, args: &Explain, took: Duration, page: &Destination) -> Result<()> {
+    let mut report = plots::Report::new(explained).command(&args.command).seconds(took.as_secs_f64());
+    if explained.heading().interactions.is_some() {
+        report = report.interactions(explained);
+    }
+    write_page(&report, page)
+}
+
+fn write_page(page: &plots::Report<'_>, destination: &Destination) -> Result<()> {
+    let html = page.html()?;
+    destination.write(|out| Ok(out.write_all(html.as_bytes())?))
+}

@@ -1,0 +1,66 @@
+//! What `explain` draws of what it finds, beside or in place of the results.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use apportion::plots::{Kind, Options};
+
+use super::gathered::{Gathered, Head};
+use super::plot::Picture;
+use super::report;
+use crate::args::Explain;
+use crate::failure::Usage;
+use crate::output::{Block, Destination};
+
+/// Pixels of a PNG to a pixel of a page.
+const SCALE: f64 = 2.0;
+
+/// A figure, a page, both or none.
+pub(crate) struct Wanted<'a> {
+    figure: Option<(Kind, Picture)>,
+    page: Option<Destination>,
+    gathered: Gathered,
+    args: &'a Explain,
+}
+
+impl<'a> Wanted<'a> {
+    /// What the options ask for, where results go to `results`.
+    pub(crate) fn new(args: &'a Explain, inputs: &[&Path], results: &Destination) -> Result<Self> {
+        let page = args.report.as_ref();
+        let page = page.map(|path| Destination::of_option("--report", path, inputs)).transpose()?;
+        if page.as_ref().is_some_and(|page| page.is_file_of(results)) {
+            return Err(Usage("--report and --out name the same file; give two".to_owned()).into());
+        }
+        let picture = |kind| Ok::<_, anyhow::Error>((kind, Picture::named(args.output.out.as_deref())?));
+        Ok(Self { figure: args.plot.map(picture).transpose()?, page, gathered: Gathered::default(), args })
+    }
+
+    /// Whether results are written: not where there is a figure in their place, nor a page without a file for them.
+    pub(crate) fn are_results_written(&self) -> bool {
+        self.figure.is_none() && (self.page.is_none() || self.args.output.out.is_some())
+    }
+
+    /// Adds rows; `head`, which is asked once, has what holds for all of them.
+    pub(crate) fn add(&mut self, block: &Block, head: impl FnOnce() -> Result<Head>) -> Result<()> {
+        match self.figure.is_some() || self.page.is_some() {
+            true => self.gathered.add(block, head),
+            false => Ok(()),
+        }
+    }
+
+    /// Draws what is wanted of all rows that were added. They took so long.
+    pub(crate) fn draw(self, results: &Destination, took: Duration) -> Result<()> {
+        if self.figure.is_none() && self.page.is_none() {
+            return Ok(());
+        }
+        let explained = self.gathered.end()?;
+        if let Some((kind, picture)) = self.figure {
+            picture.write((kind, &Options::default()), &explained, SCALE, results)?;
+        }
+        match &self.page {
+            Some(page) => report::write(&explained, self.args, took, page),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Results are drawn, from their file as from a run, and what cannot be drawn is refused.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{bytes, fixture, json, numbers, on, run, text};
+
+const DIABETES: [&str; 2] = ["diabetes_xgb.json.gz", "diabetes.csv.gz"];
+const IRIS: [&str; 2] = ["iris_xgb.json.gz", "iris.csv"];
+
+/// A folder with results of these arguments under `name`.
+fn results(of: [&str; 2], name: &str, more: &[&str]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let mut arguments = on("explain", of[0], of[1], more);
+    arguments.extend(["--out".to_owned(), path.to_str().unwrap().to_owned()]);
+    bytes(&arguments);
+    (folder, path)
+}
+
+fn plot(kind: &str, results: &Path, more: &[&str]) -> Vec<String> {
+    let arguments = ["plot", kind, "--in", results.to_str().unwrap()];
+    arguments.iter().chain(more).map(|&argument| argument.to_owned()).collect()
+}
+
+/// What a refused run says.
+fn refused(arguments: &[String], status: i32) -> String {
+    let output = run(arguments);
+    let says = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {says}");
+    assert!(output.stdout.is_empty() && says.starts_with("error: "), "{says}");
+    says
+}
+
+#[test]
+fn a_figure_is_the_same_from_a_run_and_from_every_kind_of_file() {
+    let more = ["--select", "0-19"];
+    let (_folder, of_json) = results(DIABETES, "r.json", &more);
+    let (_other, of_lines) = results(DIABETES, "r.jsonl", &[&more[..], &["--format", "jsonl"]].concat());
+    let packed = of_json.with_extension("json.gz");
+    let mut encoder = GzEncoder::new(fs::File::create(&packed).unwrap(), Compression::fast());
+    encoder.write_all(&fs::read(&of_json).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    for kind in ["waterfall", "bar", "beeswarm", "scatter", "force", "heatmap", "decision", "cohorts"] {
+        let of_run =
+            bytes(&on("explain", DIABETES[0], DIABETES[1], &[&more[..], &["--plot", kind]].concat()));
+        assert!(of_run.starts_with(b"<svg ") && of_run.ends_with(b"</svg>\n"), "{kind}");
+        for file in [&of_json, &of_lines, &packed] {
+            assert_eq!(bytes(&plot(kind, file, &[])), of_run, "{kind} of {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_numbers_behind_a_figure_are_those_of_the_results() {
+    let (folder, file) = results(DIABETES, "r.json", &["--select", "3,7"]);
+    let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let csv = folder.path().join("numbers.csv");
+    bytes(&plot("waterfall", &file, &["--row", "7", "--out", csv.to_str().unwrap()]));
+    let written = fs::read_to_string(csv).unwrap();
+    let of_row = &found["explanations"][1];
+    for (player, value) in numbers(&of_row["values"]).into_iter().enumerate() {
+        let name = found["features"][player].as_str().unwrap();
+        let line = written.lines().find(|line| line.starts_with(&format!("{name},"))).unwrap();
+        assert_eq!(line.split(',').nth(2).unwrap().parse::<f64>().unwrap(), value, "{line}");
+    }
+    let sizes: Vec<f64> = written
+        .lines()
+        .skip(1)
+        .take(10)
+        .map(|line| line.split(',').nth(2).unwrap().parse::<f64>().unwrap().abs())
+        .collect();
+    assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+}
+
+#[test]
+fn words_classes_and_estimates_are_drawn() {
+    let (_folder, iris) = results(["iris_xgb_softprob.json.gz", IRIS[1]], "r.json", &[]);
+    let of_class = text(&plot("beeswarm", &iris, &["--class", "2"]));
+    assert!(of_class.contains("Shapley value for output 2"), "{of_class}");
+    let estimated = ["--game", "marginal", "--method", "leverage-shap", "--budget", "10n", "--select", "0-2"];
+    let (_other, file) = results(DIABETES, "r.json", &estimated);
+    let svg = text(&plot("waterfall", &file, &[]));
+    assert!(svg.contains(" ± "), "estimates have their intervals");
+    // Few evaluations: Student's law has fewer degrees of freedom than the normal law takes.
+    let degrees =
+        json(&on("explain", DIABETES[0], DIABETES[1], &estimated))["explanations"][0]["degrees_of_freedom"]
+            .as_f64();
+    assert!(degrees.is_some_and(|degrees| degrees > 1.0 && degrees < 1000.0), "{degrees:?}");
+}
+
+#[test]
+fn endings_say_what_is_written() {
+    let (folder, file) = results(DIABETES, "r.json", &["--select", "0"]);
+    for (ending, begins) in
+        [("svg", &b"<svg "[..]), ("png", b"\x89PNG"), ("csv", b"feature,"), ("SVG", b"<svg ")]
+    {
+        let out = folder.path().join(format!("figure.{ending}"));
+        bytes(&plot("bar", &file, &["--out", out.to_str().unwrap()]));
+        assert!(fs::read(&out).unwrap().starts_with(begins), "{ending}");
+    }
+    let out = folder.path().join("figure.pdf");
+    let says = refused(&plot("bar", &file, &["--out", out.to_str().unwrap()]), 2);
+    assert!(says.contains("figures are .svg or .png"), "{says}");
+    assert!(!out.exists());
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_what_is() {
+    let (_folder, file) = results(IRIS, "r.json", &["--select", "0-4"]);
+    for (more, wanted) in [
+        (&["--row", "99"][..], "row 99 is not among the results; there are 5 rows, from 0 to 4"),
+        (&["--class", "7"], "there is no output \"7\""),
+        (&["--feature", "petals"], "there is no feature \"petals\"; known are sepal length (cm)"),
+        (&["--where", "age"], "\"age\" divides no rows"),
+        (&["--where", "age > 3"], "age"),
+    ] {
+        let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };
+        let kind = if more[0] == "--row" { "waterfall" } else { kind };
+        let says = refused(&plot(kind, &file, more), 2);
+        assert!(says.contains(wanted), "{says}");
+    }
+    for (kind, wanted) in [
+        ("interactions", "--interactions"),
+        ("convergence", "--until"),
+        ("groups", "groups"),
+        ("text", "text"),
+    ] {
+        let says = refused(&plot(kind, &file, &[]), 2);
+        assert!(says.contains(wanted), "{says}");
+    }
+    refused(&plot("pie", &file, &[]), 2);
+}
+
+#[test]
+fn files_that_hold_no_values_of_rows_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    let of = |command: &str, more: &[&str]| {
+        fs::write(
+            &path,
+            bytes(&on(command, DIABETES[0], DIABETES[1], &[&["--select", "0-2"], more].concat())),
+        )
+        .unwrap();
+        refused(&plot("bar", &path, &[]), 1)
+    };
+    assert!(of("predict", &[]).contains("results of predict"));
+    assert!(of("explain", &["--summary"]).contains("--summary"));
+    assert!(of("explain", &["--top", "3"]).contains("--top"));
+    assert!(of("explain", &["--format", "csv"]).contains("no results in JSON"));
+    for wrong in [
+        "{}",
+        "{\"features\":3,\"explanations\":[]}",
+        "{\"features\":[\"a\"],\"explanations\":[{\"row\":0,\"base\":0,\"prediction\":1,\"values\":[1,2],\"evaluations\":0}]}",
+        "[]",
+        "",
+        "{\"value\":",
+    ] {
+        fs::write(&path, wrong).unwrap();
+        refused(&plot("bar", &path, &[]), 1);
+    }
+    refused(&plot("bar", Path::new(&fixture(DIABETES[0])), &[]), 1);
+    refused(&plot("bar", &folder.path().join("nothing.json"), &[]), 1);
+}
+
+#[test]
+fn damaged_results_are_refused_and_nothing_is_written() {
+    let (folder, file) = results(DIABETES, "r.json", &["--select", "0-2"]);
+    let whole = fs::read(&file).unwrap();
+    let (damaged, out) = (folder.path().join("damaged.json"), folder.path().join("figure.svg"));
+    for end in (0..whole.len() - 1).step_by(97) {
+        fs::write(&damaged, &whole[..end]).unwrap();
+        refused(&plot("bar", &damaged, &["--out", out.to_str().unwrap()]), 1);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn a_report_is_written_in_place_of_results_or_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (page, other, out) =
+        (folder.path().join("page.html"), folder.path().join("other.html"), folder.path().join("r.json"));
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let alone =
+        bytes(&on("explain", DIABETES[0], DIABETES[1], &["--select", "0-9", "--report", &path(&page)]));
+    assert!(alone.is_empty());
+    let written = fs::read_to_string(&page).unwrap();
+    assert!(written.starts_with("<!DOCTYPE html>") && written.contains("Content-Security-Policy"));
+    assert!(written.contains("--select 0-9 --report"), "the command that makes it again");
+    let more = ["--select", "0-9", "--report", &path(&page), "--out", &path(&out)];
+    bytes(&on("explain", DIABETES[0], DIABETES[1], &more));
+    assert!(
+        json(&on("explain", DIABETES[0], DIABETES[1], &["--select", "0-9"]))
+            == serde_json::from_slice::<Value>(&fs::read(&out).unwrap()).unwrap()
+    );
+    bytes(&["report".to_owned(), "--in".to_owned(), path(&out), "--out".to_owned(), path(&other)]);
+    assert!(fs::read_to_string(&other).unwrap().contains("apportion report --in"));
+}
+
+#[test]
+fn a_report_takes_interactions_of_the_same_features() {
+    let (folder, values) = results(DIABETES, "r.json", &["--select", "0-9"]);
+    let (_other, pairs) = results(DIABETES, "p.json", &["--select", "0-9", "--interactions"]);
+    let (_third, others) = results(IRIS, "p.json", &["--select", "0-9", "--interactions"]);
+    let page = folder.path().join("page.html").to_str().unwrap().to_owned();
+    let report = |inputs: &[&Path]| -> Vec<String> {
+        let inputs = inputs.iter().flat_map(|path| ["--in".to_owned(), path.to_str().unwrap().to_owned()]);
+        ["report".to_owned()].into_iter().chain(inputs).chain(["--out".to_owned(), page.clone()]).collect()
+    };
+    bytes(&report(&[&values, &pairs]));
+    assert!(fs::read_to_string(&page).unwrap().contains("interactions"));
+    fs::remove_file(&page).unwrap();
+    let says = refused(&report(&[&values, &others]), 1);
+    assert!(says.contains("other features"), "{says}");
+    let says = refused(&report(&[&values, &values]), 2);
+    assert!(says.contains("one file of results"), "{says}");
+    assert!(!Path::new(&page).exists());
+    bytes(&report(&[&pairs]));
+}
