@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::options::{methods, sampled_rows};
     #[pymodule_export]
-    use crate::pictures::{Figure, Gathered, figures};
+    use crate::pictures::{Figure, Gathered, figures, report};
     #[pymodule_export]
     use crate::pool::Pool;
 

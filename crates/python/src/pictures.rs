@@ -2,8 +2,8 @@
 
 use apportion::SolutionConcept;
 use apportion::plots::{
-    Anchor, Batch, Certified, Dress, Explained, Form, Gathering, Heading, Kind, Look, Member, Options, Paint,
-    PlotError, Scene, Shape,
+    Anchor, Batch, Certified, Condition, Dress, Explained, Form, Gathering, Heading, Kind, Look, Medium,
+    Member, Options, Paint, PlotError, Report, Scene, Shape,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
@@ -19,6 +19,29 @@ const MOST_NUMBERS: usize = 4_000_000;
 #[pyfunction]
 pub(crate) fn figures() -> Vec<(&'static str, &'static str)> {
     Kind::ALL.map(|kind| (kind.name(), kind.line())).into()
+}
+
+/// A page of values, with interactions of the same players where there are some.
+#[pyfunction]
+#[pyo3(signature = (values, pairs=None, title=None, command=None))]
+pub(crate) fn report(
+    py: Python<'_>,
+    values: &Gathered,
+    pairs: Option<&Gathered>,
+    title: Option<&str>,
+    command: Option<&str>,
+) -> PyResult<String> {
+    let mut page = Report::new(&values.explained);
+    if let Some(pairs) = pairs {
+        page = page.interactions(&pairs.explained);
+    }
+    if let Some(title) = title {
+        page = page.title(title);
+    }
+    if let Some(command) = command {
+        page = page.command(command);
+    }
+    py.detach(|| page.html()).map_err(|error| failed(py, &error))
 }
 
 /// What is drawn.
@@ -177,8 +200,19 @@ fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
             Some(_) => Some(Form::Index),
             None => None,
         },
-        ..Heading::default()
+        medium: medium_of(given)?,
     })
+}
+
+/// The text or the image whose parts are the players.
+fn medium_of(given: &Bound<'_, PyDict>) -> PyResult<Option<Medium>> {
+    if let Some(text) = wanted::<String>(given, "text")? {
+        return Ok(Some(Medium::Text { text, spans: wanted(given, "spans")?.unwrap_or_default() }));
+    }
+    let Some((height, width)) = wanted::<(usize, usize)>(given, "image_size")? else { return Ok(None) };
+    let segments = wanted::<Vec<u32>>(given, "segments")?.unwrap_or_default();
+    let pixels = wanted::<Vec<[u8; 3]>>(given, "pixels")?.unwrap_or_default();
+    Ok(Some(Medium::Image { width, height, segments, pixels }))
 }
 
 fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
@@ -243,10 +277,14 @@ fn options_of(py: Python<'_>, explained: &Explained, given: &Bound<'_, PyDict>) 
         found.transpose().map_err(|error| failed(py, &error))
     };
     options.width = wanted(given, "width")?.unwrap_or(options.width);
-    options.most_players = wanted(given, "top")?.unwrap_or(options.most_players);
+    options.most_players = wanted(given, "top")?;
     options.row = wanted(given, "row")?;
     options.output = wanted(given, "output")?.unwrap_or(0);
     options.player = player("feature")?;
     options.partner = player("partner")?;
+    let conditions = wanted::<Vec<String>>(given, "where")?.unwrap_or_default();
+    let conditions =
+        conditions.iter().map(|condition| condition.parse::<Condition>()).collect::<Result<_, _>>();
+    options.cohorts = conditions.map_err(|error| failed(py, &error))?;
     Ok(options)
 }

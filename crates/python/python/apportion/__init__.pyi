@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from . import games as games
 from ._core import __version__ as __version__, methods as methods
+from ._plots import Page, Plots
 from .games import Game as Game
 
 __all__ = [
@@ -132,6 +133,7 @@ class Explanation:
     categories: dict[int, list[Any]]
     interactions: Literal["index", "remainder"] | None
     about: dict[str, Any]
+    text: str | None
     spans: list[tuple[int, int]] | None
     segments: npt.NDArray[np.intp] | None
     image: npt.NDArray[Any] | None
@@ -175,6 +177,16 @@ class Explanation:
     def intervals(self, confidence: float = 0.95) -> tuple[Any, Any]: ...
     def additivity_gap(self) -> float: ...
     def importance(self) -> Any: ...
+    @property
+    def plot(self) -> Plots: ...
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        interactions: Explanation | None = None,
+        title: str | None = None,
+        seed: int = 0,
+    ) -> Page: ...
     def __getitem__(self, key: Any) -> Explanation: ...
     def to_shap(self) -> Any: ...
     def to_shapiq(self, row: int | None = None, output: int | str | None = None) -> Any: ...

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._errors import DataError, UsageError
+from ._files import write_whole
 
 # Of each row one number, or as many as it has values or outputs.
 _ARRAYS = ("rows", "values", "base", "predictions", "std_errors", "evaluations", "draws", "degrees_of_freedom")
@@ -72,16 +73,7 @@ class Checkpoint:
         content = io.BytesIO()
         arrays = {name: whole[name] for name in _ARRAYS if whole.get(name) is not None}
         np.savez(content, about=np.frombuffer(json.dumps({**about, "request": self.request}).encode(), dtype=np.uint8), **arrays)
-        temporary = f"{self.path}.{os.getpid()}.part"
-        try:
-            with open(temporary, "wb") as file:
-                file.write(content.getvalue())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        write_whole(self.path, content.getvalue(), to_disk=True)
         self._written = time.monotonic()
 
     def joined(self):

@@ -25,7 +25,7 @@ class Explanation:
 
     Slices are explanations, too: by position, by name, by class, by mask.
 
-    Of a text as a whole `spans` has the range of each player in it; of an image `segments` has the player of each pixel, and `image` the image.
+    Of a `text` as a whole `spans` has the range of each player in it; of an image `segments` has the player of each pixel, and `image` the image.
 
     >>> import numpy as np, apportion
     >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]), feature_names=["a", "b"], output_names=["x", "y"])
@@ -33,7 +33,7 @@ class Explanation:
     ((2, 2, 2), 1.0, (2, 2))
     """
 
-    spans = segments = image = None
+    text = spans = segments = image = None
 
     def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
                  std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
@@ -149,6 +149,19 @@ class Explanation:
         from ._plots import Plots
 
         return Plots(self)
+
+    def report(self, path=None, *, interactions=None, title=None, seed=0):
+        """A page in one file: what matters, for whom, and how sure that is. It opens in any browser, without a network.
+
+        path: where it is written, if anywhere. interactions: the explanation of the same rows with `interactions=True`. seed: of the sample of
+        rows that the page holds, where there are many. Notebooks show what is returned.
+        """
+        from ._plots import page
+
+        found = page(self, interactions, title, seed)
+        if path is not None:
+            found.save(path)
+        return found
 
     # Slices.
 

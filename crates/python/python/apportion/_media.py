@@ -56,7 +56,7 @@ def explain_text(model, text, *, split=None, absent="", value="shapley", graph=N
         found.feature_names = words
     else:
         found.feature_names = [_joined(name, words) for name in found.feature_names]
-    found.spans, found.about["of"] = spans, "text"
+    found.text, found.spans, found.about["of"] = text, spans, "text"
     return found
 
 

@@ -182,6 +182,46 @@ def gathered(explanation, row=None, seed=0):
         name or str(place) for place, name in enumerate(names))
 
 
+class Page:
+    """A report: a page in one file, which opens without a network. `html` is its text, `save` writes it; notebooks show it."""
+
+    def __init__(self, html):
+        self._html = html
+
+    @property
+    def html(self):
+        """The page as it is written."""
+        return self._html
+
+    def save(self, path):
+        """Writes the page; it appears whole or not at all."""
+        write_whole(os.fspath(path), self._html.encode())
+
+    def __repr__(self):
+        return f"<a report of {len(self._html.encode()) / 1e6:.2f} MB: save it, and open it in a browser>"
+
+    def _repr_html_(self):
+        from html import escape
+
+        # In a frame of its own, so that neither page sees the other.
+        return (f'<iframe srcdoc="{escape(self._html, quote=True)}" sandbox="allow-scripts allow-downloads" title="report" width="100%" height="800" '
+                'style="border:0"></iframe>')
+
+
+def page(explanation, interactions=None, title=None, seed=0):
+    """The page of an explanation, with interactions of the same players where there are some."""
+    pairs = None
+    if interactions is None and explanation.interactions:
+        interactions = explanation
+    if interactions is not None:
+        if not interactions.interactions:
+            raise UsageError("interactions=: this explanation has values of players; explain with interactions=True")
+        if interactions._player_names() != explanation._player_names():
+            raise UsageError("interactions=: they are of other features than the values; explain both with the same model")
+        pairs = gathered(interactions, seed=seed)[0]
+    return Page(_core.report(gathered(explanation, seed=seed)[0], pairs, title, "explanation.report()"))
+
+
 def _heading(explanation, outputs):
     about = explanation.about
     players = explanation._player_names()
@@ -195,7 +235,24 @@ def _heading(explanation, outputs):
         value=about.get("value") or "shapley", game=about.get("game") or "", method=about.get("method") or "",
         facts=[(name, value if isinstance(value, str) else json.dumps(value)) for name, value in facts.items() if value is not None],
         players=list(players), features=features, members=_members(players, features, groups), categories=words, outputs=outputs,
-        groups=None if groups is None else json.dumps(groups), interactions=explanation.interactions)
+        groups=None if groups is None else json.dumps(groups), interactions=explanation.interactions, **_medium(explanation))
+
+
+def _medium(explanation):
+    """The text or the image whose parts are the players."""
+    if explanation.text is not None and explanation.spans is not None:
+        ends = np.cumsum([0, *(len(letter.encode()) for letter in explanation.text)]).tolist()
+        return dict(text=explanation.text, spans=[(ends[start], ends[end]) for start, end in explanation.spans])
+    if explanation.segments is None:
+        return {}
+    segments, image = np.asarray(explanation.segments), np.asarray(explanation.image, dtype=np.float64)
+    colours = image.reshape(*segments.shape, -1)
+    low, high = float(np.nanmin(colours, initial=0.0)), float(np.nanmax(colours, initial=0.0))
+    # Shares, counts to 255, or anything else by its range.
+    scale = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (0.0, 255.0) if low >= 0.0 and high <= 255.0 else (low, high)
+    colours = np.clip(np.nan_to_num((colours - scale[0]) / ((scale[1] - scale[0]) or 1.0)) * 255.0, 0.0, 255.0).astype(np.uint8)
+    colours = colours[..., :3] if colours.shape[-1] >= 3 else np.repeat(colours[..., :1], 3, axis=-1)
+    return dict(image_size=segments.shape, segments=segments.ravel().tolist(), pixels=colours.reshape(-1, 3).tolist())
 
 
 def _members(players, features, groups):
