@@ -31,7 +31,8 @@ pub(crate) fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
 
 /// All `.rs` and `.md` files below `root`, in the order of their paths.
 ///
-/// Left out are what Cargo builds (`target`), hidden folders, and at the root the datasets (`data`): none of these is part of the repository.
+/// Left out are what Cargo builds (`target`) and what npm installs (`node_modules`), hidden folders, and at the root the datasets (`data`): none
+/// of these is part of the repository.
 ///
 /// # Errors
 ///
@@ -52,7 +53,10 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
         // Links are not followed, so there is no going round in circles.
         let kind = entry.file_type().with_context(|| format!("cannot read {path}"))?;
         if kind.is_dir() {
-            if !name.starts_with('.') && name != "target" && path != "data" {
+            if !name.starts_with('.')
+                && !["target", "node_modules"].contains(&name.as_str())
+                && path != "data"
+            {
                 collect(&entry.path(), &format!("{path}/"), files)?;
             }
         } else if kind.is_file() && (name.ends_with(".rs") || name.ends_with(".md")) {
@@ -71,7 +75,16 @@ mod tests {
     #[test]
     fn rust_and_markdown_are_read_and_what_cargo_builds_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        for path in ["b.md", "a/c.rs", "a/d.txt", "target/e.rs", ".git/f.md", "data/g.md", "a/data/h.md"] {
+        for path in [
+            "b.md",
+            "a/c.rs",
+            "a/d.txt",
+            "target/e.rs",
+            "b/node_modules/c.md",
+            ".git/f.md",
+            "data/g.md",
+            "a/data/h.md",
+        ] {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "text").unwrap();

@@ -6,8 +6,11 @@ use super::policy::{POLICY, Policy};
 
 /// Packages without a licence, or with none that is allowed.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
-    let is_allowed = |licence| is_allowed(licence, policy.licences());
-    let refused = packages.iter().filter(|package| !package.license.as_deref().is_some_and(is_allowed));
+    let is_refused = |package: &&Package| {
+        let allowed = policy.licences_of(&package.name);
+        !package.license.as_deref().is_some_and(|licence| is_allowed(licence, &allowed))
+    };
+    let refused = packages.iter().filter(is_refused);
     refused
         .map(|package| {
             let licence = package.license.as_deref().unwrap_or("not stated");
@@ -18,7 +21,7 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
 }
 
 /// Whether an expression of licences can be met: by all parts of an `AND`, by one of an `OR`, which older manifests write `/`.
-fn is_allowed(expression: &str, allowed: &[String]) -> bool {
+fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let expression = expression.trim().replace('/', " OR ");
     // OR binds less than AND, and what is in parentheses is one part.
     if let Some(parts) = parts(&expression, " OR ") {
@@ -29,7 +32,7 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     }
     match expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         Some(inner) => is_allowed(inner, allowed),
-        None => allowed.contains(&expression),
+        None => allowed.contains(&expression.as_str()),
     }
 }
 
@@ -73,7 +76,7 @@ mod tests {
             "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
             "(MIT)",
         ] {
-            assert!(is_allowed(licence, policy().licences()), "{licence}");
+            assert!(is_allowed(licence, &policy().licences_of("any")), "{licence}");
         }
         for licence in [
             "GPL-3.0",
@@ -82,7 +85,7 @@ mod tests {
             "GPL-3.0 OR (MIT AND MPL-2.0)",
             "",
         ] {
-            assert!(!is_allowed(licence, policy().licences()), "{licence}");
+            assert!(!is_allowed(licence, &policy().licences_of("any")), "{licence}");
         }
     }
 

@@ -18,6 +18,16 @@ pub(crate) struct Policy {
 #[derive(Debug, Deserialize)]
 struct Licences {
     allow: Vec<String>,
+    #[serde(default)]
+    exceptions: Vec<Exception>,
+}
+
+/// Licences that one package may have beside.
+#[derive(Debug, Deserialize)]
+struct Exception {
+    #[serde(rename = "crate")]
+    name: String,
+    allow: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,9 +57,10 @@ impl Policy {
         toml::from_str(text).with_context(|| format!("cannot read {POLICY}"))
     }
 
-    /// Licences under which a package may be part of a program that is under MIT or Apache-2.0.
-    pub(crate) fn licences(&self) -> &[String] {
-        &self.licenses.allow
+    /// Licences under which a package may be part of a program that is under MIT or Apache-2.0: those of all, and its own.
+    pub(crate) fn licences_of(&self, package: &str) -> Vec<&str> {
+        let own = self.licenses.exceptions.iter().filter(|exception| exception.name == package);
+        own.flat_map(|exception| &exception.allow).chain(&self.licenses.allow).map(String::as_str).collect()
     }
 
     /// Names of the packages that may be there in several versions.
@@ -62,7 +73,7 @@ impl Policy {
     pub(crate) fn made_up(licences: &[&str], in_several_versions: &[&str]) -> Self {
         let allow = licences.iter().map(|&licence| licence.to_owned()).collect();
         let skip = in_several_versions.iter().map(|&name| Skip { name: name.to_owned() }).collect();
-        Self { licenses: Licences { allow }, bans: Bans { skip } }
+        Self { licenses: Licences { allow, exceptions: Vec::new() }, bans: Bans { skip } }
     }
 }
 
@@ -74,7 +85,9 @@ mod tests {
     #[test]
     fn the_policy_of_the_repository_can_be_read() {
         let policy = Policy::of(&workspace()).unwrap();
-        assert!(policy.licences().iter().any(|licence| licence == "MIT"));
+        assert!(policy.licences_of("any").contains(&"MIT"));
+        let of_fonts = |package: &str| policy.licences_of(package).contains(&"OFL-1.1");
+        assert!(of_fonts("epaint_default_fonts") && !of_fonts("any"));
         assert!(policy.in_several_versions().any(|name| name == "syn"));
     }
 
