@@ -42,3 +42,42 @@ pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
     };
     Some(Medium::Image { width, height, segments, pixels: Vec::new() })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(head: Value) -> Option<Medium> {
+        medium(&mut head.as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn players_of_a_text_have_the_letters_of_their_tokens() {
+        let tokens = json!([{"start": 0, "end": 3}, {"start": 4, "end": 8}, {"start": 9, "end": 11}]);
+        let text = |players: Value| of(json!({"text": "the film é", "tokens": tokens.clone(), "players": players}));
+        let spans = |found: Option<Medium>| match found {
+            Some(Medium::Text { spans, .. }) => Some(spans),
+            _ => None,
+        };
+        assert_eq!(spans(text(json!([[0], [1], [2]]))), Some(vec![(0, 3), (4, 8), (9, 11)]));
+        assert_eq!(spans(text(json!([[0, 1], [2]]))), Some(vec![(0, 8), (9, 11)]));
+        // In two pieces there is nothing to colour.
+        assert_eq!(spans(text(json!([[0, 2], [1]]))), None);
+        assert_eq!(spans(text(json!([[7]]))), None);
+    }
+
+    #[test]
+    fn pixels_of_an_image_have_the_player_of_their_patch_or_label() {
+        let segments = |head: Value| match of(head) {
+            Some(Medium::Image { segments, .. }) => Some(segments),
+            _ => None,
+        };
+        let patches = json!({"width": 3, "height": 2, "patch": 2, "rows": 1, "columns": 2});
+        assert_eq!(segments(patches), Some(vec![0, 0, 1, 0, 0, 1]));
+        assert_eq!(segments(json!({"width": 2, "height": 1, "labels": [1, 0]})), Some(vec![1, 0]));
+        assert_eq!(segments(json!({"width": 2, "patch": 1})), None);
+        assert_eq!(of(json!({"features": ["a"]})), None);
+    }
+}

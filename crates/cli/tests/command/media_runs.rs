@@ -66,6 +66,24 @@ fn images_are_written_in_every_format() {
 }
 
 #[test]
+fn results_of_texts_and_images_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.json").to_str().unwrap().to_owned();
+    for (arguments, kind, wanted) in [
+        (sentence(&[]), "text", "&lt;"),
+        (topic(&["--class", "1"]), "text", "funny"),
+        (digit(&[]), "image", "<image "),
+        (digit(&[]), "waterfall", "1/0"),
+    ] {
+        bytes(&[&arguments[..], &["--out".to_owned(), file.clone()]].concat());
+        let figure = text(&["plot", kind, "--in", &file]);
+        assert!(figure.contains(wanted), "{kind}: {figure}");
+        let page = folder.path().join("page.html").to_str().unwrap().to_owned();
+        bytes(&["report", "--in", &file, "--out", &page]);
+    }
+}
+
+#[test]
 fn npy_holds_the_numbers_of_json() {
     for (arguments, shape) in [
         (sentence as fn(&[&str]) -> Vec<String>, "'shape': (1, 8)"),
