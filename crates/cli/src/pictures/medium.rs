@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn players_of_a_text_have_the_letters_of_their_tokens() {
         let tokens = json!([{"start": 0, "end": 3}, {"start": 4, "end": 8}, {"start": 9, "end": 11}]);
-        let text = |players: Value| of(json!({"text": "the film é", "tokens": tokens.clone(), "players": players}));
+        let text =
+            |players: Value| of(json!({"text": "the film é", "tokens": tokens.clone(), "players": players}));
         let spans = |found: Option<Medium>| match found {
             Some(Medium::Text { spans, .. }) => Some(spans),
             _ => None,
