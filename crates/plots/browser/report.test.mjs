@@ -140,7 +140,9 @@ describe("every page", () => {
             await page.fill("#find", "1");
             await page.press("#find", "Enter");
           }
-          const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+          // In dark nothing differs but colours.
+          const asked = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: ["color-contrast"] }) };
+          const found = await page.evaluate(asked => window.axe.run(document, asked), asked);
           assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200), nodes[0].failureSummary]), []);
         }, { colorScheme, bypassCSP: true });
       }
@@ -177,6 +179,8 @@ describe("every page", () => {
 
     test(`${name} looks as before`, async () => {
       for (const width of widths) {
+        // Wide pages take long to look at, and are columns of the same cards.
+        if (width === 3840 && !["classes", "estimated", "hostile", "interactions", "no_rows", "text"].includes(name)) continue;
         await within(name, async page => {
           const full = await page.screenshot({ fullPage: true });
           compare(`${name}-${width}`, full, { 320: 10, 1024: 14, 3840: 28 }[width]);
