@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
-    let mut wanted = Wanted::new(args, &with_checkpoint, &destination)?;
+    let mut wanted = Wanted::new(args, &with_checkpoint, &destination, checkpoint.as_ref())?;
     let until = accuracy::until(&args.accuracy)?;
     let pairs = args.interactions.is_some();
     let numbers = |model: &AnyModel, features: usize| {

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`Heading`], [`Batch`], [`Gathering`], [`Explained`], [`Summary`] | what is drawn: attributions of rows, aggregates over all of them |
 //! | [`Kind`], [`Options`] | the figures, by name |
+//! | [`Medium`] | the text or the image that the players are parts of |
 //! | [`Condition`] | which rows are looked at together |
 //! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure that is laid out: shapes, colours by their role, numbers |
 //! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: in colours, or in classes of a page |

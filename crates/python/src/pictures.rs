@@ -12,9 +12,6 @@ use serde_json::Value;
 
 use crate::errors::{Class, raised, usage};
 
-/// Numbers that are kept, as many as the command keeps.
-const MOST_NUMBERS: usize = 4_000_000;
-
 /// The figures: the name of each and what it shows.
 #[pyfunction]
 pub(crate) fn figures() -> Vec<(&'static str, &'static str)> {
@@ -72,10 +69,9 @@ impl Gathered {
     ) -> PyResult<Self> {
         let heading = heading_of(py, heading)?;
         let batch = batch_of(arrays)?;
-        let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
+        let most = heading.usual_rows();
         let gathered = Gathering::new(heading).and_then(|gathering| {
-            let mut gathering =
-                gathering.seed(seed).most_rows((MOST_NUMBERS / of_row.max(1)).clamp(200, 50_000));
+            let mut gathering = gathering.seed(seed).most_rows(most);
             if let Some(row) = wanted {
                 gathering = gathering.keeping(row);
             }

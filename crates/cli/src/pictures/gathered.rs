@@ -7,14 +7,9 @@ use apportion::plots::{Batch, Explained, Form, Gathering, Heading, Member};
 
 use crate::output::{Attributions, Block, Interactions, Results};
 
-/// Numbers of rows that are kept.
-const MOST_NUMBERS: usize = 4_000_000;
-
-/// How many rows are kept of results under this heading.
-pub(super) fn most_rows(heading: &Heading) -> usize {
-    let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
-    (MOST_NUMBERS / of_row.max(1)).clamp(200, 50_000)
-}
+/// What heads of results say that a heading of figures has a place for.
+pub(super) const KNOWN: [&str; 8] =
+    ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];
 
 /// Rows on their way to figures.
 #[derive(Default)]
@@ -29,7 +24,7 @@ impl Gathered {
             Some(gathering) => gathering,
             None => {
                 let heading = results()?.heading(block);
-                let most = most_rows(&heading);
+                let most = heading.usual_rows();
                 Gathering::new(heading)?.most_rows(most)
             }
         };
@@ -54,12 +49,10 @@ impl Head {
             Self::Values(of) => (&**of, &of.value),
             Self::Pairs(of) => (&**of, &of.value),
         };
-        let known =
-            ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];
         let facts = results
             .head(first)
             .into_iter()
-            .filter(|(name, value)| !known.contains(name) && !value.is_null())
+            .filter(|(name, value)| !KNOWN.contains(name) && !value.is_null())
             .map(|(name, value)| {
                 (name.to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });

@@ -14,15 +14,12 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::gathered::most_rows;
+use super::gathered::KNOWN;
 use super::medium::medium;
 use super::numbers::{Input, Numbers};
 
 /// Rows that are gathered at a time.
 const BLOCK: usize = 1024;
-/// What a head says of things that have a place of their own.
-const KNOWN: [&str; 8] =
-    ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];
 
 /// The results in a file: aggregates over all rows, and a sample of them by the seed with those that are `wanted`.
 pub(super) fn read(path: &Path, seed: u64, wanted: Option<u64>) -> Result<Explained> {
@@ -141,7 +138,7 @@ impl Reading {
         if heading.outputs.len() == 1 && outputs > 1 {
             heading.outputs = vec![String::new(); outputs];
         }
-        let most = most_rows(&heading);
+        let most = heading.usual_rows();
         let gathering = Gathering::new(heading)?.seed(self.seed).most_rows(most);
         self.gathering = Some(match self.wanted {
             Some(row) => gathering.keeping(row),
@@ -174,8 +171,16 @@ impl Reading {
         }
         block.base.extend(row.base.0);
         block.predictions.extend(row.prediction.0);
+        // Rows without errors are exact, also where others of the block have some.
+        match row.std_errors {
+            Some(Numbers(errors)) => {
+                block.std_errors.resize(block.values.len(), 0.0);
+                block.std_errors.extend(errors);
+            }
+            None if block.std_errors.is_empty() => {}
+            None => block.std_errors.extend(std::iter::repeat_n(0.0, values.0.len())),
+        }
         block.values.extend(values.0);
-        block.std_errors.extend(row.std_errors.map(|Numbers(errors)| errors).unwrap_or_default());
         if let Some(inputs) = row.input {
             if inputs.len() != self.words.len() {
                 let (given, wanted) = (inputs.len(), self.words.len());

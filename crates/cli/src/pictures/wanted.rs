@@ -25,12 +25,21 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// What the options ask for, where results go to `results`.
-    pub(crate) fn new(args: &'a Explain, inputs: &[&Path], results: &Destination) -> Result<Self> {
+    /// What the options ask for, where results and a checkpoint go to these.
+    pub(crate) fn new(
+        args: &'a Explain,
+        inputs: &[&Path],
+        results: &Destination,
+        checkpoint: Option<&Destination>,
+    ) -> Result<Self> {
         let page = args.report.as_ref();
         let page = page.map(|path| Destination::of_option("--report", path, inputs)).transpose()?;
-        if page.as_ref().is_some_and(|page| page.is_file_of(results)) {
-            return Err(Usage("--report and --out name the same file; give two".to_owned()).into());
+        let others = [("--out", Some(results)), ("--checkpoint", checkpoint)];
+        let is_page = |other: Option<&Destination>| {
+            page.as_ref().zip(other).is_some_and(|(page, other)| page.is_file_of(other))
+        };
+        if let Some((option, _)) = others.into_iter().find(|(_, other)| is_page(*other)) {
+            return Err(Usage(format!("--report and {option} name the same file; give two")).into());
         }
         let picture = |kind| Ok::<_, anyhow::Error>((kind, Picture::named(args.output.out.as_deref())?));
         Ok(Self { figure: args.plot.map(picture).transpose()?, page, gathered: Gathered::default(), args })

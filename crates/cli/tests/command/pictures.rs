@@ -204,6 +204,40 @@ fn a_report_is_written_in_place_of_results_or_beside_them() {
 }
 
 #[test]
+fn rows_without_errors_among_others_are_read_as_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |row: usize, errors: &str| {
+        format!("{{\"row\":{row},\"base\":0,\"prediction\":3,\"values\":[1,2],{errors}\"evaluations\":4}}")
+    };
+    let (exact, estimated) = ("", "\"std_errors\":[0.5,null],");
+    for (name, errors) in [("first", [exact, estimated]), ("last", [estimated, exact])] {
+        let file = folder.path().join(format!("{name}.json"));
+        let rows =
+            errors.iter().enumerate().map(|(at, errors)| row(at, errors)).collect::<Vec<_>>().join(",");
+        fs::write(
+            &file,
+            format!("{{\"value\":\"shapley\",\"features\":[\"a\",\"b\"],\"explanations\":[{rows}]}}"),
+        )
+        .unwrap();
+        for (at, errors) in errors.iter().enumerate() {
+            let figure = text(&plot("waterfall", &file, &["--row", &at.to_string()]));
+            assert_eq!(figure.contains("a: +1 ± "), !errors.is_empty(), "{name} {at}: {figure}");
+            assert_eq!(figure.contains("b: +2, error unknown"), !errors.is_empty(), "{name} {at}");
+        }
+    }
+}
+
+#[test]
+fn a_page_and_a_checkpoint_are_two_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one").to_str().unwrap().to_owned();
+    for option in ["--checkpoint", "--out"] {
+        let arguments = on("explain", DIABETES[0], DIABETES[1], &["--report", &path, option, &path]);
+        assert!(refused(&arguments, 2).contains(&format!("--report and {option} name the same file")));
+    }
+}
+
+#[test]
 fn a_report_takes_interactions_of_the_same_features() {
     let (folder, values) = results(DIABETES, "r.json", &["--select", "0-9"]);
     let (_other, pairs) = results(DIABETES, "p.json", &["--select", "0-9", "--interactions"]);

@@ -147,24 +147,25 @@ impl Batch {
     /// Appends rows, which have what these have.
     pub(super) fn append(&mut self, other: Self) {
         let rows = self.rows.len();
-        // What only a part of the rows has is kept for all, missing in the others.
-        let fill = |own: &mut Vec<f64>, given: Vec<f64>, width: usize, added: usize| {
+        // What only a part of the rows has is kept for all, with a number that stands for nothing in the others.
+        let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {
             if own.is_empty() && !given.is_empty() {
-                own.resize(rows * width, f64::NAN);
+                own.resize(rows * width, nothing);
             }
             let begun = !own.is_empty() || !given.is_empty();
             let missing = if given.is_empty() && begun { added * width } else { 0 };
             own.extend(given);
-            own.extend(std::iter::repeat_n(f64::NAN, missing));
+            own.extend(std::iter::repeat_n(nothing, missing));
         };
         let added = other.rows.len();
         let width = |numbers: &[f64], rows: usize| numbers.len().checked_div(rows).unwrap_or(0);
         let widths = |own: &[f64], given: &[f64]| width(own, rows).max(width(given, added));
         let (errors, inputs) =
             (widths(&self.std_errors, &other.std_errors), widths(&self.inputs, &other.inputs));
-        fill(&mut self.std_errors, other.std_errors, errors, added);
-        fill(&mut self.inputs, other.inputs, inputs, added);
-        fill(&mut self.degrees_of_freedom, other.degrees_of_freedom, 1, added);
+        // Rows without errors are exact.
+        fill(&mut self.std_errors, other.std_errors, (errors, 0.0), added);
+        fill(&mut self.inputs, other.inputs, (inputs, f64::NAN), added);
+        fill(&mut self.degrees_of_freedom, other.degrees_of_freedom, (1, f64::INFINITY), added);
         if rows == 0 {
             self.ids = other.ids;
         } else if let Some(ids) = &mut self.ids {

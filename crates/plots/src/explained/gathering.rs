@@ -208,22 +208,26 @@ impl Gathering {
         let summary = &mut self.summary;
         summary.rows += 1;
         let (values, predictions) = (batch.of_row(&batch.values, row), batch.of_row(&batch.predictions, row));
-        let mut ends = self.ends.iter_mut();
-        for (spread, &value) in summary.values.iter_mut().zip(values) {
+        let (of_values, others) = self.ends.split_at_mut(values.len());
+        let (of_predictions, of_inputs) = others.split_at_mut(outputs);
+        for ((spread, ends), &value) in summary.values.iter_mut().zip(of_values).zip(values) {
             spread.add(value);
-            ends.next().expect("an end for each value").add(value, place);
+            ends.add(value, place);
         }
-        for (spread, &prediction) in summary.predictions.iter_mut().zip(predictions) {
+        for ((spread, ends), &prediction) in
+            summary.predictions.iter_mut().zip(of_predictions).zip(predictions)
+        {
             spread.add(prediction);
-            ends.next().expect("an end for each prediction").add(prediction, place);
+            ends.add(prediction, place);
         }
         if !batch.inputs.is_empty() {
             if summary.inputs.is_empty() {
                 summary.inputs = vec![InputSummary::new(); self.heading.features.len()];
             }
-            for (of, &input) in summary.inputs.iter_mut().zip(batch.of_row(&batch.inputs, row)) {
+            let inputs = batch.of_row(&batch.inputs, row);
+            for ((of, ends), &input) in summary.inputs.iter_mut().zip(of_inputs).zip(inputs) {
                 of.add(input);
-                ends.next().expect("an end for each input").add(input, place);
+                ends.add(input, place);
             }
         }
         for (output, prediction) in predictions.iter().enumerate() {
@@ -429,6 +433,22 @@ mod tests {
             prop_assert_eq!(&one.kept().values, &other.kept().values);
             prop_assert_eq!(ids(&one).len(), one.kept().rows.len());
             prop_assert_eq!(one.summary().clone().values, other.summary().clone().values);
+        }
+    }
+
+    #[test]
+    fn rows_without_errors_among_others_are_exact() {
+        let without = |range| Batch { std_errors: Vec::new(), ..rows(range) };
+        for order in [[true, false], [false, true]] {
+            let mut gathering = Gathering::new(heading()).unwrap();
+            for (has_errors, range) in order.into_iter().zip([0..2, 2..4]) {
+                gathering.add(if has_errors { rows(range) } else { without(range) }).unwrap();
+            }
+            let explained = gathering.end();
+            for row in 0..4 {
+                let half = explained.half_width(row, 0, 0);
+                assert_eq!(half > 0.0, order[row / 2], "row {row} of {order:?}: {half}");
+            }
         }
     }
 

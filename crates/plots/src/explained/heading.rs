@@ -70,6 +70,12 @@ impl Heading {
         }
     }
 
+    /// How many rows of such results are kept where nobody says: those with four million numbers, at least 200 and at most 50 000.
+    pub fn usual_rows(&self) -> usize {
+        let of_row = 2 * self.players.len() * self.outputs.len() + self.features.len();
+        (4_000_000 / of_row.max(1)).clamp(200, 50_000)
+    }
+
     /// The word that a feature's number is the code of.
     pub(crate) fn word(&self, feature: usize, code: f64) -> Option<&str> {
         let is_code = code >= 0.0 && code.fract() == 0.0;
