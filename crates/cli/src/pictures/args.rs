@@ -14,7 +14,7 @@ pub(crate) struct Plot {
     #[arg(value_name = "KIND", value_parser = kind())]
     pub(crate) kind: Kind,
 
-    /// Results of `explain` in JSON or JSON lines, or what `Explanation.save` wrote in Python; plain or gzipped
+    /// Results of `explain` in JSON or JSON lines, or what `Explanation.save` wrote in Python; plain or gzipped; - is standard input
     #[arg(long = "in", value_name = "RESULT")]
     pub(crate) input: PathBuf,
 
@@ -61,7 +61,7 @@ pub(crate) struct Plot {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Results of `explain` in JSON or JSON lines, or what `Explanation.save` wrote in Python; plain or gzipped. Given twice, the other is
+    /// Results of `explain` in JSON or JSON lines, or what `Explanation.save` wrote in Python; plain or gzipped; - is standard input. Given twice, the other is
     /// of `explain --interactions`, of the same model and features
     #[arg(long = "in", value_name = "RESULT", required = true)]
     pub(crate) input: Vec<PathBuf>,

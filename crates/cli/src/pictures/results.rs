@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::gathered::KNOWN;
 use super::medium::medium;
 use super::numbers::{Input, Numbers};
+use crate::rows;
 
 /// Rows that are gathered at a time.
 const BLOCK: usize = 1024;
@@ -24,7 +25,11 @@ const BLOCK: usize = 1024;
 /// The results in a file: aggregates over all rows, and a sample of them by the seed with those that are `wanted`.
 pub(super) fn read(path: &Path, seed: u64, wanted: Option<u64>) -> Result<Explained> {
     let says = || format!("cannot read {}", path.display());
-    let mut file = BufReader::new(File::open(path).with_context(says)?);
+    let file: Box<dyn Read> = match rows::is_standard_input(path) {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path).with_context(says)?),
+    };
+    let mut file = BufReader::with_capacity(1 << 18, file);
     let is_packed = file.fill_buf().with_context(says)?.starts_with(b"\x1f\x8b");
     let mut bytes: Box<dyn BufRead> = match is_packed {
         true => Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(file))),
@@ -251,6 +256,12 @@ impl<'de> Visitor<'de> for Document<'_> {
         let mut is_whole = false;
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
+                "explanations" if !head.contains_key("features") => {
+                    return Err(A::Error::custom(
+                        "\"features\" do not come before \"explanations\"; results are read row by row, so leave them in the order in which explain \
+                         wrote them",
+                    ));
+                }
                 "explanations" => {
                     let head = std::mem::take(&mut head);
                     self.0.begin(head).map_err(|error| A::Error::custom(format!("{error:#}")))?;

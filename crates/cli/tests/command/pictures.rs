@@ -170,6 +170,33 @@ fn files_that_hold_no_values_of_rows_are_refused() {
 }
 
 #[test]
+fn results_come_from_standard_input_too() {
+    let (_folder, file) = results(DIABETES, "r.jsonl", &["--select", "0-4", "--format", "jsonl"]);
+    let of_file = bytes(&plot("bar", &file, &[]));
+    let output = assert_cmd::Command::cargo_bin("apportion")
+        .unwrap()
+        .args(["plot", "bar", "--in", "-"])
+        .write_stdin(fs::read(&file).unwrap())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success() && output.stdout == of_file,
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn results_in_another_order_are_refused_with_what_to_do() {
+    let (folder, file) = results(DIABETES, "r.json", &["--select", "0"]);
+    let whole: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let rows = &whole["explanations"];
+    let turned = folder.path().join("turned.json");
+    fs::write(&turned, format!("{{\"explanations\":{rows},\"features\":{}}}", whole["features"])).unwrap();
+    assert!(refused(&plot("bar", &turned, &[]), 1).contains("leave them in the order"));
+}
+
+#[test]
 fn damaged_results_are_refused_and_nothing_is_written() {
     let (folder, file) = results(DIABETES, "r.json", &["--select", "0-2"]);
     let whole = fs::read(&file).unwrap();
