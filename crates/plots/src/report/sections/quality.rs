@@ -23,7 +23,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
             match worst <= 1.0 {
                 true => format!("{percent} % of what was tolerated: every bound is within its tolerance."),
                 false => format!(
-                    "{percent} % of what was tolerated: at least one row is not as exact as was asked."
+                    "{percent} % of what was tolerated: of at least one row it is not known that it is as exact as was asked."
                 ),
             },
         ));
@@ -50,8 +50,8 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
 /// What is promised of the values, in plain words.
 fn coverage(explained: &Explained) -> String {
     if !explained.are_estimates() {
-        return "exact, up to rounding: nothing was drawn at random, so a run with another seed gives the same. They are exact for the game \
-                that was played; another background, or another model, has other values."
+        return "exact, up to rounding: no coalition was drawn at random, and none left out. They are exact for the game that was played; another background, \
+                such as another sample of rows, has other values, and so has another model."
             .to_owned();
     }
     let mut says = "estimates, each with a 95 % interval. Over many runs with other seeds, about 95 of 100 such intervals of a value hold it. \
