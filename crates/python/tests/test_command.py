@@ -43,9 +43,13 @@ def test_statuses_and_pipes():
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_ends_the_command(tmp_path):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
-    process = subprocess.Popen([*COMMAND, "explain", "--predict", "sleep 60", "--rows", "rows.csv", "--background", "rows.csv"], cwd=tmp_path,
+    process = subprocess.Popen([*COMMAND, "explain", "--predict", "sh -c 'touch begun; exec sleep 60'", "--rows", "rows.csv", "--background", "rows.csv"], cwd=tmp_path,
                                stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
+    # The program that predicts begins when the command is well on its way.
+    for _ in range(600):
+        if (tmp_path / "begun").exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
     assert process.poll() is None, process.stderr.read()
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) != 0 and "Traceback" not in process.stderr.read()
+    assert process.wait(60) != 0 and "Traceback" not in process.stderr.read()
