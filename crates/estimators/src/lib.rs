@@ -3,6 +3,7 @@
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
 //! | [`LeverageShap`] | pairs without replacement, every size alike | kernel over inclusion probability | yes | yes |
+//! | [`LearnedSpectrum`] | as [`LeverageShap`], for Banzhaf values as [`KernelBanzhaf`] without replacement | the same, with a prior on interactions that is learned from the sample | yes | yes |
 //! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | yes |
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
@@ -21,7 +22,8 @@
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
-//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: Leverage SHAP for Shapley, Kernel Banzhaf for Banzhaf and weighted Banzhaf,
+//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where the game is cheaper than
+//! a tenth of a millisecond an evaluation or players are many hundreds, Kernel Banzhaf for weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
 //! All of them implement [`Estimator`], take a [`Game`], a budget of evaluations and a seed, and answer with an
@@ -37,6 +39,7 @@
 //! | `report` | what is reported: explanations, the law of their errors, certificates |
 //! | `run` | the interface of all estimators, evaluations, runs that go on |
 //! | `support` | what methods share: draws, regressions, draws on the product space |
+//! | `surrogate` | boosted trees on coalition bits, and priors on a game's Walsh spectrum |
 //! | [`methods`] | the methods, a file or a folder each, and their list by name |
 //!
 //! A room imports those above it only.
@@ -63,6 +66,7 @@ mod report;
 mod run;
 mod setters;
 mod support;
+mod surrogate;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
@@ -79,6 +83,7 @@ pub use error::EstimatorError;
 pub use methods::coalitional_regression::CoalitionalRegression;
 pub use methods::kernel_banzhaf::KernelBanzhaf;
 pub use methods::kernel_shap::KernelShap;
+pub use methods::learned_spectrum::LearnedSpectrum;
 pub use methods::leverage_shap::LeverageShap;
 pub use methods::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use methods::monte_carlo::{Accounting, MonteCarlo};

@@ -64,6 +64,7 @@ mod bits;
 mod certificate;
 mod covariance;
 mod design;
+mod dual_ridge;
 mod error;
 mod factor;
 mod gram;
@@ -80,6 +81,7 @@ pub use apportion_games::Coalitions;
 
 pub use certificate::Certificate;
 pub use design::Design;
+pub use dual_ridge::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 pub use error::SolverError;
 pub use factor::Factorization;
 pub use gram::Kernel;

@@ -5,6 +5,7 @@
 pub(crate) mod coalitional_regression;
 pub(crate) mod kernel_banzhaf;
 pub(crate) mod kernel_shap;
+pub(crate) mod learned_spectrum;
 pub(crate) mod leverage_shap;
 pub(crate) mod maximum_sample_reuse;
 pub(crate) mod monte_carlo;
@@ -32,6 +33,7 @@ macro_rules! methods {
 methods! {
     leverage_shap: LEVERAGE_SHAP LEVERAGE_SHAP_BERNOULLI LEVERAGE_SHAP_UNPAIRED LEVERAGE_SHAP_WITH_REPLACEMENT
         LEVERAGE_SHAP_UNPAIRED_BERNOULLI LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT;
+    learned_spectrum: LEARNED_SPECTRUM;
     kernel_shap: KERNEL_SHAP KERNEL_SHAP_PAIRED;
     optimized_kernel_shap: OPTIMIZED_KERNEL_SHAP;
     permutation_shap: PERMUTATION;

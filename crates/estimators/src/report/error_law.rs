@@ -18,6 +18,10 @@ pub struct ErrorLaw {
     /// Degrees of freedom f of the standard errors: one value is off by Student's t with f degrees of freedom, in standard errors. The
     /// number of independent draws less what was fitted, or less than that where few draws make up most of the variance. Positive.
     pub degrees_of_freedom: f64,
+    /// Draws less the coefficients that no prior holds, where it is not the [degrees of freedom](Self::degrees_of_freedom): of how many draws one that was
+    /// not met would be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws_left: Option<f64>,
     /// ν for each output: 1 where all errors are one number times a fixed vector, n where they are independent and alike. Empty where it
     /// is not known; bounds then go by the standard errors alone, and are wider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

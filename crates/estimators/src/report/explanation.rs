@@ -175,6 +175,9 @@ pub struct Diagnostics {
     /// Another name of the same estimator, where the method has one for this value and game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
+    /// What the method chose among several ways, for methods that do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// Rows that stood for each coalition of a conditional game whose law draws them at random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws: Option<usize>,

@@ -169,7 +169,8 @@ impl Explanation {
                 (squares(&law.one_draw), (0..outputs).any(is_still))
             }
             law => {
-                let degrees = law.as_ref().map_or(1.0, |law| law.degrees_of_freedom);
+                let degrees =
+                    law.as_ref().map_or(1.0, |law| law.draws_left.unwrap_or(law.degrees_of_freedom));
                 of_regression(&self.values, &variances, degrees, outputs)
             }
         }

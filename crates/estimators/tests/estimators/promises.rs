@@ -116,11 +116,16 @@ fn additive_games_are_met_exactly_once_the_regression_has_full_rank() {
     }
 }
 
+/// Whether the weights of the evaluations are learned from the values, so that the estimate is neither linear in the game nor free of bias.
+fn is_learned(name: &str) -> bool {
+    name == "learned-spectrum"
+}
+
 #[test]
 fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
     // Permutations and Monte Carlo are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
     let game = SumOfUnanimity::random(9, 40, 4, 3);
-    for estimator in with_growing() {
+    for estimator in with_growing().into_iter().filter(|estimator| !is_learned(estimator.name())) {
         let truth = of_terms(&game, &semivalue(&estimator));
         let runs = values(&estimator, &game, 200, 200);
         for (player, want) in truth.iter().enumerate() {
@@ -147,8 +152,8 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         }
     }
     // As they are and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and sample reuse; Kernel Banzhaf;
-    // nested permutations; optimized Monte Carlo.
-    assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1));
+    // nested permutations; optimized Monte Carlo; the learned spectrum.
+    assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1 + 2));
 }
 
 #[test]
@@ -283,7 +288,10 @@ fn outputs_are_explained_as_if_each_were_alone() {
     };
     let alone: Vec<TabulatedGame> =
         (0..3).map(|output| TabulatedGame::new(own(game.values_in_order(), output), 1).unwrap()).collect();
-    for estimator in all().into_iter().chain(semivalues(9).into_iter().flat_map(|value| of_semivalue(&value)))
+    for estimator in all()
+        .into_iter()
+        .chain(semivalues(9).into_iter().flat_map(|value| of_semivalue(&value)))
+        .filter(|estimator| !is_learned(estimator.name()))
     {
         let what = format!("{} {}", estimator.name(), estimator.value());
         let together = estimator.estimate_seen(&game, 130, 5).unwrap();
@@ -299,7 +307,8 @@ fn outputs_are_explained_as_if_each_were_alone() {
 #[test]
 fn a_large_number_in_common_costs_no_digits() {
     let [plain, raised] = [0.0, f64::from(1 << 30)].map(|around| random_table(9, 1, around, 6));
-    let is_level = |name: &str| !name.contains("without-intercept");
+    // What is learned may tip from one choice to another by a rounding error.
+    let is_level = |name: &str| !name.contains("without-intercept") && !is_learned(name);
     let estimators =
         all().into_iter().chain(semivalues(9).into_iter().flat_map(|value| of_semivalue(&value)));
     for estimator in estimators.filter(|estimator| is_level(estimator.name())) {
@@ -385,7 +394,7 @@ proptest! {
         let (first, second) = (random_table(7, 1, 100.0, seed), random_table(7, 1, 100.0, seed + 1));
         let mixed: Vec<f64> = first.values_in_order().iter().zip(second.values_in_order()).map(|(x, y)| a * x + b * y).collect();
         let mixed = TabulatedGame::new(mixed, 1).unwrap();
-        for estimator in all() {
+        for estimator in all().into_iter().filter(|estimator| !is_learned(estimator.name())) {
             let of = |game: &TabulatedGame| estimator.estimate(game, 50, seed).unwrap().values;
             let (x, y, z) = (of(&first), of(&second), of(&mixed));
             for i in 0..7 {

@@ -1,9 +1,10 @@
 //! Every estimator, in all of its variants.
 
 use apportion_estimators::{
-    Accounting, Allocation, Draws, Estimator, FullBudget, KernelBanzhaf, KernelShap, LeverageShap,
-    MaximumSampleReuse, MonteCarlo, NestedPermutation, OptimizedKernelShap, OptimizedMonteCarlo, Orders,
-    Pairing, PermutationShap, ProductSpace, ProjectedGradient, References, SamplingLaw, StratifiedMonteCarlo,
+    Accounting, Allocation, Draws, Estimator, FullBudget, KernelBanzhaf, KernelShap, LearnedSpectrum,
+    LeverageShap, MaximumSampleReuse, MonteCarlo, NestedPermutation, OptimizedKernelShap,
+    OptimizedMonteCarlo, Orders, Pairing, PermutationShap, ProductSpace, ProjectedGradient, References,
+    SamplingLaw, StratifiedMonteCarlo,
 };
 use apportion_values::Semivalue;
 
@@ -54,6 +55,8 @@ pub(crate) fn all() -> Estimators {
         Box::new(OptimizedMonteCarlo::default()),
         Box::new(OptimizedMonteCarlo::default().with_orders(Orders::Independent)),
         Box::new(ProjectedGradient::default()),
+        Box::new(LearnedSpectrum::default()),
+        Box::new(LearnedSpectrum::banzhaf()),
     ]
 }
 
@@ -80,6 +83,7 @@ pub(crate) fn sampling() -> Estimators {
         Box::new(ProductSpace::new(value.clone()).keep_sampling()),
         Box::new(nested.keep_sampling()),
         Box::new(ProjectedGradient::default().with_full_budget(full_budget)),
+        Box::new(LearnedSpectrum::default().with_full_budget(full_budget)),
     ];
     for allocation in [Allocation::Equal, Allocation::Neyman] {
         sampling.push(Box::new(

@@ -1,0 +1,130 @@
+//! Priors on the spectrum, made of what the screens found.
+
+use super::screens::Screened;
+use crate::surrogate::prior::{Prior, Smooth};
+use crate::surrogate::product::{Product, merged};
+
+/// What is said of the products beforehand.
+///
+/// With C the variance that the screens found in products of several players:
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Products of the screens; triples whose pairs the screens found, `τ² ∝ Σ √(q_ij q_jl)` over the three pairs of pairs, together C; a tenth of C for
+    /// all triples alike, and 0.3 C for all quintuples.
+    Heredity,
+    /// All triples alike, together C, and all quintuples, 0.3 C.
+    Smooth,
+    /// Products of the screens, and a tenth of C for all triples alike.
+    Trees,
+}
+
+/// Players of the triples that are written down at most.
+const MOST_PLAYERS_OF_TRIPLES: usize = 32;
+/// Products that are written down at most.
+pub(super) const MOST_TERMS: usize = 2500;
+
+impl Family {
+    /// In the order in which they are preferred where the data cannot tell.
+    pub(super) const ALL: [Self; 3] = [Self::Heredity, Self::Smooth, Self::Trees];
+
+    /// What it is called where it is said what was chosen.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Heredity => "products that trees found, and triples of pairs that they found",
+            Self::Smooth => "all triples and quintuples alike",
+            Self::Trees => "products that trees found",
+        }
+    }
+
+    /// The prior on odd products of several players.
+    pub(super) fn prior(self, players: usize, screened: &Screened) -> Prior {
+        let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
+        let spread = if found > 0.0 { found } else { 1.0 };
+        let alike = |order: usize, share: f64| {
+            (players >= order).then(|| Smooth::of_variance(order, share * spread, vec![1.0; players]))
+        };
+        let smooth = |shares: [f64; 2]| {
+            [alike(3, shares[0]), alike(5, shares[1])].into_iter().flatten().collect::<Vec<_>>()
+        };
+        match self {
+            Self::Heredity => {
+                Prior { terms: with_triples(players, screened, spread), smooth: smooth([0.1, 0.3]) }
+            }
+            Self::Smooth => Prior { terms: Vec::new(), smooth: smooth([1.0, 0.3]) },
+            Self::Trees => Prior { terms: screened.odd.clone(), smooth: alike(3, 0.1).into_iter().collect() },
+        }
+    }
+
+    /// The same of products that are written down alone: no more than `most`.
+    pub(super) fn terms(players: usize, screened: &Screened, most: usize) -> Prior {
+        let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
+        let mut terms = with_triples(players, screened, if found > 0.0 { found } else { 1.0 });
+        terms.truncate(most);
+        Prior { terms, smooth: Vec::new() }
+    }
+}
+
+/// The odd products of the screens and triples by heredity, whose variances sum to `spread`, by falling variance.
+fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Product, f64)> {
+    let mut triples = triples(players, screened);
+    let sum: f64 = triples.iter().map(|(_, variance)| variance).sum();
+    if sum > 0.0 {
+        triples.iter_mut().for_each(|(_, variance)| *variance *= spread / sum);
+    } else {
+        triples.clear();
+    }
+    triples.extend(screened.odd.iter().copied());
+    strongest(merged(triples), MOST_TERMS)
+}
+
+/// Products by falling variance, so many at most.
+pub(super) fn strongest(mut terms: Vec<(Product, f64)>, most: usize) -> Vec<(Product, f64)> {
+    // A stable sort: products of one variance stay in order.
+    terms.sort_by(|left, right| right.1.total_cmp(&left.1));
+    terms.truncate(most);
+    terms
+}
+
+/// Triples with the strength of the pairs in them: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.
+fn triples(players: usize, screened: &Screened) -> Vec<(Product, f64)> {
+    // Which players matter: those of the strongest pairs, so that triples can be written down.
+    let mut strengths = vec![0.0; players];
+    for (product, square) in &screened.even {
+        product.players().for_each(|player| strengths[player] += square);
+    }
+    let mut kept: Vec<usize> = (0..players).filter(|&player| strengths[player] > 0.0).collect();
+    kept.sort_by(|&left, &right| strengths[right].total_cmp(&strengths[left]));
+    kept.truncate(MOST_PLAYERS_OF_TRIPLES);
+    kept.sort_unstable();
+    let size = kept.len();
+    let mut place = vec![usize::MAX; players];
+    kept.iter().enumerate().for_each(|(at, &player)| place[player] = at);
+    let mut roots = vec![0.0; size * size];
+    for (product, square) in &screened.even {
+        let members: Vec<usize> = product.players().collect();
+        let pairs = (members.len() * (members.len() - 1) / 2) as f64;
+        for (at, &left) in members.iter().enumerate() {
+            for &right in &members[at + 1..] {
+                let (left, right) = (place[left], place[right]);
+                if left != usize::MAX && right != usize::MAX {
+                    roots[left * size + right] += square / pairs;
+                    roots[right * size + left] += square / pairs;
+                }
+            }
+        }
+    }
+    roots.iter_mut().for_each(|square| *square = square.sqrt());
+    let mut triples = Vec::new();
+    for i in 0..size {
+        for j in i + 1..size {
+            for l in j + 1..size {
+                let (a, b, c) = (roots[i * size + j], roots[i * size + l], roots[j * size + l]);
+                let strength = a * b + a * c + b * c;
+                if strength > 0.0 {
+                    triples.push((Product::of([kept[i], kept[j], kept[l]]), strength));
+                }
+            }
+        }
+    }
+    triples
+}

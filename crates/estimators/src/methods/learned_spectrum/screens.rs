@@ -1,0 +1,90 @@
+//! Screens: boosted trees fitted to what was evaluated, whose Walsh coefficients say which products of players are likely to matter.
+
+use super::family::{MOST_TERMS, strongest};
+use super::sampled::Sampled;
+use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
+use crate::surrogate::product::{Product, merged};
+
+/// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of so many players.
+const SCREENS: [Boosting; 3] = [
+    Boosting { trees: 200, depth: 5, rate: 0.1 },
+    Boosting { trees: 200, depth: 4, rate: 0.1 },
+    Boosting { trees: 300, depth: 3, rate: 0.1 },
+];
+
+/// Numbers that one screen may look at, rows × players × trees, before it gets fewer trees ...
+const MOST_WORK: f64 = 2e8;
+/// ... of which it has at least so many.
+const FEWEST_TREES: usize = 40;
+
+/// What the screens found, averaged over screens and outputs, in units of the variance of each output.
+#[derive(Debug, Clone)]
+pub(super) struct Screened {
+    /// Products of three players and more, an odd number of them, and the squares of their coefficients, by falling size.
+    pub(super) odd: Vec<(Product, f64)>,
+    /// The same of products of two players and more, an even number of them.
+    pub(super) even: Vec<(Product, f64)>,
+}
+
+impl Screened {
+    /// What is found in the pairs of `sampled`, ∅ and N; nothing among more players than products can name.
+    pub(super) fn new(sampled: &Sampled) -> Self {
+        let n = sampled.players;
+        if n > Product::MOST_PLAYERS {
+            return Self { odd: Vec::new(), even: Vec::new() };
+        }
+        let ends = [1.0, -1.0].into_iter().flat_map(|sign| std::iter::repeat_n(sign, n));
+        let pairs = (0..sampled.len()).flat_map(|pair| {
+            let row = sampled.signs.row(pair);
+            row.iter().copied().chain(row.iter().map(|sign| -sign))
+        });
+        let rows = Rows::of_signs(n, pairs.chain(ends));
+        let work = (rows.len() * n * sampled.outputs) as f64;
+        let (mut odd, mut even) = (Vec::new(), Vec::new());
+        for output in 0..sampled.outputs {
+            let targets = values(sampled, output);
+            let unit = variance(&targets);
+            if unit.is_nan() || unit <= 0.0 {
+                continue;
+            }
+            let share = 1.0 / (unit * (SCREENS.len() * sampled.outputs) as f64);
+            for boosting in SCREENS.map(|boosting| affordable(boosting, work)) {
+                for (product, coefficient) in BoostedTrees::fit(&rows, &targets, boosting).spectrum() {
+                    let found = (product, coefficient * coefficient * share);
+                    match product.len() {
+                        0 | 1 => {}
+                        order if order % 2 == 1 => odd.push(found),
+                        _ => even.push(found),
+                    }
+                }
+            }
+        }
+        let strongest = |terms| {
+            let found = merged(terms).into_iter().filter(|(_, square)| *square > 0.0).collect();
+            strongest(found, MOST_TERMS)
+        };
+        Self { odd: strongest(odd), even: strongest(even) }
+    }
+}
+
+/// Fewer trees of a higher rate where rows times players are many.
+fn affordable(boosting: Boosting, work: f64) -> Boosting {
+    let trees = boosting.trees.min(((MOST_WORK / work) as usize).max(FEWEST_TREES));
+    Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
+}
+
+/// v of S and S̄ of each pair, of N and of ∅.
+fn values(sampled: &Sampled, output: usize) -> Vec<f64> {
+    let outputs = sampled.outputs;
+    let pairs = (0..sampled.len()).flat_map(|pair| {
+        let (odd, even) = (sampled.odd[pair * outputs + output], sampled.even[pair * outputs + output]);
+        [even + odd, even - odd]
+    });
+    let (odd, even) = (sampled.half_total[output], sampled.half_sum[output]);
+    pairs.chain([even + odd, even - odd]).collect()
+}
+
+fn variance(numbers: &[f64]) -> f64 {
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64
+}

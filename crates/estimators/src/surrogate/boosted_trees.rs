@@ -1,0 +1,342 @@
+//! Gradient-boosted trees on coalition bits: a surrogate of a game whose Walsh spectrum is known.
+//!
+//! A tree splits on whether a player is in the coalition. So there is one way to split on each player, histograms are sums over set bits, and no
+//! path asks for a player twice.
+//!
+//! # Source
+//!
+//! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016: squared loss, leaf values and gains with a penalty λ.
+
+use super::product::Product;
+
+/// How trees are boosted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Boosting {
+    /// Number of trees.
+    pub(crate) trees: usize,
+    /// Splits on a path at most; at most [`Product::MOST`].
+    pub(crate) depth: usize,
+    /// Factor of what each tree adds.
+    pub(crate) rate: f64,
+}
+
+/// Penalty on the squares of leaf values.
+const PENALTY: f32 = 0.01;
+/// Gain of a split below which there is none, in units of the variance of the targets.
+const LEAST_GAIN: f32 = 1e-6;
+
+/// A node: a split, or a leaf.
+#[derive(Debug, Clone, Copy)]
+enum Node {
+    /// Where to go without the player, and with it.
+    Split {
+        player: u16,
+        absent: u32,
+        present: u32,
+    },
+    Leaf(f32),
+}
+
+/// A sum of trees that estimates the value of a coalition.
+#[derive(Debug, Clone)]
+pub(crate) struct BoostedTrees {
+    base: f64,
+    scale: f64,
+    trees: Vec<Vec<Node>>,
+}
+
+/// Coalitions as rows of zeros and ones, and each player's column.
+pub(crate) struct Rows {
+    players: usize,
+    width: usize,
+    len: usize,
+    entries: Vec<f32>,
+}
+
+impl Rows {
+    /// Those of rows of signs of so many players, one after the other.
+    pub(crate) fn of_signs(players: usize, signs: impl Iterator<Item = f64>) -> Self {
+        let width = players.next_multiple_of(8);
+        let mut entries = Vec::new();
+        let mut len = 0;
+        for (at, sign) in signs.enumerate() {
+            let player = at % players;
+            if player == 0 {
+                entries.resize(entries.len() + width, 0.0);
+                len += 1;
+            }
+            if sign > 0.0 {
+                let row = entries.len() - width;
+                entries[row + player] = 1.0;
+            }
+        }
+        Self { players, width, len, entries }
+    }
+
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn row(&self, index: u32) -> &[f32] {
+        &self.entries[index as usize * self.width..][..self.width]
+    }
+
+    fn has(&self, index: u32, player: u16) -> bool {
+        self.entries[index as usize * self.width + player as usize] != 0.0
+    }
+}
+
+/// Sums of residuals and numbers of rows, of a node and of those of its rows that have each player.
+#[derive(Clone)]
+struct Histogram {
+    sums: Vec<f32>,
+    counts: Vec<f32>,
+    sum: f32,
+    count: f32,
+}
+
+impl Histogram {
+    fn of(rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
+        let mut histogram =
+            Self { sums: vec![0.0; rows.width], counts: vec![0.0; rows.width], sum: 0.0, count: 0.0 };
+        for &index in of_node {
+            histogram.add(rows.row(index), residuals[index as usize]);
+        }
+        histogram
+    }
+
+    #[inline]
+    fn add(&mut self, row: &[f32], residual: f32) {
+        self.sum += residual;
+        self.count += 1.0;
+        for ((sum, count), entry) in self.sums.iter_mut().zip(&mut self.counts).zip(row) {
+            *sum += residual * entry;
+            *count += entry;
+        }
+    }
+
+    /// What is left of this without `other`.
+    fn without(mut self, other: &Self) -> Self {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count -= other);
+        self.sum -= other.sum;
+        self.count -= other.count;
+        self
+    }
+
+    /// The player to split on.
+    fn best(&self, players: usize) -> Option<u16> {
+        let score = |sum: f32, count: f32| sum * sum / (count + PENALTY);
+        let own = score(self.sum, self.count);
+        let mut best = (LEAST_GAIN, None);
+        for (player, (&sum, &count)) in self.sums.iter().zip(&self.counts).enumerate().take(players) {
+            let rest = self.count - count;
+            if count < 0.5 || rest < 0.5 {
+                continue;
+            }
+            let gain = score(sum, count) + score(self.sum - sum, rest) - own;
+            if gain > best.0 {
+                best = (gain, Some(player as u16));
+            }
+        }
+        best.1
+    }
+
+    fn leaf(&self, rate: f32) -> f32 {
+        rate * self.sum / (self.count + PENALTY)
+    }
+}
+
+impl BoostedTrees {
+    /// Trees fitted to one target for each row.
+    pub(crate) fn fit(rows: &Rows, targets: &[f64], boosting: Boosting) -> Self {
+        let len = targets.len().max(1) as f64;
+        let base = targets.iter().sum::<f64>() / len;
+        let variance = targets.iter().map(|target| (target - base).powi(2)).sum::<f64>() / len;
+        let scale = variance.sqrt();
+        if !(scale > 0.0 && rows.players > 0) {
+            return Self { base, scale: 0.0, trees: Vec::new() };
+        }
+        let mut residuals: Vec<f32> = targets.iter().map(|target| ((target - base) / scale) as f32).collect();
+        let mut order: Vec<u32> = (0..rows.len as u32).collect();
+        let mut trees = Vec::with_capacity(boosting.trees);
+        for _ in 0..boosting.trees {
+            let mut nodes = Vec::new();
+            let histogram = Histogram::of(rows, &order, &residuals);
+            grow(
+                rows,
+                &mut order,
+                &mut residuals,
+                histogram,
+                boosting.depth,
+                boosting.rate as f32,
+                &mut nodes,
+            );
+            if let [Node::Leaf(_)] = nodes[..] {
+                break;
+            }
+            trees.push(nodes);
+        }
+        Self { base, scale, trees }
+    }
+
+    /// What the trees say of a coalition.
+    #[cfg(test)]
+    fn predict(&self, contains: impl Fn(usize) -> bool) -> f64 {
+        let of_tree = |nodes: &[Node]| {
+            let mut at = 0;
+            loop {
+                match nodes[at] {
+                    Node::Leaf(value) => return f64::from(value),
+                    Node::Split { player, absent, present } => {
+                        at = if contains(player as usize) { present } else { absent } as usize;
+                    }
+                }
+            }
+        };
+        self.base + self.scale * self.trees.iter().map(|nodes| of_tree(nodes)).sum::<f64>()
+    }
+
+    /// The Walsh coefficients of the trees: each product of players once, in order, with its coefficient.
+    pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
+        let mut terms = vec![(Product::EMPTY, self.base)];
+        for nodes in &self.trees {
+            let mut of_tree = Vec::new();
+            expand(nodes, 0, &mut of_tree);
+            let of_tree = super::product::merged(of_tree);
+            terms.extend(of_tree.into_iter().map(|(product, c)| (product, self.scale * c)));
+        }
+        super::product::merged(terms)
+    }
+}
+
+/// Grows the node that `order` are the rows of; takes what it predicts off their residuals.
+fn grow(
+    rows: &Rows,
+    order: &mut [u32],
+    residuals: &mut [f32],
+    histogram: Histogram,
+    depth: usize,
+    rate: f32,
+    nodes: &mut Vec<Node>,
+) -> u32 {
+    let at = nodes.len();
+    let split = if depth == 0 { None } else { histogram.best(rows.players) };
+    let Some(player) = split else {
+        let value = histogram.leaf(rate);
+        order.iter().for_each(|&index| residuals[index as usize] -= value);
+        nodes.push(Node::Leaf(value));
+        return at as u32;
+    };
+    nodes.push(Node::Leaf(0.0));
+    let middle = partition(order, |index| !rows.has(index, player));
+    let (without, with) = order.split_at_mut(middle);
+    let (histogram_without, histogram_with) = if depth == 1 {
+        // Leaves need no histogram but their sums.
+        let (sum, count) = (histogram.sums[player as usize], histogram.counts[player as usize]);
+        let of = |sum, count| Histogram { sums: Vec::new(), counts: Vec::new(), sum, count };
+        (of(histogram.sum - sum, histogram.count - count), of(sum, count))
+    } else if without.len() <= with.len() {
+        let less = Histogram::of(rows, without, residuals);
+        let more = histogram.without(&less);
+        (less, more)
+    } else {
+        let less = Histogram::of(rows, with, residuals);
+        let more = histogram.without(&less);
+        (more, less)
+    };
+    let absent = grow(rows, without, residuals, histogram_without, depth - 1, rate, nodes);
+    let present = grow(rows, with, residuals, histogram_with, depth - 1, rate, nodes);
+    nodes[at] = Node::Split { player, absent, present };
+    at as u32
+}
+
+/// Moves those that belong first to the front, in their order, and says how many they are.
+fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
+    let rest: Vec<u32> = order.iter().copied().filter(|&index| !is_first(index)).collect();
+    let mut first = 0;
+    for at in 0..order.len() {
+        if is_first(order[at]) {
+            order[first] = order[at];
+            first += 1;
+        }
+    }
+    order[first..].copy_from_slice(&rest);
+    first
+}
+
+/// The Walsh coefficients of the leaves below a node, whose path has these players: `v / 2^d Π (1 ± x_j)`.
+fn expand(nodes: &[Node], at: usize, out: &mut Vec<(Product, f64)>) {
+    match nodes[at] {
+        Node::Leaf(value) => out.push((Product::EMPTY, f64::from(value))),
+        Node::Split { player, absent, present } => {
+            let (mut without, mut with) = (Vec::new(), Vec::new());
+            expand(nodes, absent as usize, &mut without);
+            expand(nodes, present as usize, &mut with);
+            for (sign, terms) in [(-1.0, without), (1.0, with)] {
+                for (product, coefficient) in terms {
+                    out.push((product, 0.5 * coefficient));
+                    out.push((product.with(player), 0.5 * sign * coefficient));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All coalitions of so many players as signs, and what a game of three parts says of them.
+    fn all(players: usize) -> (Rows, Vec<f64>) {
+        let masks = 0u32..1 << players;
+        let sign = move |mask: u32, player: usize| if mask >> player & 1 == 1 { 1.0 } else { -1.0 };
+        let signs = masks.clone().flat_map(|mask| (0..players).map(move |player| sign(mask, player)));
+        let value = |mask: u32| {
+            let x = |player: usize| sign(mask, player % players);
+            3.0 + x(0) + 0.5 * x(1) * x(2) - 2.0 * x(0) * x(1) * x(3)
+        };
+        (Rows::of_signs(players, signs), masks.map(value).collect())
+    }
+
+    const BOOSTING: Boosting = Boosting { trees: 60, depth: 4, rate: 0.3 };
+
+    #[test]
+    fn the_spectrum_is_that_of_what_the_trees_say() {
+        for players in [1, 2, 5, 8, 9] {
+            let (rows, targets) = all(players);
+            let trees = BoostedTrees::fit(&rows, &targets, BOOSTING);
+            let spectrum = trees.spectrum();
+            assert!(spectrum.windows(2).all(|pair| pair[0].0 < pair[1].0), "each product once, in order");
+            for mask in 0u32..1 << players {
+                let contains = |player: usize| mask >> player & 1 == 1;
+                let sign = |product: &Product| {
+                    product.players().map(|player| if contains(player) { 1.0 } else { -1.0 }).product::<f64>()
+                };
+                let sum: f64 = spectrum.iter().map(|(product, c)| c * sign(product)).sum();
+                let said = trees.predict(contains);
+                assert!((sum - said).abs() < 1e-5, "{players} players: {sum} {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_constant_there_are_no_trees() {
+        let (rows, targets) = all(4);
+        let trees = BoostedTrees::fit(&rows, &vec![7.0; targets.len()], BOOSTING);
+        assert_eq!(trees.spectrum(), [(Product::EMPTY, 7.0)]);
+    }
+
+    #[test]
+    fn histograms_by_subtraction_split_as_histograms_of_the_rows() {
+        // The first split is on the player that explains most: here on 0, among rows without structure beside it.
+        let (rows, _) = all(6);
+        let targets: Vec<f64> =
+            (0..64).map(|mask| f64::from(mask & 1) * 5.0 + f64::from(mask % 7) * 0.1).collect();
+        let trees = BoostedTrees::fit(&rows, &targets, Boosting { trees: 1, depth: 1, rate: 1.0 });
+        let difference = trees.predict(|player| player == 0) - trees.predict(|_| false);
+        let mean = |bit: usize| targets.iter().skip(bit).step_by(2).sum::<f64>() / 32.0;
+        assert!((difference - (mean(1) - mean(0))).abs() < 2e-3);
+    }
+}

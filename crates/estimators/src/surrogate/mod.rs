@@ -1,0 +1,5 @@
+//! Surrogates of games whose values are known in closed form, and priors on a game's Walsh spectrum.
+
+pub(crate) mod boosted_trees;
+pub(crate) mod prior;
+pub(crate) mod product;

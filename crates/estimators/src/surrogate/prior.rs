@@ -1,0 +1,329 @@
+//! Priors on the Walsh spectrum of a game: which products of players are likely to matter, and how much.
+//!
+//! ```text
+//! v(S) = Σ_T β_T χ_T(S),    β_T ~ N(0, τ_T²) independently,    Cov(v(S), v(S')) = Σ_T τ_T² χ_T(S) χ_T(S')
+//! ```
+//!
+//! A prior is a list of products with their variances, and of *smooth* parts: all products of q players, with variances that are products of what
+//! each player brings, `τ_T² = c Π_{i ∈ T} ρ_i`. The covariance of a smooth part is an elementary symmetric polynomial of the numbers
+//! `ρ_i x_i x'_i`, which Newton's identities make of their power sums; no product is ever written down.
+
+use apportion_games::CoalitionView;
+use apportion_solvers::add_cross_products;
+
+use super::product::Product;
+
+/// All products of `order` players, of variance `scale Π ρ_i`.
+#[derive(Debug, Clone)]
+pub(crate) struct Smooth {
+    pub(crate) order: usize,
+    pub(crate) scale: f64,
+    pub(crate) relevance: Vec<f64>,
+}
+
+/// A prior on the coefficients of products of several players.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Prior {
+    /// Products and their variances.
+    pub(crate) terms: Vec<(Product, f64)>,
+    pub(crate) smooth: Vec<Smooth>,
+}
+
+/// Coalitions as rows of signs, x_i = +1 for members, else −1.
+#[derive(Debug, Clone)]
+pub(crate) struct Signs {
+    pub(crate) players: usize,
+    pub(crate) rows: usize,
+    pub(crate) entries: Vec<f64>,
+}
+
+impl Signs {
+    pub(crate) fn new<'a>(players: usize, coalitions: impl Iterator<Item = CoalitionView<'a>>) -> Self {
+        let mut entries = Vec::new();
+        let mut rows = 0;
+        for coalition in coalitions {
+            let start = entries.len();
+            entries.resize(start + players, -1.0);
+            coalition.members().for_each(|player| entries[start + player] = 1.0);
+            rows += 1;
+        }
+        Self { players, rows, entries }
+    }
+
+    /// That of all players.
+    pub(crate) fn of_all_players(players: usize) -> Self {
+        Self { players, rows: 1, entries: vec![1.0; players] }
+    }
+
+    /// Adds the rows of `other`.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.entries.extend(other.entries);
+    }
+
+    /// These rows only.
+    pub(crate) fn some(&self, rows: &[usize]) -> Self {
+        let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
+        Self { players: self.players, rows: rows.len(), entries }
+    }
+
+    pub(crate) fn row(&self, index: usize) -> &[f64] {
+        &self.entries[index * self.players..][..self.players]
+    }
+
+    /// χ_T of each row.
+    pub(crate) fn product(&self, product: &Product) -> Vec<f64> {
+        (0..self.rows).map(|row| product.players().map(|player| self.row(row)[player]).product()).collect()
+    }
+}
+
+/// Elementary symmetric polynomials e_0..e_q of numbers with the power sums p_1..p_q.
+fn elementary(sums: &[f64], out: &mut [f64]) {
+    out[0] = 1.0;
+    for q in 1..out.len() {
+        let mut sum = 0.0;
+        let mut sign = 1.0;
+        for r in 1..=q {
+            sum += sign * out[q - r] * sums[r - 1];
+            sign = -sign;
+        }
+        out[q] = sum / q as f64;
+    }
+}
+
+impl Smooth {
+    /// Σ_i ρ_i^r, and Σ_i ρ_i^r s_i for odd r.
+    fn sums(&self, signs: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+        (1..=self.order)
+            .map(|r| {
+                let power = self.relevance.iter().map(|rho| rho.powi(r as i32));
+                if r % 2 == 0 { power.sum() } else { power.zip(signs.clone()).map(|(a, b)| a * b).sum() }
+            })
+            .collect()
+    }
+
+    fn covariance(&self, signs: impl Iterator<Item = f64> + Clone) -> f64 {
+        let mut e = vec![0.0; self.order + 1];
+        elementary(&self.sums(signs), &mut e);
+        self.scale * e[self.order]
+    }
+
+    /// `Σ_{T ∋ i} τ_T² χ_T(S)` for each player i.
+    fn with_each(&self, signs: &[f64]) -> Vec<f64> {
+        let sums = self.sums(signs.iter().copied());
+        let mut e = vec![0.0; self.order];
+        self.relevance
+            .iter()
+            .zip(signs)
+            .map(|(rho, sign)| {
+                let own = rho * sign;
+                let mut power = 1.0;
+                let rest: Vec<f64> = sums
+                    .iter()
+                    .map(|sum| {
+                        power *= own;
+                        sum - power
+                    })
+                    .collect();
+                elementary(&rest[..self.order - 1], &mut e);
+                self.scale * own * e[self.order - 1]
+            })
+            .collect()
+    }
+}
+
+impl Prior {
+    /// Covariances between two sets of rows, row-major.
+    pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
+        let mut gram = vec![0.0; left.rows * right.rows];
+        let columns = |rows: &Signs| -> Vec<f64> {
+            let column = |(product, variance): &(Product, f64)| {
+                let root = variance.sqrt();
+                rows.product(product).into_iter().map(move |sign| root * sign)
+            };
+            self.terms.iter().flat_map(column).collect()
+        };
+        add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut gram);
+        for smooth in &self.smooth {
+            smooth.add_cross(left, right, &mut gram);
+        }
+        gram
+    }
+
+    /// Covariances of each row with the coalition of all players.
+    pub(crate) fn with_all(&self, rows: &Signs) -> Vec<f64> {
+        (0..rows.rows)
+            .map(|row| {
+                let signs = rows.row(row);
+                let of_terms: f64 = self
+                    .terms
+                    .iter()
+                    .map(|(product, variance)| {
+                        variance * product.players().map(|i| signs[i]).product::<f64>()
+                    })
+                    .sum();
+                of_terms + self.smooth.iter().map(|s| s.covariance(signs.iter().copied())).sum::<f64>()
+            })
+            .collect()
+    }
+
+    /// The variance of v(N): that of every coalition.
+    pub(crate) fn variance(&self) -> f64 {
+        let of_smooth = |smooth: &Smooth| smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
+        self.terms.iter().map(|(_, variance)| variance).sum::<f64>()
+            + self.smooth.iter().map(of_smooth).sum::<f64>()
+    }
+
+    /// `Σ_{T ∋ i} weight(|T|) τ_T² χ_T(S)` for each player i and row S: players × rows.
+    pub(crate) fn with_each(&self, rows: &Signs, weight: impl Fn(usize) -> f64) -> Vec<f64> {
+        let (n, m) = (rows.players, rows.rows);
+        let mut out = vec![0.0; n * m];
+        for (product, variance) in &self.terms {
+            let factor = weight(product.len()) * variance;
+            if factor == 0.0 {
+                continue;
+            }
+            let signs = rows.product(product);
+            for player in product.players() {
+                let row = &mut out[player * m..][..m];
+                row.iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += factor * sign);
+            }
+        }
+        for smooth in &self.smooth {
+            let factor = weight(smooth.order);
+            if factor == 0.0 {
+                continue;
+            }
+            for row in 0..m {
+                for (player, sum) in smooth.with_each(rows.row(row)).into_iter().enumerate() {
+                    out[player * m + row] += factor * sum;
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Smooth {
+    /// All products of `order` players, of at least as many, whose variances sum to `variance`.
+    pub(crate) fn of_variance(order: usize, variance: f64, relevance: Vec<f64>) -> Self {
+        let mut smooth = Self { order, scale: 1.0, relevance };
+        let sum = smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
+        smooth.scale = variance / sum;
+        smooth
+    }
+
+    fn add_cross(&self, left: &Signs, right: &Signs, gram: &mut [f64]) {
+        // Power sums of odd order are inner products of signs with weights; those of even order are the same for all pairs of rows.
+        let power = |r: usize| self.relevance.iter().map(move |rho| rho.powi(r as i32));
+        let odd: Vec<usize> = (1..=self.order).step_by(2).collect();
+        let of_odd: Vec<Vec<f64>> = odd
+            .iter()
+            .map(|&r| {
+                let roots: Vec<f64> = power(r).map(f64::sqrt).collect();
+                let columns = |rows: &Signs| -> Vec<f64> {
+                    roots
+                        .iter()
+                        .enumerate()
+                        .flat_map(|(i, root)| (0..rows.rows).map(move |row| root * rows.row(row)[i]))
+                        .collect()
+                };
+                let mut sums = vec![0.0; left.rows * right.rows];
+                add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut sums);
+                sums
+            })
+            .collect();
+        let mut sums: Vec<f64> =
+            (1..=self.order).map(|r| if r % 2 == 0 { power(r).sum() } else { 0.0 }).collect();
+        let mut e = vec![0.0; self.order + 1];
+        for (at, entry) in gram.iter_mut().enumerate() {
+            for (of_odd, &r) in of_odd.iter().zip(&odd) {
+                sums[r - 1] = of_odd[at];
+            }
+            elementary(&sums, &mut e);
+            *entry += self.scale * e[self.order];
+        }
+    }
+}
+
+/// Adds `factor · Σ_i x_i x'_i` to `gram`, between two sets of rows.
+pub(crate) fn add_products(left: &Signs, right: &Signs, factor: f64, gram: &mut [f64]) {
+    for (i, row) in gram.chunks_exact_mut(right.rows.max(1)).enumerate() {
+        for (j, entry) in row.iter_mut().enumerate() {
+            let inner: f64 = left.row(i).iter().zip(right.row(j)).map(|(a, b)| a * b).sum();
+            *entry += factor * inner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::Coalitions;
+
+    fn signs(players: usize) -> Signs {
+        let mut coalitions = Coalitions::new(players);
+        for seed in 0..7usize {
+            coalitions
+                .push_members((0..players).filter(|player| (player * 7 + seed * 3 + player * seed) % 5 < 2));
+        }
+        Signs::new(players, coalitions.iter())
+    }
+
+    /// All products of so many players, with the variances of a smooth part.
+    fn written_out(smooth: &Smooth) -> Vec<(Product, f64)> {
+        let n = smooth.relevance.len();
+        (0u32..1 << n)
+            .filter(|mask| mask.count_ones() as usize == smooth.order)
+            .map(|mask| {
+                let members = (0..n).filter(|player| mask >> player & 1 == 1);
+                let variance: f64 = members.clone().map(|player| smooth.relevance[player]).product();
+                (Product::of(members), smooth.scale * variance)
+            })
+            .collect()
+    }
+
+    fn assert_close(got: &[f64], want: &[f64]) {
+        let scale = want.iter().fold(1e-3, |most: f64, want| most.max(want.abs()));
+        assert_eq!(got.len(), want.len());
+        for (got, want) in got.iter().zip(want) {
+            assert!((got - want).abs() < 1e-10 * scale, "{got} {want}");
+        }
+    }
+
+    #[test]
+    fn smooth_parts_are_all_of_their_products() {
+        for players in [3, 4, 7, 11] {
+            for order in (1..=5).filter(|&order| order <= players) {
+                let relevance = (0..players).map(|player| 0.3 + 0.2 * player as f64).collect();
+                let smooth = Smooth::of_variance(order, 2.5, relevance);
+                let terms = written_out(&smooth);
+                let fast = Prior { terms: Vec::new(), smooth: vec![smooth] };
+                let slow = Prior { terms, smooth: Vec::new() };
+                let rows = signs(players);
+                let some = rows.some(&[0, 3, 5]);
+                assert!((fast.variance() - 2.5).abs() < 1e-12);
+                assert!((slow.variance() - 2.5).abs() < 1e-12);
+                assert_close(&fast.cross(&some, &rows), &slow.cross(&some, &rows));
+                assert_close(&fast.with_all(&rows), &slow.with_all(&rows));
+                let weight = |order: usize| 2.0 / order as f64;
+                assert_close(&fast.with_each(&rows, weight), &slow.with_each(&rows, weight));
+            }
+        }
+    }
+
+    #[test]
+    fn covariances_are_sums_over_products() {
+        let rows = signs(6);
+        let terms = vec![(Product::of([0, 2, 5]), 0.5), (Product::of([1]), 2.0), (Product::EMPTY, 0.25)];
+        let prior = Prior { terms: terms.clone(), smooth: Vec::new() };
+        let sign =
+            |product: &Product, row: usize| product.players().map(|i| rows.row(row)[i]).product::<f64>();
+        let cross = prior.cross(&rows, &rows);
+        for (at, got) in cross.iter().enumerate() {
+            let (left, right) = (at / rows.rows, at % rows.rows);
+            let want: f64 = terms.iter().map(|(t, v)| v * sign(t, left) * sign(t, right)).sum();
+            assert!((got - want).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The learned spectrum beside the regressions that it falls back to, and on games that it should get right.
+
+use apportion_estimators::{
+    Draws, Estimator, Explanation, KernelBanzhaf, LearnedSpectrum, LeverageShap, StandardErrors, methods,
+};
+use apportion_games::{
+    Additive, Airport, ClosedForm, Coalitions, Game, GameError, SumOfUnanimity, WeightedVoting,
+};
+use apportion_values::{Semivalue, enumerate};
+
+/// What an output is of the signs of players.
+type Output = fn(&dyn Fn(usize) -> f64) -> f64;
+
+/// Functions of signs as a game of several outputs.
+struct OfSigns {
+    players: usize,
+    outputs: Vec<Output>,
+}
+
+impl Game for OfSigns {
+    fn players(&self) -> usize {
+        self.players
+    }
+    fn outputs(&self) -> usize {
+        self.outputs.len()
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (row, out) in batch.iter().zip(out.chunks_exact_mut(self.outputs.len())) {
+            let sign = |player: usize| if row.contains(player) { 1.0 } else { -1.0 };
+            out.iter_mut().zip(&self.outputs).for_each(|(out, output)| *out = output(&sign));
+        }
+        Ok(())
+    }
+}
+
+fn squared(got: &[f64], want: &[f64]) -> f64 {
+    got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()
+}
+
+fn error(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usize, seeds: u64) -> f64 {
+    let of = |seed| squared(&estimator.estimate(game, budget, seed).unwrap().values, truth);
+    let mut errors: Vec<f64> = (0..seeds).map(of).collect();
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
+}
+
+#[test]
+fn few_strong_interactions_are_found_and_their_values_met() {
+    // β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which say nothing of the values.
+    let game = OfSigns {
+        players: 40,
+        outputs: vec![|x| {
+            x(0) - 0.5 * x(4) + 2.0 * x(0) * x(1) * x(2) + 3.0 * x(9) * x(10) + x(11) * x(12) * x(13)
+        }],
+    };
+    let mut truth = vec![0.0; 40];
+    truth[0] += 2.0;
+    truth[4] -= 1.0;
+    [0, 1, 2].iter().for_each(|&i| truth[i] += 4.0 / 3.0);
+    [11, 12, 13].iter().for_each(|&i| truth[i] += 2.0 / 3.0);
+    let spectrum = error(&LearnedSpectrum::default(), &game, &truth, 800, 3);
+    let leverage = error(&LeverageShap::default(), &game, &truth, 800, 3);
+    assert!(spectrum < 1e-2 * leverage, "{spectrum} {leverage}");
+    let mut truth = vec![0.0; 40];
+    (truth[0], truth[4]) = (2.0, -1.0);
+    let spectrum = error(&LearnedSpectrum::banzhaf(), &game, &truth, 800, 3);
+    let kernel = error(&KernelBanzhaf::without_replacement(), &game, &truth, 800, 3);
+    assert!(spectrum < 1e-2 * kernel, "{spectrum} {kernel}");
+}
+
+#[test]
+fn additive_games_are_met_exactly_and_so_is_the_regression_on_them() {
+    for players in [2, 3, 5, 64, 65, 130] {
+        let game = Additive::new((0..players).map(|player| player as f64 - 1.5).collect::<Vec<_>>()).unwrap();
+        for estimator in [LearnedSpectrum::default(), LearnedSpectrum::banzhaf()] {
+            let got = estimator.estimate(&game, 4 * players.max(4), 3).unwrap();
+            let scale = players as f64;
+            for (player, value) in got.values.iter().enumerate() {
+                let want = player as f64 - 1.5;
+                assert!((value - want).abs() < 1e-7 * scale, "{players} players: {value} {want}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shapley_values_sum_to_what_there_is_at_every_budget() {
+    for players in [2, 3, 4, 9, 12, 66] {
+        let game = SumOfUnanimity::random(players, 40, 5.min(players), 2);
+        for times in [1, 2, 3, 5, 10, 30] {
+            let budget = (times * players).max(4).min(1 << players.min(20));
+            let got = LearnedSpectrum::default().estimate(&game, budget, 1).unwrap();
+            assert!(got.efficiency_gap() < 1e-8, "{players} players, {budget}: {}", got.efficiency_gap());
+            assert!(got.evaluations <= budget);
+        }
+    }
+}
+
+#[test]
+fn it_is_no_worse_than_the_regression_on_single_players() {
+    let games: Vec<(Box<dyn Game>, Vec<f64>)> = vec![
+        textbook(SumOfUnanimity::random(12, 40, 6, 3)),
+        textbook(SumOfUnanimity::random(30, 90, 5, 4)),
+        textbook(Airport::new((1..=14).map(f64::from).collect::<Vec<_>>()).unwrap()),
+        textbook(WeightedVoting::new(20, vec![1, 2, 3, 4, 5, 6, 7, 3, 2, 5]).unwrap()),
+    ];
+    for (game, truth) in &games {
+        let n = truth.len();
+        for times in [2, 3, 5, 10, 20] {
+            let spectrum = error(&LearnedSpectrum::default(), &**game, truth, times * n, 5);
+            let leverage = error(&LeverageShap::default(), &**game, truth, times * n, 5);
+            assert!(spectrum <= 1.15 * leverage, "{n} players, {times}n: {spectrum} {leverage}");
+        }
+    }
+}
+
+fn textbook(game: impl ClosedForm + 'static) -> (Box<dyn Game>, Vec<f64>) {
+    let truth = game.shapley();
+    (Box::new(game), truth)
+}
+
+#[test]
+fn outputs_are_fitted_each_for_itself() {
+    let game = OfSigns {
+        players: 12,
+        outputs: vec![
+            |x| x(0) * x(1) * x(2) + x(3),
+            |x| 4.0 + x(11) * x(10) * x(3),
+            |x| (0..12).map(x).sum::<f64>().max(0.0),
+            |x| 1e3 * x(5),
+        ],
+    };
+    let got = LearnedSpectrum::default().estimate(&game, 240, 0).unwrap();
+    let truth = enumerate(&game, Semivalue::Shapley).unwrap();
+    for output in 0..4 {
+        let want: Vec<f64> = truth.values.iter().skip(output).step_by(4).copied().collect();
+        let norm = want.iter().map(|want| want * want).sum::<f64>().max(1e-12);
+        let error = squared(&got.output(output), &want);
+        assert!(error < 0.02 * norm, "output {output}: {error} of {norm}");
+    }
+    assert_eq!(got.diagnostics.error_law.unwrap().directions.len(), 4);
+}
+
+#[test]
+fn intervals_hold_and_what_was_chosen_is_said() {
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..20 {
+        let game = SumOfUnanimity::random(10, 30, 5, seed);
+        let got = LearnedSpectrum::default().estimate(&game, 100, seed).unwrap();
+        assert!(got.diagnostics.chosen.as_ref().is_some_and(|chosen| !chosen.is_empty()));
+        let intervals = got.intervals(0.95).unwrap();
+        all += intervals.len();
+        held += intervals
+            .iter()
+            .zip(game.shapley())
+            .filter(|((low, high), want)| low <= want && want <= high)
+            .count();
+    }
+    let share = held as f64 / all as f64;
+    assert!(share > 0.88, "{share}");
+}
+
+#[test]
+fn few_pairs_have_no_standard_errors_and_none_are_given_where_they_are_not_wanted() {
+    let game = SumOfUnanimity::random(20, 50, 4, 1);
+    let errors = |budget: usize, errors: StandardErrors| -> Option<Vec<f64>> {
+        let estimator = LearnedSpectrum::default().with_standard_errors(errors);
+        estimator.estimate(&game, budget, 0).unwrap().std_errors
+    };
+    assert!(errors(36, StandardErrors::Estimated).is_none());
+    assert!(
+        errors(100, StandardErrors::Estimated).is_some_and(|errors| errors.iter().all(|error| *error > 0.0))
+    );
+    assert!(errors(100, StandardErrors::Omitted).is_none());
+}
+
+#[test]
+fn it_is_made_for_the_values_that_it_computes_alone() {
+    let builds = |value: Semivalue| methods::LEARNED_SPECTRUM.build(&value.into()).is_some();
+    assert!(builds(Semivalue::Shapley) && builds(Semivalue::Banzhaf));
+    assert!(builds(Semivalue::beta_shapley(1.0, 1.0).unwrap()), "Shapley's value by another name");
+    assert!(!builds(Semivalue::beta_shapley(2.0, 2.0).unwrap()));
+    assert!(!builds(Semivalue::weighted_banzhaf(0.3).unwrap()));
+}
+
+#[test]
+fn more_pairs_than_products_are_solved_among_the_products() {
+    let game = SumOfUnanimity::random(16, 40, 4, 9);
+    let truth = game.shapley();
+    let run = |budget: usize| -> Explanation {
+        LearnedSpectrum::default().with_draws(Draws::Growing).estimate(&game, budget, 2).unwrap()
+    };
+    // On either side of the bound.
+    let (before, after) = (run(2400), run(2600));
+    let (before, after) = (squared(&before.values, &truth), squared(&after.values, &truth));
+    let leverage = squared(&LeverageShap::default().estimate(&game, 2600, 2).unwrap().values, &truth);
+    assert!(before < 0.1 * leverage && after < 0.1 * leverage, "{before} {after} {leverage}");
+}

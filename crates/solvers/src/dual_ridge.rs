@@ -1,0 +1,574 @@
+//! Regression with a prior: more unknowns than rows, of which a covariance is known beforehand.
+//!
+//! ```text
+//! y_k = a_kᵀ γ + f_k + ε_k,    f ~ N(0, K),    ε_k ~ N(0, λ / w_k),    γ free
+//! ```
+//!
+//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, all that depends on λ is one eigen-decomposition,
+//! `M W^½ K W^½ M = U diag(e) Uᵀ`:
+//!
+//! ```text
+//! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ,    y_k less what the other rows say of it = (P W^½ y)_k / (√w_k P_kk)
+//! ```
+//!
+//! As λ grows, the answer becomes that of weighted least squares on A alone; as it shrinks, the rows are met.
+//!
+//! # Source
+//!
+//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its cross-validation.
+
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::solvers::Qr;
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+
+use crate::error::SolverError;
+
+/// What is known of f beforehand, for m rows.
+#[derive(Debug, Clone, Copy)]
+pub enum PriorCovariance<'a> {
+    /// K itself, m × m, symmetric.
+    Gram(&'a [f64]),
+    /// F with `K = F Fᵀ`: columns of m numbers, one after the other.
+    Factors(&'a [f64]),
+}
+
+/// A regression with a prior, solved for every strength of the noise at once.
+#[derive(Debug, Clone)]
+pub struct DualRidge {
+    roots: Vec<f64>,
+    /// U, m × r.
+    basis: Mat<f64>,
+    eigenvalues: Vec<f64>,
+    /// Whether U spans all that A leaves free, so that `M = U Uᵀ`.
+    is_complete: bool,
+    /// Q₁, m × p.
+    flat: Mat<f64>,
+    /// `W^½ y`, m × k.
+    targets: Mat<f64>,
+    /// `R⁻¹ Q₁ᵀ`, p × m.
+    plain: Mat<f64>,
+    /// `R⁻¹ Q₁ᵀ W^½ K`, p × m.
+    plain_of_prior: Mat<f64>,
+}
+
+/// Numbers that are linear in the unknowns: what each is of γ, and its prior covariance with f.
+#[derive(Debug, Clone, Copy)]
+pub struct Functionals<'a> {
+    /// How many.
+    pub count: usize,
+    /// Factors of γ, count × p, row-major.
+    pub of_columns: &'a [f64],
+    /// Covariances with `f_k`, count × m, row-major.
+    pub covariances: &'a [f64],
+}
+
+/// Estimates of [`Functionals`], and what each row has to do with them.
+#[derive(Debug, Clone)]
+pub struct DualEstimate {
+    /// The estimates, count × k, row-major.
+    pub values: Vec<f64>,
+    /// By how much an estimate moves with a target, count × m, row-major: the same for all outputs.
+    pub influences: Vec<f64>,
+}
+
+impl DualRidge {
+    /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p) and what the `prior` says, with
+    /// a positive weight for each of the m rows.
+    ///
+    /// Takes `O(m³)` time for a Gram matrix, `O(m r (r + p))` for r factors.
+    ///
+    /// # Errors
+    ///
+    /// [`SolverError::NoRows`] for no more rows than columns; [`SolverError::NoOutputs`]; [`SolverError::TargetCount`],
+    /// [`SolverError::Weight`] for what does not fit; [`SolverError::NoConvergence`].
+    pub fn new(
+        columns: &[f64],
+        prior: PriorCovariance<'_>,
+        weights: &[f64],
+        targets: &[f64],
+        outputs: usize,
+    ) -> Result<Self, SolverError> {
+        let rows = weights.len();
+        let free_columns = columns.len() / rows.max(1);
+        if rows <= free_columns {
+            return Err(SolverError::NoRows);
+        }
+        if outputs == 0 {
+            return Err(SolverError::NoOutputs);
+        }
+        if targets.len() != rows * outputs {
+            return Err(SolverError::TargetCount { given: targets.len(), rows, outputs });
+        }
+        if let Some(index) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
+            return Err(SolverError::Weight { index, value: weights[index] });
+        }
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        let targets = Mat::from_fn(rows, outputs, |i, j| roots[i] * targets[i * outputs + j]);
+        let (flat, plain) = flat(columns, free_columns, &roots);
+        let decomposed = match prior {
+            PriorCovariance::Gram(gram) if gram.len() == rows * rows => {
+                let gram = Mat::from_fn(rows, rows, |i, j| roots[i] * gram[i * rows + j] * roots[j]);
+                of_gram(&gram, columns, free_columns, &roots, &plain)?
+            }
+            PriorCovariance::Factors(factors) if factors.len().is_multiple_of(rows) => {
+                let mut factors =
+                    MatRef::from_column_major_slice(factors, rows, factors.len() / rows).to_owned();
+                for column in 0..factors.ncols() {
+                    scale(factors.col_as_slice_mut(column), &roots);
+                }
+                of_factors(factors, &flat, &plain)?
+            }
+            PriorCovariance::Gram(given) | PriorCovariance::Factors(given) => {
+                return Err(SolverError::TargetCount { given: given.len(), rows, outputs: rows });
+            }
+        };
+        let Decomposed { basis, eigenvalues, mut plain_of_prior, is_complete } = decomposed;
+        for (j, root) in roots.iter().enumerate() {
+            plain_of_prior.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry /= root);
+        }
+        Ok(Self { roots, basis, eigenvalues, is_complete, flat, targets, plain, plain_of_prior })
+    }
+
+    /// Number of rows m.
+    pub fn rows(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Number of outputs k.
+    pub fn outputs(&self) -> usize {
+        self.targets.ncols()
+    }
+
+    /// The mean of the eigenvalues e over all that the columns leave free: the unit of strengths.
+    pub fn mean_eigenvalue(&self) -> f64 {
+        self.eigenvalues.iter().sum::<f64>() / self.free_rows()
+    }
+
+    /// How many rows the fit leaves free, `tr(λ P)`: m − p where nothing is known beforehand to matter, fewer the more the prior may explain.
+    pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
+        let explained: f64 = self.eigenvalues.iter().map(|value| value / (value + strength)).sum();
+        self.free_rows() - explained
+    }
+
+    fn free_rows(&self) -> f64 {
+        (self.rows() - self.flat.ncols()) as f64
+    }
+
+    /// `√w_k` times what is left of each target when the other rows are fitted: m × k, row-major.
+    ///
+    /// A row that the columns alone cannot do without has no such residual, and gets NaN.
+    pub fn left_out(&self, strength: f64) -> Vec<f64> {
+        let (rows, outputs) = (self.rows(), self.outputs());
+        // P in units of 1/λ.
+        let factors = self.factors(strength);
+        let inner = self.basis.transpose() * &self.targets;
+        let scaled = Mat::from_fn(inner.nrows(), outputs, |j, output| factors[j] * inner[(j, output)]);
+        let mut applied = &self.basis * &scaled;
+        let mut diagonal = vec![0.0; rows];
+        for (j, factor) in factors.iter().enumerate() {
+            let column = self.basis.col_as_slice(j);
+            diagonal.iter_mut().zip(column).for_each(|(sum, entry)| *sum += factor * entry * entry);
+        }
+        if !self.is_complete {
+            let explained = &self.flat * (self.flat.transpose() * &self.targets);
+            applied += &self.targets - explained;
+            diagonal.iter_mut().for_each(|sum| *sum += 1.0);
+            for j in 0..self.flat.ncols() {
+                let column = self.flat.col_as_slice(j);
+                diagonal.iter_mut().zip(column).for_each(|(sum, entry)| *sum -= entry * entry);
+            }
+        }
+        let mut residuals = Vec::with_capacity(rows * outputs);
+        for (k, &own) in diagonal.iter().enumerate() {
+            let is_there = own > 1e-10;
+            residuals.extend(
+                (0..outputs).map(|output| if is_there { applied[(k, output)] / own } else { f64::NAN }),
+            );
+        }
+        residuals
+    }
+
+    /// λ P on U: `λ / (e + λ)` where U spans all, `−e / (e + λ)` beside M where it does not.
+    fn factors(&self, strength: f64) -> Vec<f64> {
+        let of = |value: &f64| match self.is_complete {
+            true => strength / (value + strength),
+            false => -value / (value + strength),
+        };
+        self.eigenvalues.iter().map(of).collect()
+    }
+
+    /// The estimates of `functionals` at a strength λ of the noise, positive.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths of `functionals` do not fit.
+    pub fn estimate(&self, functionals: &Functionals<'_>, strength: f64) -> DualEstimate {
+        let (rows, outputs, count) = (self.rows(), self.outputs(), functionals.count);
+        let of_columns = MatRef::from_row_major_slice(functionals.of_columns, count, self.plain.nrows());
+        let covariances = MatRef::from_row_major_slice(functionals.covariances, count, rows);
+        let mut left = covariances - of_columns * &self.plain_of_prior;
+        for (j, root) in self.roots.iter().enumerate() {
+            left.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry *= root);
+        }
+        let mut inner = &left * &self.basis;
+        for (j, factor) in self.factors(strength).into_iter().enumerate() {
+            inner.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry *= factor / strength);
+        }
+        let mut influences = inner * self.basis.transpose();
+        if !self.is_complete {
+            let explained = (&left * &self.flat) * self.flat.transpose();
+            let beside = left - explained;
+            for j in 0..rows {
+                let column = influences.col_as_slice_mut(j);
+                column
+                    .iter_mut()
+                    .zip(beside.col_as_slice(j))
+                    .for_each(|(sum, entry)| *sum += entry / strength);
+            }
+        }
+        influences += of_columns * &self.plain;
+        let values = &influences * &self.targets;
+        for (j, root) in self.roots.iter().enumerate() {
+            influences.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry *= root);
+        }
+        let mut out = DualEstimate {
+            values: Vec::with_capacity(count * outputs),
+            influences: Vec::with_capacity(count * rows),
+        };
+        for i in 0..count {
+            out.values.extend((0..outputs).map(|output| values[(i, output)]));
+            out.influences.extend((0..rows).map(|row| influences[(i, row)]));
+        }
+        out
+    }
+}
+
+/// Q₁ and `R⁻¹ Q₁ᵀ` of the weighted columns.
+fn flat(columns: &[f64], count: usize, roots: &[f64]) -> (Mat<f64>, Mat<f64>) {
+    let rows = roots.len();
+    if count == 0 {
+        return (Mat::zeros(rows, 0), Mat::zeros(0, rows));
+    }
+    let qr = Qr::new(weighted(columns, count, roots).as_ref());
+    let flat = qr.compute_thin_Q();
+    let mut plain = flat.transpose().to_owned();
+    solve_upper_triangular_in_place(qr.thin_R(), plain.as_mut(), Par::Seq);
+    (flat, plain)
+}
+
+fn weighted(columns: &[f64], count: usize, roots: &[f64]) -> Mat<f64> {
+    Mat::from_fn(roots.len(), count, |i, j| roots[i] * columns[i * count + j])
+}
+
+struct Decomposed {
+    basis: Mat<f64>,
+    eigenvalues: Vec<f64>,
+    /// `R⁻¹ Q₁ᵀ W^½ K W^½`.
+    plain_of_prior: Mat<f64>,
+    is_complete: bool,
+}
+
+/// From `W^½ K W^½`.
+fn of_gram(
+    gram: &Mat<f64>,
+    columns: &[f64],
+    count: usize,
+    roots: &[f64],
+    plain: &Mat<f64>,
+) -> Result<Decomposed, SolverError> {
+    let rows = roots.len();
+    let plain_of_prior = plain * gram;
+    let (mut eigenvalues, basis) = if count == 0 {
+        eigen(gram)?
+    } else {
+        let whole = Qr::new(weighted(columns, count, roots).as_ref()).compute_Q();
+        let free = whole.subcols(count, rows - count);
+        let (values, vectors) = eigen(&(free.transpose() * (gram * free)))?;
+        (values, free * vectors)
+    };
+    eigenvalues.iter_mut().for_each(|value| *value = value.max(0.0));
+    Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: true })
+}
+
+/// From `W^½ F`.
+fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
+    let plain_of_prior = (plain * &factors) * factors.transpose();
+    let explained = flat * (flat.transpose() * &factors);
+    factors -= explained;
+    let count = factors.ncols();
+    let mut gram = Mat::zeros(count, count);
+    triangular::matmul(
+        &mut gram,
+        triangular::BlockStructure::TriangularLower,
+        Accum::Replace,
+        factors.transpose(),
+        triangular::BlockStructure::Rectangular,
+        &factors,
+        triangular::BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    let (values, mut vectors) = eigen(&gram)?;
+    // What is rounding beside the largest has no direction of its own.
+    let least = values.last().copied().unwrap_or(0.0) * count.max(100) as f64 * f64::EPSILON * 4.0;
+    let first = values.partition_point(|value| *value <= least);
+    let eigenvalues = values[first..].to_vec();
+    for (column, value) in (first..count).zip(&eigenvalues) {
+        let root = value.sqrt();
+        vectors.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry /= root);
+    }
+    let basis = factors * vectors.subcols(first, count - first);
+    Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: false })
+}
+
+fn scale(column: &mut [f64], factors: &[f64]) {
+    column.iter_mut().zip(factors).for_each(|(entry, factor)| *entry *= factor);
+}
+
+/// Ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
+fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
+    let n = matrix.nrows();
+    let mut values = vec![0.0; n];
+    let mut vectors = Mat::zeros(n, n);
+    if n == 0 {
+        return Ok((values, vectors));
+    }
+    let params = Spec::default();
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
+    self_adjoint_evd(
+        matrix.as_ref(),
+        DiagMut::from_slice_mut(&mut values),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        params,
+    )
+    .map_err(|_| SolverError::NoConvergence { players: n })?;
+    Ok((values, vectors))
+}
+
+/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, of `rows.0` and of `rows.1` numbers, one after the other.
+///
+/// # Panics
+///
+/// If the lengths do not fit.
+pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gram: &mut [f64]) {
+    assert_eq!(gram.len(), rows.0 * rows.1, "a matrix of {} × {}", rows.0, rows.1);
+    if gram.is_empty() || left.is_empty() {
+        return;
+    }
+    let columns = left.len() / rows.0;
+    matmul(
+        MatMut::from_row_major_slice_mut(gram, rows.0, rows.1),
+        Accum::Add,
+        MatRef::from_column_major_slice(left, rows.0, columns),
+        MatRef::from_column_major_slice(right, rows.1, columns).transpose(),
+        1.0,
+        Par::Seq,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fixed numbers in (−1, 1) without structure.
+    fn numbers(count: usize, seed: u64) -> Vec<f64> {
+        let mut state = seed;
+        (0..count)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                ((state >> 11) as f64 / (1u64 << 53) as f64) * 2.0 - 1.0
+            })
+            .collect()
+    }
+
+    fn product(left: &[f64], right: &[f64], (rows, inner, columns): (usize, usize, usize)) -> Vec<f64> {
+        let entry =
+            |i: usize, j: usize| (0..inner).map(|l| left[i * inner + l] * right[l * columns + j]).sum();
+        (0..rows * columns).map(|at| entry(at / columns, at % columns)).collect()
+    }
+
+    fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+        (0..rows * columns).map(|at| matrix[(at % rows) * columns + at / rows]).collect()
+    }
+
+    /// Solves a small system by elimination.
+    fn solved(matrix: &[f64], right: &[f64]) -> Vec<f64> {
+        let n = right.len();
+        let (mut matrix, mut right) = (matrix.to_vec(), right.to_vec());
+        for pivot in 0..n {
+            let best = (pivot..n)
+                .max_by(|&a, &b| matrix[a * n + pivot].abs().total_cmp(&matrix[b * n + pivot].abs()))
+                .unwrap();
+            for column in 0..n {
+                matrix.swap(pivot * n + column, best * n + column);
+            }
+            right.swap(pivot, best);
+            for row in pivot + 1..n {
+                let factor = matrix[row * n + pivot] / matrix[pivot * n + pivot];
+                for column in pivot..n {
+                    matrix[row * n + column] -= factor * matrix[pivot * n + column];
+                }
+                right[row] -= factor * right[pivot];
+            }
+        }
+        for pivot in (0..n).rev() {
+            let known: f64 = (pivot + 1..n).map(|column| matrix[pivot * n + column] * right[column]).sum();
+            right[pivot] = (right[pivot] - known) / matrix[pivot * n + pivot];
+        }
+        right
+    }
+
+    struct Case {
+        rows: usize,
+        columns: Vec<f64>,
+        factors: Vec<f64>,
+        weights: Vec<f64>,
+        targets: Vec<f64>,
+    }
+
+    impl Case {
+        fn new(rows: usize, columns: usize, factors: usize) -> Self {
+            Self {
+                rows,
+                columns: numbers(rows * columns, 1),
+                factors: numbers(rows * factors, 2),
+                weights: numbers(rows, 3).iter().map(|number| 1.1 + number).collect(),
+                targets: numbers(rows, 4),
+            }
+        }
+
+        fn gram(&self) -> Vec<f64> {
+            let mut gram = vec![0.0; self.rows * self.rows];
+            add_cross_products(&self.factors, &self.factors, (self.rows, self.rows), &mut gram);
+            gram
+        }
+
+        fn ridge(&self, is_gram: bool) -> DualRidge {
+            let gram = self.gram();
+            let prior = match is_gram {
+                true => PriorCovariance::Gram(&gram),
+                false => PriorCovariance::Factors(&self.factors),
+            };
+            DualRidge::new(&self.columns, prior, &self.weights, &self.targets, 1).unwrap()
+        }
+
+        /// What is predicted for the targets `at`, without the rows `without`: by the bordered system of universal kriging.
+        fn predicted(&self, strength: f64, at: usize, without: Option<usize>) -> f64 {
+            let gram = self.gram();
+            let p = self.columns.len() / self.rows;
+            let kept: Vec<usize> = (0..self.rows).filter(|row| Some(*row) != without).collect();
+            let (m, size) = (kept.len(), kept.len() + p);
+            let mut matrix = vec![0.0; size * size];
+            let mut right = vec![0.0; size];
+            for (i, &row) in kept.iter().enumerate() {
+                for (j, &other) in kept.iter().enumerate() {
+                    matrix[i * size + j] = gram[row * self.rows + other];
+                }
+                matrix[i * size + i] += strength / self.weights[row];
+                for l in 0..p {
+                    matrix[i * size + m + l] = self.columns[row * p + l];
+                    matrix[(m + l) * size + i] = self.columns[row * p + l];
+                }
+                right[i] = self.targets[row];
+            }
+            let solution = solved(&matrix, &right);
+            let of_prior: f64 =
+                kept.iter().zip(&solution).map(|(&row, factor)| gram[at * self.rows + row] * factor).sum();
+            let of_columns: f64 = (0..p).map(|l| self.columns[at * p + l] * solution[m + l]).sum();
+            of_prior + of_columns
+        }
+    }
+
+    const CASES: [(usize, usize, usize); 6] =
+        [(1, 0, 1), (9, 3, 4), (9, 3, 0), (12, 0, 30), (14, 5, 40), (30, 4, 6)];
+
+    #[test]
+    fn what_is_left_of_a_row_is_what_the_others_do_not_predict() {
+        for (rows, columns, factors) in CASES.into_iter().skip(1) {
+            let case = Case::new(rows, columns, factors);
+            for is_gram in [true, false] {
+                let ridge = case.ridge(is_gram);
+                for strength in [1e-3, 0.5, 40.0] {
+                    let left = ridge.left_out(strength);
+                    for (row, left) in left.into_iter().enumerate() {
+                        let want = case.targets[row] - case.predicted(strength, row, Some(row));
+                        let got = left / case.weights[row].sqrt();
+                        assert!(
+                            (got - want).abs() < 1e-8,
+                            "{rows} {columns} {factors} {is_gram}: {got} {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn estimates_solve_the_bordered_system_and_are_linear_in_the_targets() {
+        for (rows, columns, factors) in CASES {
+            let case = Case::new(rows, columns, factors);
+            let gram = case.gram();
+            let functionals = Functionals { count: rows, of_columns: &case.columns, covariances: &gram };
+            for is_gram in [true, false] {
+                for strength in [1e-3, 0.5, 40.0] {
+                    let got = case.ridge(is_gram).estimate(&functionals, strength);
+                    for row in 0..rows {
+                        let want = case.predicted(strength, row, None);
+                        assert!((got.values[row] - want).abs() < 1e-8, "{rows} {is_gram} {strength}");
+                    }
+                    let linear = product(&got.influences, &case.targets, (rows, rows, 1));
+                    for (linear, value) in linear.iter().zip(&got.values) {
+                        assert!((linear - value).abs() < 1e-9);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_prior_it_is_weighted_least_squares() {
+        let case = Case::new(15, 3, 0);
+        let (m, p) = (15, 3);
+        let gram = vec![0.0; m * m];
+        let ridge =
+            DualRidge::new(&case.columns, PriorCovariance::Gram(&gram), &case.weights, &case.targets, 1)
+                .unwrap();
+        let identity: Vec<f64> = (0..p * p).map(|at| f64::from(u8::from(at / p == at % p))).collect();
+        let covariances = vec![0.0; p * m];
+        let got =
+            ridge.estimate(&Functionals { count: p, of_columns: &identity, covariances: &covariances }, 1.0);
+        let weighted: Vec<f64> =
+            case.columns.iter().enumerate().map(|(at, entry)| entry * case.weights[at / p]).collect();
+        let normal = product(&transposed(&weighted, m, p), &case.columns, (p, m, p));
+        let right = product(&transposed(&weighted, m, p), &case.targets, (p, m, 1));
+        for (got, want) in got.values.iter().zip(solved(&normal, &right)) {
+            assert!((got - want).abs() < 1e-10);
+        }
+        assert_eq!(ridge.degrees_of_freedom(1.0), 12.0);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let case = Case::new(4, 2, 3);
+        let gram = case.gram();
+        let new = |columns: &[f64], prior, weights: &[f64], targets: &[f64], outputs| {
+            DualRidge::new(columns, prior, weights, targets, outputs).unwrap_err()
+        };
+        let gram = PriorCovariance::Gram(&gram);
+        assert_eq!(new(&[0.0; 16], gram, &case.weights, &case.targets, 1), SolverError::NoRows);
+        assert_eq!(new(&case.columns, gram, &case.weights, &case.targets, 0), SolverError::NoOutputs);
+        let few = new(&case.columns, PriorCovariance::Factors(&[1.0; 5]), &case.weights, &case.targets, 1);
+        assert!(matches!(few, SolverError::TargetCount { given: 5, .. }));
+        let weights = [1.0, 0.0, 1.0, 1.0];
+        assert_eq!(
+            new(&case.columns, gram, &weights, &case.targets, 1),
+            SolverError::Weight { index: 1, value: 0.0 }
+        );
+    }
+}
