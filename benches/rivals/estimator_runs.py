@@ -149,8 +149,8 @@ def rivals(section, leverageshap):
     if section == "pairs":
         add("ProxySHAP SII", lambda n, m, seed: theirs.ProxySHAP(n, max_order=2, index="SII", random_state=seed))
         add("ProxySHAP SII adjusted", lambda n, m, seed: theirs.ProxySHAP(n, max_order=2, index="SII", adjustment=True, random_state=seed))
-        add("KernelSHAPIQ SII", lambda n, m, seed: theirs.KernelSHAPIQ(n, max_order=2, index="SII", pairing_trick=True, random_state=seed))
-        add("SVARMIQ SII", lambda n, m, seed: theirs.SVARMIQ(n, max_order=2, index="SII", top_order=True, random_state=seed))
+        add("KernelSHAPIQ SII", lambda n, m, seed: theirs.KernelSHAPIQ(n, max_order=2, index="SII", pairing_trick=True, random_state=seed), most=30)
+        add("SVARMIQ SII", lambda n, m, seed: theirs.SVARMIQ(n, max_order=2, index="SII", top_order=True, random_state=seed), most=30)
     return found
 
 

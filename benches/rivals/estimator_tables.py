@@ -129,22 +129,24 @@ def show_verdicts(cells, method):
 
     for section, group, times, most in DEMANDS:
         if each := pooled(section, group, times, method):
-            verdict(np.median(each) <= most, f"{section}, {' + '.join(group)}, {times}n: {number(np.median(each))}, at most {most}")
+            there = " + ".join(name for name in group if found[section].get((name, times, method)))
+            verdict(np.median(each) <= most, f"{section}, {there}, {times}n: {number(np.median(each))}, at most {most}")
     at_two = [cell["error"] for cell in cells.of("values")
               if (cell["estimator"], cell["times"]) == (method, 2) and cell["class"] in TREES_MANY + ROWS_MANY and "error" in cell]
     if at_two:
         verdict(np.median(at_two) <= 0.3, f"squared error over the square of the norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
     for section in ("values", "banzhaf"):
         own = {(name, times): each for (name, times, estimator), each in found[section].items() if estimator == method}
-        behind, worse = [], []
+        behind, worse, beside = [], [], 0
         for (name, times), each in own.items():
             middle, high, best = np.median(each), np.quantile(each, 0.9), best_rival(found[section], name, times)
+            beside += best is not None
             if best and middle > 1.1 * best[0]:
                 behind.append(f"{name}, {times}n: {number(middle)}, best rival {number(best[0])} ({best[1]})")
             if middle > 1.02 or high > 1.3:
                 worse.append(f"{name}, {times}n: {number(middle)} [{number(high)}]")
-        if own:
-            verdicts(behind, f"{section}, at most 1.1 of the best rival, {len(own)} cells of class and budget")
+        if beside:
+            verdicts(behind, f"{section}, at most 1.1 of the best rival, {beside} cells of class and budget")
         if own and section == "values":
             verdicts(worse, f"values, at most 1.02 [90 % quantile 1.3] of Leverage SHAP, {len(own)} cells of class and budget")
     for group, most in PAIR_DEMANDS:

@@ -59,7 +59,12 @@ class Cells:
     def __init__(self, path):
         self.path, self.kept = path, {}
         if path and path.exists():
-            for line in path.read_text().splitlines():
+            written = path.read_text()
+            if written and not written.endswith("\n"):
+                # A run was killed in the midst of a line.
+                with path.open("a") as file:
+                    file.write("\n")
+            for line in written.splitlines():
                 with contextlib.suppress(json.JSONDecodeError):
                     cell = json.loads(line)
                     self.kept[self.key(cell)] = cell
@@ -289,6 +294,9 @@ def main():
         return overhead_once(asked.once[0], int(asked.once[1]), int(asked.once[2]))
     apportion.set_threads(1)
     cells, games = Cells(asked.out), Games(asked.data)
+    classes = list(games.classes())
+    if asked.only and not any(asked.only.lower() in name.lower() for name in classes):
+        parser.error(f"no class has {asked.only!r} in its name; there are {', '.join(classes)}")
     methods = asked.methods.split(",") if asked.methods else None
     budgets = [int(each) for each in asked.budgets.split(",")] if asked.budgets else list(BUDGETS)
     seeds = range(asked.seeds or (1 if asked.quick else 10))
