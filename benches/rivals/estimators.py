@@ -172,7 +172,9 @@ def overhead_once(estimator, players, budget):
     def value(asked):
         nonlocal spent
         started = time.process_time()
-        asked = np.atleast_2d(np.asarray(asked)) > 0.5
+        asked = np.atleast_2d(np.asarray(asked))
+        # Without a second copy of what is asked, which is a gigabyte where players and budget are the largest.
+        asked = asked if asked.dtype == bool else asked > 0.5
         answers = np.concatenate([part @ weights + (part[:, pairs[:, 0]] & part[:, pairs[:, 1]]).sum(axis=1)
                                   for part in np.array_split(asked, max(1, len(asked) * players // 500_000))])
         spent += time.process_time() - started
