@@ -20,7 +20,9 @@ fn main() {
         [players, rows] => vec![(players, rows)],
         _ => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
     };
-    println!("  value         n        m   check    popcount      panels  certificate");
+    println!(
+        "  value         n        m   check    popcount      panels  matrix-free  certificate, factored  matrix-free"
+    );
     let values = [("shapley", true), ("banzhaf", false)];
     for (value, constrained, (players, rows)) in values
         .into_iter()
@@ -43,15 +45,17 @@ fn main() {
         let solve = |kernel| {
             least_squares_with(&design, &targets, 1, constraint, &Options { kernel }).expect("solvable")
         };
-        let [popcount, panels] =
-            [Kernel::Popcount, Kernel::Panels].map(|kernel| least(repeats, || solve(kernel)));
-        let fit = solve(Kernel::Auto);
+        let kernels = [Kernel::Popcount, Kernel::Panels, Kernel::MatrixFree];
+        let [popcount, panels, matrix_free] = kernels.map(|kernel| least(repeats, || solve(kernel)));
         let free = vec![1.0; weights.len()];
-        let certificate = least(repeats, || fit.certificate(&free));
+        let fit = solve(Kernel::MatrixFree);
+        let by_probes = least(repeats, || fit.certificate(&free));
+        let factored = solve(if panels < popcount { Kernel::Panels } else { Kernel::Popcount });
+        let certificate = least(repeats, || factored.certificate(&free));
         println!(
-            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {certificate:12.3}   auto: {:?}, {:?}, condition {:.3}",
-            fit.kernel(),
-            fit.factorization(),
+            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {matrix_free:12.3} {certificate:22.3} {by_probes:12.3}   auto: {:?}, condition {:.3}, {:.3}",
+            solve(Kernel::Auto).kernel(),
+            factored.condition_number(),
             fit.condition_number()
         );
     }

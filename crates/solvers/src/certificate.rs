@@ -23,12 +23,13 @@
 
 use std::ops::Range;
 
-use crate::covariance::Covariance;
+use crate::covariance::{Covariance, Traces};
 use crate::error::SolverError;
-use crate::factor::dot;
+use crate::factor::{Factor, dot};
 use crate::images::{Images, for_each_block};
 use crate::least_squares::LeastSquares;
 use crate::rows::Form;
+use crate::system::Inverse;
 
 /// Estimated errors of the coefficients over the draw of the coalitions.
 ///
@@ -51,15 +52,15 @@ pub struct Certificate {
 }
 
 /// A hat value this close to 1 means that the row alone determines some coefficient.
-const SATURATED: f64 = 1e-9;
+pub(crate) const SATURATED: f64 = 1e-9;
 
 /// What is known of how a row, or a pair of rows of their own, came into the design.
 #[derive(Debug, Clone, Copy)]
-struct Drawn {
+pub(crate) struct Drawn {
     /// f: 0 where it is there for certain.
-    free: f64,
+    pub(crate) free: f64,
     /// t: independent draws that met it.
-    times: f64,
+    pub(crate) times: f64,
 }
 
 /// The forms g of a block of rows.
@@ -86,8 +87,9 @@ impl LeastSquares {
     /// the first time, and is remembered.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
+            let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
             let mut hat_values = Vec::with_capacity(self.rows());
-            let _: Result<(), SolverError> = self.for_each_block_of_images(|images, forms| {
+            let _: Result<(), SolverError> = self.for_each_block_of_images(factor, |images, forms| {
                 hat_values.extend(self.hats(&images, &forms));
                 Ok(())
             });
@@ -161,12 +163,13 @@ impl LeastSquares {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
         }
+        let Inverse::Factored(factor) = &self.inverse else { return self.judge_by_probes(&drawn, among) };
         let n = self.rows.bits.players;
         let mut variances = vec![vec![0.0; n]; self.outputs];
         let covered = among.clone().unwrap_or(0..n);
         let mut covariances = vec![Covariance::new(covered); self.outputs];
         let (mut hat_values, mut left) = (Vec::with_capacity(self.rows()), 0.0);
-        self.for_each_block_of_images(|mut images, forms| {
+        self.for_each_block_of_images(factor, |mut images, forms| {
             let hats: Vec<f64> = self.hats(&images, &forms).collect();
             if let Some(among) = &among {
                 images.take_off_mean(among.clone());
@@ -185,17 +188,28 @@ impl LeastSquares {
             Ok(())
         })?;
         self.hat_values.get_or_init(|| hat_values);
+        let traces: Vec<Traces> = covariances.iter().map(Covariance::traces).collect();
+        Ok(self.certificate_of(&variances, &traces, &drawn, left))
+    }
+
+    /// The certificate that says so, of variances in units of the outputs; `left` draws are left after the fit.
+    pub(crate) fn certificate_of(
+        &self,
+        variances: &[Vec<f64>],
+        traces: &[Traces],
+        drawn: &[Drawn],
+        left: f64,
+    ) -> Certificate {
         let by_player = |player: usize| variances.iter().map(move |variances| variances[player]);
-        // In units of the outputs up to here.
-        let in_units = || (0..n).flat_map(by_player).zip(self.units.iter().cycle());
+        let in_units = || (0..self.rows.bits.players).flat_map(by_player).zip(self.units.iter().cycle());
         let draws = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
-        let degrees = covariances.iter().map(|covariance| covariance.degrees_of_freedom(draws));
-        Ok(Certificate {
+        let degrees = traces.iter().map(|traces| traces.degrees_of_freedom(draws));
+        Certificate {
             variances: in_units().map(|(variance, unit)| variance * unit * unit).collect(),
             standard_errors: in_units().map(|(variance, unit)| variance.sqrt() * unit).collect(),
-            directions: covariances.iter().map(Covariance::directions).collect(),
+            directions: traces.iter().map(Traces::directions).collect(),
             degrees_of_freedom: degrees.fold(left, f64::min).max(1.0),
-        })
+        }
     }
 
     /// Rows that are left out together.
@@ -294,9 +308,10 @@ impl LeastSquares {
     /// Calls `visit` with the images `G⁺ a_k` of all rows and their forms, a block at a time.
     fn for_each_block_of_images(
         &self,
+        factor: &Factor,
         mut visit: impl FnMut(Images<'_>, Forms) -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
-        let inverse = self.factor.pseudo_inverse();
+        let inverse = factor.pseudo_inverse();
         // Under the constraint `G⁺ 1 = 0`, so that z stands for the projected row.
         let of_origin: Vec<f64> = inverse
             .col_iter()

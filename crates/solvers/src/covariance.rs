@@ -19,7 +19,7 @@ use rand::Rng;
 /// Players up to which Σ̂ is computed.
 const MOST_EXACT: usize = 32;
 /// Directions in which it is measured beyond.
-const PROBES: usize = 16;
+pub(crate) const PROBES: usize = 16;
 
 /// The traces of Σ̂ and Σ̂², in the making.
 #[derive(Debug, Clone)]
@@ -85,11 +85,35 @@ impl Covariance {
         mean + (spread / (count * (count - 1.0))).sqrt()
     }
 
+    pub(crate) fn traces(&self) -> Traces {
+        Traces {
+            players: self.players.len(),
+            squares: self.squares,
+            fourths: self.fourths,
+            square_trace: self.square_trace(),
+        }
+    }
+}
+
+/// What the traces of Σ̂ and Σ̂² are made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Traces {
+    /// n
+    pub(crate) players: usize,
+    /// `tr Σ̂ = Σ_k ‖c_k‖²`
+    pub(crate) squares: f64,
+    /// `Σ_k ‖c_k‖⁴ / t_k`
+    pub(crate) fourths: f64,
+    /// `tr Σ̂²`, and one standard error more where it is measured.
+    pub(crate) square_trace: f64,
+}
+
+impl Traces {
     /// `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between 1 and n.
     pub(crate) fn directions(&self) -> f64 {
-        let n = self.players.len() as f64;
+        let n = self.players as f64;
         let (square_of_trace, square_trace) =
-            (self.squares * self.squares - self.fourths, self.square_trace() - self.fourths);
+            (self.squares * self.squares - self.fourths, self.square_trace - self.fourths);
         if square_of_trace <= square_trace {
             1.0
         } else if square_of_trace >= n * square_trace {
@@ -107,8 +131,8 @@ impl Covariance {
     }
 }
 
-/// The same signs every time.
-fn random_signs(players: usize) -> Mat<f64> {
+/// The same signs every time, players × [`PROBES`].
+pub(crate) fn random_signs(players: usize) -> Mat<f64> {
     let mut signs = Mat::zeros(players, PROBES);
     for (probe, column) in signs.col_iter_mut().enumerate() {
         let mut rng = stream(0, Purpose::Directions, probe as u64);
@@ -163,7 +187,8 @@ mod tests {
             for block in all.chunks(17 * players) {
                 covariance.add(block, std::iter::repeat(1.0));
             }
-            let (got, wanted) = (covariance.directions(), by_pairs(&all, players).clamp(1.0, players as f64));
+            let (got, wanted) =
+                (covariance.traces().directions(), by_pairs(&all, players).clamp(1.0, players as f64));
             assert!((got / wanted - 1.0).abs() < tolerance, "{players}: {got}, {wanted}");
         }
     }
@@ -178,8 +203,8 @@ mod tests {
             let twice: Vec<f64> = loss.iter().map(|entry| 2.0 * entry).collect();
             together.add(&twice, std::iter::once(4.0));
         }
-        assert!((apart.directions() / together.directions() - 1.0).abs() < 1e-12);
-        let degrees = [apart, together].map(|covariance| covariance.degrees_of_freedom(120.0));
+        assert!((apart.traces().directions() / together.traces().directions() - 1.0).abs() < 1e-12);
+        let degrees = [apart, together].map(|covariance| covariance.traces().degrees_of_freedom(120.0));
         assert!((degrees[0] / degrees[1] - 1.0).abs() < 1e-9, "{degrees:?}");
     }
 
@@ -195,9 +220,9 @@ mod tests {
                 std::iter::once(1.0),
             );
         }
-        assert!((line.directions() - 1.0).abs() < 1e-12);
-        assert!(sphere.directions() > 4.9);
+        assert!((line.traces().directions() - 1.0).abs() < 1e-12);
+        assert!(sphere.traces().directions() > 4.9);
         // Losses of one size leave nothing unknown of the trace.
-        assert!(sphere.degrees_of_freedom(199.0) > 1e9);
+        assert!(sphere.traces().degrees_of_freedom(199.0) > 1e9);
     }
 }

@@ -46,6 +46,8 @@ pub enum Factorization {
     /// Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that weights which differ by more than 10¹² may
     /// cost rank.
     Eigen,
+    /// Not at all: conjugate gradients on the rows ([`Kernel::MatrixFree`](crate::Kernel::MatrixFree)).
+    None,
 }
 
 /// The factored Gram matrix.
@@ -283,7 +285,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm sequences.
-fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
+pub(crate) fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
     let radius = |i: usize| {
         let left = if i > 0 { beside[i - 1].abs() } else { 0.0 };
         left + beside.get(i).map_or(0.0, |right| right.abs())
@@ -315,7 +317,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// Fixed numbers in (−1, 1) without structure (SplitMix64's finalizer).
-fn scattered(index: u64) -> f64 {
+pub(crate) fn scattered(index: u64) -> f64 {
     let mut word = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -13,10 +13,10 @@ use std::sync::OnceLock;
 
 use crate::design::Design;
 use crate::error::SolverError;
-use crate::factor::{Factor, Factorization};
+use crate::factor::Factorization;
 use crate::gram::Kernel;
 use crate::rows::{Rows, Targets, units};
-use crate::system::System;
+use crate::system::{Inverse, System};
 
 /// What the coefficients must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +50,7 @@ pub struct LeastSquares {
     coefficients: Vec<f64>,
     intercepts: Option<Vec<f64>>,
     kernel: Kernel,
-    pub(crate) factor: Factor,
+    pub(crate) inverse: Inverse,
     pub(crate) rows: Rows,
     /// The origin ρ of the rows.
     pub(crate) origin: Vec<f64>,
@@ -131,8 +131,8 @@ pub fn least_squares_with(
         Constraint::None => None,
         Constraint::Sum(sums) => Some(sums),
     };
-    let system = System::new(design, sums.is_some(), options.kernel, 0.0)?;
-    let (rows, n) = (&system.rows, system.rows.bits.players);
+    let mut system = System::new(design, sums.is_some(), options.kernel, 0.0)?;
+    let n = system.rows.bits.players;
 
     let units = units(targets, outputs, sums);
     let mut remaining: Vec<Targets> = units
@@ -140,7 +140,7 @@ pub fn least_squares_with(
         .enumerate()
         .map(|(output, unit)| {
             let sum = sums.map_or(0.0, |sums| sums[output] / unit);
-            rows.targets(|row| targets[row * outputs + output] / unit, sum)
+            system.rows.targets(|row| targets[row * outputs + output] / unit, sum)
         })
         .collect();
     let solution = system.solve(&mut remaining);
@@ -155,7 +155,7 @@ pub fn least_squares_with(
     if let Some(index) = coefficients.iter().position(|value| !value.is_finite()) {
         return Err(SolverError::Overflow { output: index % outputs });
     }
-    let intercepts = rows.intercept_at.map(|_| {
+    let intercepts = system.rows.intercept_at.map(|_| {
         let of_outputs = remaining.iter().zip(solution.chunks_exact(n)).zip(&units);
         of_outputs
             .filter_map(|((targets, solution), unit)| Some(system.intercept(solution, targets)? * unit))
@@ -169,19 +169,22 @@ pub fn least_squares_with(
         .zip(&units)
         .map(|(Targets { values: mut errors, offset, rest }, unit)| {
             if system.drift.is_some() {
-                errors.iter_mut().enumerate().for_each(|(row, error)| *error += rows.sign(row) * offset);
+                errors
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(row, error)| *error += system.rows.sign(row) * offset);
             }
-            let sum = (weighted_squares(&rows.weights, &errors) + rest) / rows.scale;
+            let sum = (weighted_squares(&system.rows.weights, &errors) + rest) / system.rows.scale;
             (errors, sum * unit * unit)
         })
         .unzip();
-    let System { rows, origin, total, kernel, factor, .. } = system;
+    let System { rows, origin, total, kernel, inverse, .. } = system;
     Ok(LeastSquares {
         outputs,
         coefficients,
         intercepts,
         kernel,
-        factor,
+        inverse,
         rows,
         origin,
         total,
@@ -256,8 +259,8 @@ impl LeastSquares {
 
     /// Rank of the rows, an intercept not counted. Full is n, or n − 1 under the constraint; below that the coefficients are those of
     /// minimum norm (under the constraint: nearest to equal shares).
-    pub fn rank(&self) -> usize {
-        self.factor.rank
+    pub fn rank(&self) -> Option<usize> {
+        self.inverse.rank()
     }
 
     /// Condition number of the Gram matrix `Σ_k w_k a_k a_kᵀ` (`P G P` on the vectors that sum to zero under the constraint, about the
@@ -268,12 +271,12 @@ impl LeastSquares {
     /// until the steps change next to nothing: within 1 % in our tests for sampled designs of up to 300 players, exact up to rounding
     /// for n ≤ 10.
     pub fn condition_number(&self) -> f64 {
-        self.factor.condition
+        self.inverse.condition()
     }
 
     /// How the Gram matrix was factored.
     pub fn factorization(&self) -> Factorization {
-        self.factor.factorization()
+        self.inverse.factorization()
     }
 
     /// Which kernel computed the Gram matrix; never [`Kernel::Auto`].

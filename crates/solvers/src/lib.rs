@@ -56,12 +56,14 @@
 //!
 //! let shapley = [3.0, 3.0, 1.0];
 //! assert!(fit.coefficients().iter().zip(shapley).all(|(got, want)| (got - want).abs() < 1e-12));
-//! assert_eq!(fit.rank(), 2);
+//! assert_eq!(fit.rank(), Some(2));
 //! # Ok::<(), SolverError>(())
 //! ```
 
 mod bits;
 mod certificate;
+mod certificate_by_probes;
+mod conjugate_gradients;
 mod covariance;
 mod design;
 mod dual_ridge;
@@ -70,6 +72,8 @@ mod factor;
 mod gram;
 mod images;
 mod least_squares;
+mod matrix_free;
+mod passes;
 mod projection;
 mod ridge;
 mod rows;

@@ -21,7 +21,7 @@ pub struct Ridge {
     coefficients: Vec<f64>,
     intercepts: Option<Vec<f64>>,
     determination: Vec<f64>,
-    rank: usize,
+    rank: Option<usize>,
 }
 
 impl Ridge {
@@ -52,8 +52,9 @@ impl Ridge {
         &self.determination
     }
 
-    /// Rank of what was solved: n with a penalty, else that of the rows, an intercept not counted.
-    pub fn rank(&self) -> usize {
+    /// Rank of what was solved: n with a penalty, else that of the rows, an intercept not counted. `None` where it is not known,
+    /// which is for thousands of players alone.
+    pub fn rank(&self) -> Option<usize> {
         self.rank
     }
 }
@@ -95,19 +96,19 @@ pub fn ridge(
         return Err(SolverError::Penalty { value: penalty });
     }
     check(design, targets, outputs, Constraint::None)?;
-    let system = System::new(design, false, Kernel::Auto, penalty)?;
-    let (rows, n) = (&system.rows, system.rows.bits.players);
+    let mut system = System::new(design, false, Kernel::Auto, penalty)?;
+    let n = system.rows.bits.players;
 
     let mut fit = Ridge {
         outputs,
         coefficients: vec![0.0; n * outputs],
-        intercepts: rows.intercept_at.map(|_| Vec::with_capacity(outputs)),
+        intercepts: system.rows.intercept_at.map(|_| Vec::with_capacity(outputs)),
         determination: Vec::with_capacity(outputs),
-        rank: system.factor.rank,
+        rank: system.inverse.rank(),
     };
     for (output, unit) in units(targets, outputs, None).into_iter().enumerate() {
-        let mut remaining = rows.targets(|row| targets[row * outputs + output] / unit, 0.0);
-        let all = sum_of_squares(rows, &remaining);
+        let mut remaining = system.rows.targets(|row| targets[row * outputs + output] / unit, 0.0);
+        let all = sum_of_squares(&system.rows, &remaining);
         let solution = system.solve(std::slice::from_mut(&mut remaining));
         for (player, value) in solution.iter().enumerate() {
             fit.coefficients[player * outputs + output] = value * unit;
@@ -122,12 +123,12 @@ pub fn ridge(
         }
         // A mean of equal targets is theirs but for rounding, and so is what is left of them.
         let own = |row: &usize| targets[row * outputs + output];
-        let is_constant = rows.intercept_at.is_some() && {
+        let is_constant = system.rows.intercept_at.is_some() && {
             let mut weighted = (0..design.coalitions.len()).filter(|&row| design.row_weight(row) > 0.0);
             weighted.next().is_none_or(|first| weighted.all(|row| own(&row) == own(&first)))
         };
         let explains_all = is_constant || all <= 0.0;
-        let left = sum_of_squares(rows, &remaining);
+        let left = sum_of_squares(&system.rows, &remaining);
         fit.determination.push(if explains_all { 1.0 } else { 1.0 - left / all });
     }
     Ok(fit)

@@ -151,6 +151,23 @@ impl Rows {
         }
     }
 
+    /// `‖a_k‖²` of every row about its origin.
+    pub(crate) fn squared_norms(&self, origin: &[f64]) -> Vec<f64> {
+        if self.form == Form::Projected {
+            let n = f64::from(self.bits.players as u32);
+            let size = |row: &[u64]| f64::from(row.iter().map(|word| word.count_ones()).sum::<u32>());
+            let square = |size: f64| size * (n - size) / n;
+            return self.bits.words.chunks_exact(self.bits.width).map(|row| square(size(row))).collect();
+        }
+        // Bits are their own squares: (z − ρ)² = z (1 − 2ρ) + ρ².
+        let tilted: Vec<f64> = origin.iter().map(|origin| 1.0 - 2.0 * origin).collect();
+        let of_origin: f64 = origin.iter().map(|origin| origin * origin).sum();
+        let mut squares = vec![0.0; self.len()];
+        self.bits.times(&tilted, &mut squares);
+        squares.iter_mut().for_each(|square| *square = (*square + of_origin).max(0.0));
+        squares
+    }
+
     /// The targets of one output for the rows as they are stored; `sum` is `c` of that output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);

@@ -87,7 +87,7 @@ impl Explanation {
             model_rows: evaluations.model_rows(),
             seed: Some(seed),
             diagnostics: Diagnostics {
-                rank: Some(solution.rank()),
+                rank: solution.rank(),
                 unknowns: Some(unknowns),
                 condition_number: Some(solution.condition_number()),
                 residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),

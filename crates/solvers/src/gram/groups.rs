@@ -3,7 +3,7 @@
 /// How the Gram matrix is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kernel {
-    /// Whichever of the two is faster for the number of rows per weight.
+    /// Whichever of the others is best for the number of players and the number of rows per weight.
     #[default]
     Auto,
     /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights; fast where many rows
@@ -12,6 +12,9 @@ pub enum Kernel {
     /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that are mostly
     /// distinct.
     Panels,
+    /// Not at all: conjugate gradients on the rows, whose memory is that of the rows. For thousands of players; see
+    /// [`least_squares_with`](crate::least_squares_with).
+    MatrixFree,
 }
 
 /// The popcount kernel is chosen where its words hold at least this many rows on average.
@@ -63,12 +66,12 @@ impl Groups {
         self.groups.iter().map(|group| (group.end - group.start).div_ceil(64)).sum()
     }
 
-    /// The kernel that runs where `wanted` is asked for.
+    /// The kernel that makes the matrix where `wanted` is asked for.
     pub(crate) fn kernel(&self, wanted: Kernel) -> Kernel {
         match wanted {
-            Kernel::Auto if self.order.len() >= ROWS_PER_WORD * self.words() => Kernel::Popcount,
-            Kernel::Auto => Kernel::Panels,
-            chosen => chosen,
+            Kernel::Popcount | Kernel::Panels => wanted,
+            _ if self.order.len() >= ROWS_PER_WORD * self.words() => Kernel::Popcount,
+            _ => Kernel::Panels,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::bits::BitRows;
 pub(crate) fn gram(rows: &BitRows, groups: &Groups, kernel: Kernel) -> Mat<f64> {
     let mut gram = match kernel {
         Kernel::Popcount => popcount::upper_triangle(rows, groups),
-        Kernel::Panels | Kernel::Auto => panels::upper_triangle(rows, groups),
+        _ => panels::upper_triangle(rows, groups),
     };
     mirror(&mut gram);
     gram

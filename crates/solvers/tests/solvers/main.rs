@@ -5,6 +5,7 @@
 mod against_the_twin;
 mod bad_input;
 mod enumeration;
+mod matrix_free;
 mod projection;
 mod properties;
 mod ridge;

@@ -261,7 +261,7 @@ impl Members<'_> {
         let certificate = || {
             if shares { solution.certificate_of_deviations(0..s, free) } else { solution.certificate(free) }
         };
-        let certificate = certified(standard_errors, solution.rank() == unknowns, certificate)?;
+        let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_law = certificate.as_ref().map(ErrorLaw::of_regression);
         // With columns of other groups the directions are those of all coefficients, unless deviations are asked for.
         if !shares && columns.players() > s {
@@ -270,7 +270,7 @@ impl Members<'_> {
         let mut diagnostics = Diagnostics {
             error_law,
             exact: rows.is_complete,
-            rank: Some(solution.rank()),
+            rank: solution.rank(),
             unknowns: Some(unknowns),
             condition_number: Some(solution.condition_number()),
             ..Diagnostics::default()

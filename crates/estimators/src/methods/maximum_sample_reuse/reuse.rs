@@ -85,7 +85,7 @@ impl Reuse<'_> {
             (StandardErrors::Estimated, None) => self.judge(gains, &means, 1),
             (StandardErrors::Estimated, Some(fit)) => self
                 .unbent_residuals(fit, residuals)
-                .and_then(|residuals| self.judge(&residuals, &means, fit.rank() + 1)),
+                .and_then(|residuals| self.judge(&residuals, &means, fit.rank()? + 1)),
         };
         let (std_errors, law) = judged.unzip();
         let error_law = law.map(|(law, influences)| {
@@ -99,7 +99,7 @@ impl Reuse<'_> {
         let diagnostics = Diagnostics {
             error_law,
             exact: self.weights.complete,
-            rank: fit.as_ref().map(LeastSquares::rank),
+            rank: fit.as_ref().and_then(LeastSquares::rank),
             unknowns: fit.as_ref().map(|_| players),
             condition_number: fit.as_ref().map(LeastSquares::condition_number),
             ..Diagnostics::default()

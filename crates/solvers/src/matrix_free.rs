@@ -1,0 +1,216 @@
+//! The normal equations without their matrix: products of the Gram matrix with vectors, from the rows.
+//!
+//! # Rank
+//!
+//! No iteration on the right-hand side of a regression tells a singular matrix from a regular one: it has no part where the matrix is zero. A
+//! probe in general position has. Where there are at least as many rows as unknowns, a fixed random vector is solved for, and settles only if
+//! the rank is full. Where there are fewer, fixed random targets of the rows are fitted, and nothing remains of them only if the rank is the
+//! number of rows. Otherwise the rank is not known.
+
+// Lanes are counted by index, because that is what compilers turn into vectors.
+#![allow(clippy::needless_range_loop)]
+
+use crate::conjugate_gradients::conjugate_gradients;
+use crate::factor::{remove_mean, scattered};
+use crate::passes::Side;
+use crate::rows::{Form, Rows};
+
+/// Steps for one right-hand side at most. Enough where rows and unknowns differ by a tenth; between them are those problems for which the
+/// error of the regression peaks, too.
+pub(crate) const MOST_STEPS: usize = 500;
+
+/// What a probe leaves of its norm when it has settled.
+const PROBE_GOAL: f64 = 1e-6;
+
+/// The Gram matrix of the rows about an origin, with a penalty on its diagonal, as an operator.
+#[derive(Clone, Copy)]
+pub(crate) struct Operator<'a> {
+    pub(crate) rows: &'a Rows,
+    pub(crate) origin: &'a [f64],
+    pub(crate) penalty: f64,
+}
+
+/// What a probe tells of the operator.
+#[derive(Debug, Clone)]
+pub(crate) struct Probed {
+    /// `None` where it is not known.
+    pub(crate) rank: Option<usize>,
+    /// From below.
+    pub(crate) condition: f64,
+}
+
+impl Operator<'_> {
+    /// `Σ_k w_k (a_kᵀ a_k)`, the trace.
+    pub(crate) fn trace(&self) -> f64 {
+        let squares = self.rows.squared_norms(self.origin);
+        self.rows.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum()
+    }
+
+    /// `G x = b` for columns of n numbers one after the other, each until what remains is at most its goal. Overwrites `right` with the
+    /// solutions and `goals` with what remains; gives the ends of the spectrum that the first column met.
+    pub(crate) fn solve(
+        &self,
+        right: &mut [f64],
+        goals: &mut [f64],
+        most_steps: usize,
+    ) -> Option<(f64, f64)> {
+        let mut spectrum = None;
+        let n = self.rows.bits.players;
+        for (right, goals) in right.chunks_mut(8 * n).zip(goals.chunks_mut(8)) {
+            let found = match goals.len() {
+                1 => self.solve_side_by_side::<1>(right, goals, most_steps),
+                2 => self.solve_side_by_side::<2>(right, goals, most_steps),
+                3 | 4 => self.solve_side_by_side::<4>(right, goals, most_steps),
+                _ => self.solve_side_by_side::<8>(right, goals, most_steps),
+            };
+            spectrum = spectrum.or(found);
+        }
+        spectrum
+    }
+
+    fn solve_side_by_side<const L: usize>(
+        &self,
+        right: &mut [f64],
+        goals: &mut [f64],
+        most_steps: usize,
+    ) -> Option<(f64, f64)>
+    where
+        [f64; L]: Side,
+    {
+        let n = self.rows.bits.players;
+        let mut along = vec![[0.0; L]; self.rows.len()];
+        let columns = goals.len();
+        let entry = |right: &[f64], player: usize, lane: usize| {
+            if lane < columns { right[lane * n + player] } else { 0.0 }
+        };
+        let side_by_side =
+            (0..n).map(|player| std::array::from_fn(|lane| entry(right, player, lane))).collect();
+        let goals_of_lanes = std::array::from_fn(|lane| goals.get(lane).copied().unwrap_or(0.0));
+        let found = conjugate_gradients(side_by_side, goals_of_lanes, most_steps, |directions, images| {
+            self.apply(directions, images, &mut along);
+        });
+        for (player, solution) in found.solutions.iter().enumerate() {
+            for lane in 0..columns {
+                right[lane * n + player] = solution[lane];
+            }
+        }
+        goals.copy_from_slice(&found.remaining[..columns]);
+        found.spectrum
+    }
+
+    /// `G X`; `along` is memory for `√w A X`.
+    fn apply<const L: usize>(&self, vectors: &[[f64; L]], images: &mut [[f64; L]], along: &mut [[f64; L]])
+    where
+        [f64; L]: Side,
+    {
+        let mut of_origin = [0.0; L];
+        for (vector, origin) in vectors.iter().zip(self.origin) {
+            for lane in 0..L {
+                of_origin[lane] += vector[lane] * origin;
+            }
+        }
+        Side::times(&self.rows.bits, vectors, along);
+        let mut totals = [0.0; L];
+        for (along, weight) in along.iter_mut().zip(&self.rows.weights) {
+            for lane in 0..L {
+                along[lane] = weight * (along[lane] - of_origin[lane]);
+                totals[lane] += along[lane];
+            }
+        }
+        Side::transposed_times(&self.rows.bits, along, images);
+        let mut means = [0.0; L];
+        if self.rows.form == Form::Projected {
+            for image in &*images {
+                for lane in 0..L {
+                    means[lane] += image[lane];
+                }
+            }
+            means = means.map(|sum| sum / images.len() as f64);
+        }
+        for ((image, vector), origin) in images.iter_mut().zip(vectors).zip(self.origin) {
+            for lane in 0..L {
+                image[lane] += self.penalty * vector[lane] - origin * totals[lane] - means[lane];
+            }
+        }
+    }
+
+    /// Rank and condition number, as far as a probe tells. `independent` is the number of rows that can be.
+    pub(crate) fn probe(&self, independent: usize) -> Probed {
+        let n = self.rows.bits.players;
+        let full = n - usize::from(self.rows.form == Form::Projected);
+        if full == 0 || (self.penalty == 0.0 && (independent == 0 || self.trace() <= 0.0)) {
+            return Probed { rank: Some(0), condition: 1.0 };
+        }
+        let is_square = self.penalty > 0.0 || independent >= full;
+        let targets = (!is_square).then(|| self.random_targets());
+        let mut right: Vec<f64> = match &targets {
+            None => (0..n as u64).map(scattered).collect(),
+            Some(targets) => {
+                let weighted = targets.iter().zip(&self.rows.weights).map(|(target, weight)| target * weight);
+                self.transposed(&weighted.collect::<Vec<f64>>())
+            }
+        };
+        if self.rows.form == Form::Projected {
+            remove_mean(&mut right);
+        }
+        let goal = PROBE_GOAL * norm(&right);
+        let mut remaining = [goal];
+        let spectrum = self.solve(&mut right, &mut remaining, MOST_STEPS);
+        let is_settled = remaining[0] <= goal;
+        let is_met = |targets: &Vec<f64>| {
+            let squares = |values: &mut dyn Iterator<Item = f64>| -> f64 {
+                values.zip(&self.rows.weights).map(|(value, weight)| weight * value * value).sum()
+            };
+            let fitted = self.along(&right);
+            let left = squares(&mut targets.iter().zip(&fitted).map(|(target, fitted)| target - fitted));
+            left.sqrt() <= 100.0 * PROBE_GOAL * squares(&mut targets.iter().copied()).sqrt()
+        };
+        let is_known = is_settled && targets.as_ref().is_none_or(is_met);
+        let condition =
+            spectrum.map_or(
+                1.0,
+                |(least, largest)| {
+                    if least > 0.0 { (largest / least).max(1.0) } else { f64::INFINITY }
+                },
+            );
+        Probed { rank: is_known.then_some(if is_square { full } else { independent }), condition }
+    }
+
+    /// Targets `γ_k / √w_k` in general position, less their mean where the rows have none.
+    fn random_targets(&self) -> Vec<f64> {
+        let weights = &self.rows.weights;
+        let random = |(row, weight): (usize, &f64)| {
+            if *weight > 0.0 { scattered(row as u64) / weight.sqrt() } else { 0.0 }
+        };
+        let mut targets: Vec<f64> = weights.iter().enumerate().map(random).collect();
+        if self.rows.form == Form::AboutMean {
+            let total: f64 = weights.iter().sum();
+            let mean =
+                weights.iter().zip(&targets).map(|(weight, target)| weight * target).sum::<f64>() / total;
+            targets.iter_mut().for_each(|target| *target -= mean);
+        }
+        targets
+    }
+
+    /// `A x`, for an x that sums to zero under the constraint.
+    pub(crate) fn along(&self, vector: &[f64]) -> Vec<f64> {
+        let of_origin: f64 = vector.iter().zip(self.origin).map(|(entry, origin)| entry * origin).sum();
+        let mut along = vec![0.0; self.rows.len()];
+        self.rows.bits.times(vector, &mut along);
+        along.iter_mut().for_each(|value| *value -= of_origin);
+        along
+    }
+
+    /// `Aᵀ t`; under the constraint its mean is still to be taken off.
+    fn transposed(&self, values: &[f64]) -> Vec<f64> {
+        let total: f64 = values.iter().sum();
+        let mut sums = self.rows.bits.transposed_times(values);
+        sums.iter_mut().zip(self.origin).for_each(|(sum, origin)| *sum -= origin * total);
+        sums
+    }
+}
+
+/// `‖x‖`
+pub(crate) fn norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt()
+}

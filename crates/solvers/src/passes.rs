@@ -1,0 +1,223 @@
+//! Passes over rows of bits: products `Z X` and `Zᵀ Y` of the rows with several vectors at once.
+//!
+//! # How
+//!
+//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry for each group of players
+//! ("four Russians"): of eight players for one or two vectors, of four for more, whose entries are as wide as a vector register. The
+//! transposed product is the reverse: rows are first summed by the subset of each group that they hold.
+//!
+//! A strip of a few words has its tables in the first-level cache, a block of rows stays in the second-level cache while all strips
+//! pass over it. The order of the additions is fixed by n and the number of vectors: an answer does not depend on the machine.
+//!
+//! # Vectors side by side
+//!
+//! `L` vectors lie side by side, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4 or 8.
+
+// Lanes are counted by index, because that is what compilers turn into vectors.
+#![allow(clippy::needless_range_loop)]
+
+use crate::bits::{BitRows, multiversioned};
+
+/// Rows of a block: 640 KiB for 10 000 players.
+const BLOCK: usize = 512;
+
+/// Vectors side by side, for which there are passes.
+pub(crate) trait Side: Sized {
+    /// `Z X`: for each row the sums of the vectors over its members, written to `out`.
+    fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self]);
+
+    /// `Zᵀ Y`: for each player the sums of the values over the rows that hold it, written to `out`.
+    fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self]);
+}
+
+macro_rules! side {
+    ($lanes:literal, $groups:literal groups of $subsets:literal, $strip:literal words, $sums:literal sums) => {
+        impl Side for [f64; $lanes] {
+            fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self]) {
+                multiversioned! {
+                    fn add(
+                        words: &[u64],
+                        width: usize,
+                        start: usize,
+                        tables: &[[[[f64; $lanes]; $subsets]; $groups]],
+                        sums: &mut [[[f64; $lanes]; $sums]],
+                    ) {
+                        add_entries(words, width, start, tables, sums);
+                    }
+                }
+                let mut tables = vec![[[[0.0; $lanes]; $subsets]; $groups]; rows.width];
+                for (tables, players) in tables.iter_mut().zip(vectors.chunks(64)) {
+                    for (table, players) in tables.iter_mut().zip(players.chunks(64 / $groups)) {
+                        tabulate(players, table);
+                    }
+                }
+                let mut sums = vec![[[0.0; $lanes]; $sums]; BLOCK.min(out.len())];
+                for (words, out) in rows.words.chunks(BLOCK * rows.width).zip(out.chunks_mut(BLOCK)) {
+                    let sums = &mut sums[..out.len()];
+                    sums.fill([[0.0; $lanes]; $sums]);
+                    for (strip, tables) in tables.chunks($strip).enumerate() {
+                        add(words, rows.width, $strip * strip, tables, sums);
+                    }
+                    for (out, sums) in out.iter_mut().zip(sums) {
+                        *out = [0.0; $lanes];
+                        for part in sums {
+                            for lane in 0..$lanes {
+                                out[lane] += part[lane];
+                            }
+                        }
+                    }
+                }
+            }
+
+            fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self]) {
+                multiversioned! {
+                    fn add(
+                        words: &[u64],
+                        width: usize,
+                        start: usize,
+                        values: &[[f64; $lanes]],
+                        tables: &mut [[[[f64; $lanes]; $subsets]; $groups]],
+                    ) {
+                        sort(words, width, start, values, tables);
+                    }
+                }
+                let mut tables = vec![[[[0.0; $lanes]; $subsets]; $groups]; rows.width];
+                for (words, values) in rows.words.chunks(BLOCK * rows.width).zip(values.chunks(BLOCK)) {
+                    for (strip, tables) in tables.chunks_mut($strip).enumerate() {
+                        add(words, rows.width, $strip * strip, values, tables);
+                    }
+                }
+                for (tables, players) in tables.iter().zip(out.chunks_mut(64)) {
+                    for (table, players) in tables.iter().zip(players.chunks_mut(64 / $groups)) {
+                        add_up(table, players);
+                    }
+                }
+            }
+        }
+    };
+}
+
+side!(1, 8 groups of 256, 2 words, 8 sums);
+side!(2, 8 groups of 256, 1 words, 4 sums);
+side!(4, 16 groups of 16, 4 words, 2 sums);
+side!(8, 16 groups of 16, 2 words, 1 sums);
+
+/// The sums over all subsets of a few players.
+fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &mut [[f64; L]; SUBSETS]) {
+    for subset in 1..SUBSETS {
+        let rest = table[subset & (subset - 1)];
+        // There are no subsets of players beyond the last.
+        let one = players.get(subset.trailing_zeros() as usize).unwrap_or(&[0.0; L]);
+        for lane in 0..L {
+            table[subset][lane] = rest[lane] + one[lane];
+        }
+    }
+}
+
+/// The sums over the subsets that hold each of a few players.
+fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], players: &mut [[f64; L]]) {
+    for (player, sum) in players.iter_mut().enumerate() {
+        *sum = [0.0; L];
+        for subset in (0..SUBSETS).filter(|subset| subset >> player & 1 == 1) {
+            for lane in 0..L {
+                sum[lane] += table[subset][lane];
+            }
+        }
+    }
+}
+
+/// Adds to the sums of each row the entries of its groups in the words from `start` on, one for each table.
+#[inline(always)]
+fn add_entries<const L: usize, const SUBSETS: usize, const GROUPS: usize, const SUMS: usize>(
+    words: &[u64],
+    width: usize,
+    start: usize,
+    tables: &[[[[f64; L]; SUBSETS]; GROUPS]],
+    sums: &mut [[[f64; L]; SUMS]],
+) {
+    for (row, sums) in words.chunks_exact(width).zip(sums) {
+        let mut of_row = *sums;
+        for (&word, tables) in row[start..].iter().zip(tables) {
+            let mut bits = word;
+            for group in 0..GROUPS {
+                let entry = &tables[group][bits as usize & (SUBSETS - 1)];
+                bits >>= 64 / GROUPS;
+                for lane in 0..L {
+                    of_row[group % SUMS][lane] += entry[lane];
+                }
+            }
+        }
+        *sums = of_row;
+    }
+}
+
+/// Adds the values of each row to the entries of its groups.
+#[inline(always)]
+fn sort<const L: usize, const SUBSETS: usize, const GROUPS: usize>(
+    words: &[u64],
+    width: usize,
+    start: usize,
+    values: &[[f64; L]],
+    tables: &mut [[[[f64; L]; SUBSETS]; GROUPS]],
+) {
+    for (row, values) in words.chunks_exact(width).zip(values) {
+        for (&word, tables) in row[start..].iter().zip(tables.iter_mut()) {
+            let mut bits = word;
+            for group in 0..GROUPS {
+                let entry = &mut tables[group][bits as usize & (SUBSETS - 1)];
+                bits >>= 64 / GROUPS;
+                for lane in 0..L {
+                    entry[lane] += values[lane];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gram::tests::random;
+
+    fn passes_equal_sums_over_members<const L: usize>()
+    where
+        [f64; L]: Side,
+    {
+        for players in [1, 7, 8, 63, 64, 65, 130, 300] {
+            for rows in [0, 1, 2, 511, 513, 1200] {
+                let (bits, _) = random(players, rows, 3, 5);
+                // Small integers, so that sums are exact in any order.
+                let number = |index: usize, lane: usize| ((index * (lane + 3) + lane) % 17) as f64 - 8.0;
+                let vectors: Vec<[f64; L]> =
+                    (0..players).map(|i| std::array::from_fn(|lane| number(i, lane))).collect();
+                let values: Vec<[f64; L]> =
+                    (0..rows).map(|k| std::array::from_fn(|lane| number(k, lane + 1))).collect();
+                let mut products = vec![[f64::NAN; L]; rows];
+                Side::times(&bits, &vectors, &mut products);
+                let mut transposed = vec![[f64::NAN; L]; players];
+                Side::transposed_times(&bits, &values, &mut transposed);
+                let mut wanted = vec![[0.0; L]; players];
+                for row in 0..rows {
+                    let mut product = [0.0; L];
+                    let is_member = |i: &usize| bits.row(row)[i / 64] >> (i % 64) & 1 == 1;
+                    for i in (0..players).filter(is_member) {
+                        for lane in 0..L {
+                            product[lane] += vectors[i][lane];
+                            wanted[i][lane] += values[row][lane];
+                        }
+                    }
+                    assert_eq!(products[row], product, "{players} players, row {row}");
+                }
+                assert_eq!(transposed, wanted, "{players} players, {rows} rows");
+            }
+        }
+    }
+
+    #[test]
+    fn passes_over_bits_equal_the_sums_over_members() {
+        passes_equal_sums_over_members::<1>();
+        passes_equal_sums_over_members::<2>();
+        passes_equal_sums_over_members::<4>();
+        passes_equal_sums_over_members::<8>();
+    }
+}
