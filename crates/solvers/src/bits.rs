@@ -39,13 +39,15 @@ impl BitRows {
 
     /// `Z u`: for each row the sum of `vector` over its members, written to `out`.
     pub(crate) fn times(&self, vector: &[f64], out: &mut [f64]) {
-        Side::times(self, vector.as_chunks::<1>().0, out.as_chunks_mut::<1>().0);
+        let mut tables = <[f64; 1]>::tables(self);
+        Side::times(self, vector.as_chunks::<1>().0, out.as_chunks_mut::<1>().0, &mut tables);
     }
 
     /// `Zᵀ t`: for each player the sum of `values` over the rows that hold it.
     pub(crate) fn transposed_times(&self, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.players];
-        Side::transposed_times(self, values.as_chunks::<1>().0, sums.as_chunks_mut::<1>().0);
+        let mut tables = <[f64; 1]>::tables(self);
+        Side::transposed_times(self, values.as_chunks::<1>().0, sums.as_chunks_mut::<1>().0, &mut tables);
         sums
     }
 }

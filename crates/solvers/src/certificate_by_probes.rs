@@ -24,11 +24,13 @@
 //!
 //! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. Where it is larger than the sum of the variances, because the rows do
 //! favour some players, these are raised to it, as an error must not be called smaller than it is. And `tr Σ̂² = E (gᵀ Σ̂ g')²` over pairs of
-//! them.
+//! them. Of up to 16 players the unit vectors take the place of the random ones, and Σ̂ is computed.
 
 use std::ops::Range;
 
 use crate::certificate::{Certificate, Drawn, SATURATED};
+use faer::Mat;
+
 use crate::covariance::{PROBES, Traces, random_signs};
 use crate::error::SolverError;
 use crate::least_squares::LeastSquares;
@@ -39,6 +41,10 @@ use crate::rows::Form;
 /// What is left of a probe when it has settled: a thousandth of its variances.
 const GOAL: f64 = 1e-3;
 
+/// By what share of it a sum of fourth powers may be off. Where few rows make up most of the error, the number of directions is what is left of
+/// such sums, and it must not be taken for larger than it is.
+const UNKNOWN_SHARE: f64 = 0.1;
+
 /// What the probes tell of `G⁺`.
 struct Probes {
     /// `gᵀ G⁺ g` over the dimension, on average.
@@ -47,6 +53,8 @@ struct Probes {
     mean_square: f64,
     /// `a_kᵀ G⁺ g` for each probe and row.
     along: Vec<Vec<f64>>,
+    /// Whether they are the unit vectors of the players, and no random ones.
+    are_units: bool,
 }
 
 /// Deviations `a_ki − mean_j a_kj` from the mean over some players, or `a_ki` itself.
@@ -116,30 +124,38 @@ impl LeastSquares {
             let outside: Vec<f64> =
                 of_rows.iter().zip(&hats).map(|(part, hat)| part * (1.0 - hat).powi(2)).collect();
             let mut of_players = self.variances(&outside, &norms, &probes, &deviations);
-            let (mut squares, mut fourths) = self.moments(&outside, &norms, &probes, &deviations, drawn);
-            let found: f64 = of_players[covered.clone()].iter().sum();
-            let measured =
-                products.iter().enumerate().map(|(probe, row)| row[probe]).sum::<f64>() / PROBES as f64;
-            let raise = if found > 0.0 { (measured / found).max(1.0) } else { 1.0 };
-            of_players.iter_mut().for_each(|variance| *variance *= raise);
-            (squares, fourths) = (squares * raise, fourths * raise * raise);
+            let own = products.iter().enumerate().map(|(probe, row)| row[probe]);
+            let measured = own.clone().sum::<f64>();
+            let of_covered = of_players[covered.clone()].iter_mut();
+            let (lengths, raise, unknown) = if probes.are_units {
+                of_covered.zip(own).for_each(|(variance, own)| *variance = own);
+                (probes.lengths(&of_rows), 1.0, 0.0)
+            } else {
+                let found: f64 = of_covered.as_slice().iter().sum();
+                let raise = if found > 0.0 { (measured / PROBES as f64 / found).max(1.0) } else { 1.0 };
+                of_covered.for_each(|variance| *variance *= raise);
+                (self.expected_lengths(&outside, &norms, &probes, &deviations), raise, UNKNOWN_SHARE)
+            };
             variances.push(of_players);
-            traces.push(Traces {
-                players: covered.len(),
-                squares,
-                fourths,
-                square_trace: square_trace(&products),
-            });
+            let squares = raise * lengths.iter().sum::<f64>();
+            let fourths =
+                lengths.iter().zip(drawn).map(|(length, drawn)| (raise * length).powi(2) / drawn.times);
+            let fourths: f64 = fourths.sum();
+            let square_trace = square_trace(&products, probes.are_units) + unknown * fourths;
+            traces.push(Traces { players: covered.len(), squares, fourths, square_trace });
         }
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for random signs of the players `among`; less their mean, where that is asked for or all sum to zero.
+    /// Solves for random signs of the players `among`, or for their unit vectors where they are few; less their mean, where that is asked for
+    /// or all sum to zero.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
-        let signs = random_signs(among.len());
+        let are_units = among.len() <= PROBES;
+        let signs =
+            if are_units { Mat::identity(among.len(), among.len()) } else { random_signs(among.len()) };
         let less_mean = less_mean || self.rows.form == Form::Projected;
-        let mut solutions = vec![0.0; n * PROBES];
+        let mut solutions = vec![0.0; n * signs.ncols()];
         for (probe, signs) in solutions.chunks_exact_mut(n).zip(signs.col_iter()) {
             let mean = if less_mean { signs.sum() / among.len() as f64 } else { 0.0 };
             let part = &mut probe[among.clone()];
@@ -148,11 +164,12 @@ impl LeastSquares {
         let signs = solutions.clone();
         let mut goals: Vec<f64> = signs.chunks_exact(n).map(|signs| GOAL * norm(signs)).collect();
         self.operator().solve(&mut solutions, &mut goals, MOST_STEPS);
-        let dimension = (PROBES * (among.len() - usize::from(less_mean)).max(1)) as f64;
+        let repeats = if are_units { 1 } else { PROBES };
+        let dimension = (repeats * (among.len() - usize::from(less_mean)).max(1)) as f64;
         let mean = signs.iter().zip(&solutions).map(|(sign, entry)| sign * entry).sum::<f64>() / dimension;
         let mean_square = solutions.iter().map(|entry| entry * entry).sum::<f64>() / dimension;
         let along = solutions.chunks_exact(n).map(|solution| self.operator().along(solution)).collect();
-        Probes { mean, mean_square: mean_square.max(mean * mean), along }
+        Probes { mean, mean_square: mean_square.max(mean * mean), along, are_units }
     }
 
     fn deviations(&self, among: Option<Range<usize>>) -> Deviations {
@@ -198,7 +215,8 @@ impl LeastSquares {
         let values: Vec<[f64; 2]> =
             factors.iter().enumerate().map(|(row, factor)| [*factor, factor * mean_of(row)]).collect();
         let mut held = vec![[0.0; 2]; n];
-        Side::transposed_times(&self.rows.bits, &values, &mut held);
+        let mut tables = <[f64; 2]>::tables(&self.rows.bits);
+        Side::transposed_times(&self.rows.bits, &values, &mut held, &mut tables);
         let total: f64 = factors.iter().sum();
         let of_means: f64 = values.iter().map(|[_, part]| part).sum();
         let of_squares: f64 = values.iter().enumerate().map(|(row, [_, part])| part * mean_of(row)).sum();
@@ -221,26 +239,31 @@ impl LeastSquares {
         held.iter().enumerate().map(variance).collect()
     }
 
-    /// `Σ_k ‖c_k‖²` and `Σ_k ‖c_k‖⁴ / t_k` of the players from whose mean the deviations are.
-    fn moments(
+    /// `‖c_k‖²` of the players from whose mean the deviations are, as it is expected.
+    fn expected_lengths(
         &self,
         factors: &[f64],
         norms: &[f64],
         probes: &Probes,
         deviations: &Deviations,
-        drawn: &[Drawn],
-    ) -> (f64, f64) {
+    ) -> Vec<f64> {
         let spread = probes.mean_square - probes.mean * probes.mean;
         let n = self.rows.bits.players;
         let part = deviations.among.as_ref().map_or(1.0, |among| among.len() as f64 / n as f64);
-        let (mut squares, mut fourths) = (0.0, 0.0);
-        let rows = factors.iter().zip(norms).zip(&deviations.squares).zip(drawn);
-        for (((factor, norm), own), drawn) in rows {
-            let square = factor * (probes.mean * probes.mean * own + spread * part * norm);
-            squares += square;
-            fourths += square * square / drawn.times;
-        }
-        (squares, fourths)
+        let length = |((factor, norm), own): ((&f64, &f64), &f64)| {
+            factor * (probes.mean * probes.mean * own + spread * part * norm)
+        };
+        factors.iter().zip(norms).zip(&deviations.squares).map(length).collect()
+    }
+}
+
+impl Probes {
+    /// `‖c_k‖²` of the players whose unit vectors they are.
+    fn lengths(&self, factors: &[f64]) -> Vec<f64> {
+        let length = |(row, factor): (usize, &f64)| {
+            factor * self.along.iter().map(|along| along[row] * along[row]).sum::<f64>()
+        };
+        factors.iter().enumerate().map(length).collect()
     }
 }
 
@@ -280,8 +303,11 @@ fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     along.iter().map(|left| along.iter().map(|right| product(left, right)).collect()).collect()
 }
 
-/// The mean square of the products of two different probes, and one standard error more.
-fn square_trace(products: &[Vec<f64>]) -> f64 {
+/// The mean square of the products of two different probes, and one standard error more; the sum of all squares where they are unit vectors.
+fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
+    if are_units {
+        return products.iter().flatten().map(|product| product * product).sum();
+    }
     let squares: Vec<f64> = products
         .iter()
         .enumerate()

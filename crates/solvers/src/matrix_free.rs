@@ -78,7 +78,7 @@ impl Operator<'_> {
         [f64; L]: Side,
     {
         let n = self.rows.bits.players;
-        let mut along = vec![[0.0; L]; self.rows.len()];
+        let mut memory = (vec![[0.0; L]; self.rows.len()], <[f64; L]>::tables(&self.rows.bits));
         let columns = goals.len();
         let entry = |right: &[f64], player: usize, lane: usize| {
             if lane < columns { right[lane * n + player] } else { 0.0 }
@@ -87,7 +87,7 @@ impl Operator<'_> {
             (0..n).map(|player| std::array::from_fn(|lane| entry(right, player, lane))).collect();
         let goals_of_lanes = std::array::from_fn(|lane| goals.get(lane).copied().unwrap_or(0.0));
         let found = conjugate_gradients(side_by_side, goals_of_lanes, most_steps, |directions, images| {
-            self.apply(directions, images, &mut along);
+            self.apply(directions, images, &mut memory);
         });
         for (player, solution) in found.solutions.iter().enumerate() {
             for lane in 0..columns {
@@ -98,9 +98,13 @@ impl Operator<'_> {
         found.spectrum
     }
 
-    /// `G X`; `along` is memory for `√w A X`.
-    fn apply<const L: usize>(&self, vectors: &[[f64; L]], images: &mut [[f64; L]], along: &mut [[f64; L]])
-    where
+    /// `G X`, with memory for `W A X` and the tables of the passes.
+    fn apply<const L: usize>(
+        &self,
+        vectors: &[[f64; L]],
+        images: &mut [[f64; L]],
+        (along, tables): &mut (Vec<[f64; L]>, Vec<<[f64; L] as Side>::Tables>),
+    ) where
         [f64; L]: Side,
     {
         let mut of_origin = [0.0; L];
@@ -109,7 +113,7 @@ impl Operator<'_> {
                 of_origin[lane] += vector[lane] * origin;
             }
         }
-        Side::times(&self.rows.bits, vectors, along);
+        Side::times(&self.rows.bits, vectors, along, tables);
         let mut totals = [0.0; L];
         for (along, weight) in along.iter_mut().zip(&self.rows.weights) {
             for lane in 0..L {
@@ -117,7 +121,7 @@ impl Operator<'_> {
                 totals[lane] += along[lane];
             }
         }
-        Side::transposed_times(&self.rows.bits, along, images);
+        Side::transposed_times(&self.rows.bits, along, images, tables);
         let mut means = [0.0; L];
         if self.rows.form == Form::Projected {
             for image in &*images {

@@ -3,11 +3,10 @@
 //! # How
 //!
 //! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry for each group of players
-//! ("four Russians"): of eight players for one or two vectors, of four for more, whose entries are as wide as a vector register. The
+//! ("four Russians"): of eight players for one vector, of four for more, whose entries are as wide as a vector register. The
 //! transposed product is the reverse: rows are first summed by the subset of each group that they hold.
 //!
-//! A strip of a few words has its tables in the first-level cache, a block of rows stays in the second-level cache while all strips
-//! pass over it. The order of the additions is fixed by n and the number of vectors: an answer does not depend on the machine.
+//! A strip of a few words has its tables in the first two levels of the cache, and a block of rows stays there while all strips pass over it. The order of the additions is fixed by n and the number of vectors: an answer does not depend on the machine.
 //!
 //! # Vectors side by side
 //!
@@ -23,17 +22,39 @@ const BLOCK: usize = 512;
 
 /// Vectors side by side, for which there are passes.
 pub(crate) trait Side: Sized {
+    /// Memory for the tables of one word of players.
+    type Tables: Clone;
+
+    /// Memory for the tables of all players. To take it anew for each pass may take longer than the pass.
+    fn tables(rows: &BitRows) -> Vec<Self::Tables>;
+
     /// `Z X`: for each row the sums of the vectors over its members, written to `out`.
-    fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self]);
+    fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self], tables: &mut [Self::Tables]);
 
     /// `Zᵀ Y`: for each player the sums of the values over the rows that hold it, written to `out`.
-    fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self]);
+    fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self], tables: &mut [Self::Tables]);
 }
 
 macro_rules! side {
     ($lanes:literal, $groups:literal groups of $subsets:literal, $strip:literal words, $sums:literal sums) => {
         impl Side for [f64; $lanes] {
-            fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self]) {
+            type Tables = [[[f64; $lanes]; $subsets]; $groups];
+
+            fn tables(rows: &BitRows) -> Vec<Self::Tables> {
+                vec![[[[0.0; $lanes]; $subsets]; $groups]; rows.width]
+            }
+
+            fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self], tables: &mut [Self::Tables]) {
+                multiversioned! {
+                    fn tabulate_word(players: &[[f64; $lanes]], tables: &mut [[[f64; $lanes]; $subsets]; $groups]) {
+                        for (group, table) in tables.iter_mut().enumerate() {
+                            // Beyond the last player there is the empty subset alone.
+                            let start = (group * (64 / $groups)).min(players.len());
+                            let end = (start + 64 / $groups).min(players.len());
+                            tabulate(&players[start..end], table);
+                        }
+                    }
+                }
                 multiversioned! {
                     fn add(
                         words: &[u64],
@@ -45,11 +66,8 @@ macro_rules! side {
                         add_entries(words, width, start, tables, sums);
                     }
                 }
-                let mut tables = vec![[[[0.0; $lanes]; $subsets]; $groups]; rows.width];
                 for (tables, players) in tables.iter_mut().zip(vectors.chunks(64)) {
-                    for (table, players) in tables.iter_mut().zip(players.chunks(64 / $groups)) {
-                        tabulate(players, table);
-                    }
+                    tabulate_word(players, tables);
                 }
                 let mut sums = vec![[[0.0; $lanes]; $sums]; BLOCK.min(out.len())];
                 for (words, out) in rows.words.chunks(BLOCK * rows.width).zip(out.chunks_mut(BLOCK)) {
@@ -69,7 +87,12 @@ macro_rules! side {
                 }
             }
 
-            fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self]) {
+            fn transposed_times(
+                rows: &BitRows,
+                values: &[Self],
+                out: &mut [Self],
+                tables: &mut [Self::Tables],
+            ) {
                 multiversioned! {
                     fn add(
                         words: &[u64],
@@ -81,7 +104,7 @@ macro_rules! side {
                         sort(words, width, start, values, tables);
                     }
                 }
-                let mut tables = vec![[[[0.0; $lanes]; $subsets]; $groups]; rows.width];
+                tables.fill([[[0.0; $lanes]; $subsets]; $groups]);
                 for (words, values) in rows.words.chunks(BLOCK * rows.width).zip(values.chunks(BLOCK)) {
                     for (strip, tables) in tables.chunks_mut($strip).enumerate() {
                         add(words, rows.width, $strip * strip, values, tables);
@@ -97,19 +120,21 @@ macro_rules! side {
     };
 }
 
-side!(1, 8 groups of 256, 2 words, 8 sums);
-side!(2, 8 groups of 256, 1 words, 4 sums);
-side!(4, 16 groups of 16, 4 words, 2 sums);
-side!(8, 16 groups of 16, 2 words, 1 sums);
+side!(1, 8 groups of 256, 8 words, 8 sums);
+side!(2, 16 groups of 16, 8 words, 4 sums);
+side!(4, 16 groups of 16, 8 words, 2 sums);
+side!(8, 16 groups of 16, 4 words, 1 sums);
 
-/// The sums over all subsets of a few players.
+/// The sums over all subsets of a few players; of the last players of all there may be fewer, and none of their subsets is asked for.
+#[inline(always)]
 fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &mut [[f64; L]; SUBSETS]) {
-    for subset in 1..SUBSETS {
-        let rest = table[subset & (subset - 1)];
-        // There are no subsets of players beyond the last.
-        let one = players.get(subset.trailing_zeros() as usize).unwrap_or(&[0.0; L]);
-        for lane in 0..L {
-            table[subset][lane] = rest[lane] + one[lane];
+    table[0] = [0.0; L];
+    for (player, value) in players.iter().enumerate() {
+        let (without, with) = table.split_at_mut(1 << player);
+        for (with, without) in with.iter_mut().zip(without) {
+            for lane in 0..L {
+                with[lane] = without[lane] + value[lane];
+            }
         }
     }
 }
@@ -193,9 +218,13 @@ mod tests {
                 let values: Vec<[f64; L]> =
                     (0..rows).map(|k| std::array::from_fn(|lane| number(k, lane + 1))).collect();
                 let mut products = vec![[f64::NAN; L]; rows];
-                Side::times(&bits, &vectors, &mut products);
+                let mut tables = <[f64; L]>::tables(&bits);
                 let mut transposed = vec![[f64::NAN; L]; players];
-                Side::transposed_times(&bits, &values, &mut transposed);
+                // What one pass leaves in the tables is nothing to the next.
+                for _ in 0..2 {
+                    Side::times(&bits, &vectors, &mut products, &mut tables);
+                    Side::transposed_times(&bits, &values, &mut transposed, &mut tables);
+                }
                 let mut wanted = vec![[0.0; L]; players];
                 for row in 0..rows {
                     let mut product = [0.0; L];

@@ -1,8 +1,10 @@
 //! Conjugate gradients on the rows against the factored Gram matrix of the same designs.
 
+use std::ops::Range;
+
 use apportion_games::{Coalitions, Purpose, stream};
 use apportion_solvers::{
-    Constraint, Design, Factorization, Kernel, LeastSquares, Options, least_squares_with,
+    Certificate, Constraint, Design, Factorization, Kernel, LeastSquares, Options, least_squares_with,
 };
 use rand::RngExt;
 
@@ -136,5 +138,81 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
                 }
             }
         }
+    }
+}
+
+/// Of the standard errors of some players: the root of the ratio of the sums of squares, by probes over computed ones, and the least ratio.
+fn compared(computed: &Certificate, probed: &Certificate, players: Range<usize>) -> (f64, f64) {
+    // Two outputs.
+    let of =
+        |certificate: &Certificate| certificate.standard_errors[2 * players.start..2 * players.end].to_vec();
+    let (computed, probed) = (of(computed), of(probed));
+    let sum = |errors: &[f64]| errors.iter().map(|error| error * error).sum::<f64>();
+    let ratios = probed.iter().zip(&computed).map(|(got, want)| got / want);
+    ((sum(&probed) / sum(&computed)).sqrt(), ratios.fold(f64::INFINITY, f64::min))
+}
+
+#[test]
+fn the_certificate_by_probes_is_near_the_computed_one() {
+    let columns = [
+        Columns::Constrained,
+        Columns::Centred(0.0),
+        Columns::Centred(0.4),
+        Columns::Centred(0.5),
+        Columns::Intercept,
+    ];
+    for (columns, is_paired, per_player) in columns.into_iter().flat_map(|columns| {
+        [(columns, false, 4), (columns, false, 10), (columns, true, 6), (columns, true, 20)]
+    }) {
+        if is_paired && matches!(columns, Columns::Centred(p) if p != 0.5) {
+            continue;
+        }
+        let players = 200;
+        let (coalitions, weights) = sampled(players, per_player * players, columns, is_paired, 7);
+        let fits = both(&coalitions, &weights, columns, is_paired, 2, 0.0);
+        let free: Vec<f64> = (0..weights.len()).map(|row| if row % 9 == 0 { 0.0 } else { 0.8 }).collect();
+        let times: Vec<u32> = (0..weights.len()).map(|row| [1, 1, 1, 3][row % 4]).collect();
+        for (what, covered, [computed, probed]) in [
+            ("without replacement", 0..200, fits.each_ref().map(|fit| fit.certificate(&free).unwrap())),
+            ("draws", 0..200, fits.each_ref().map(|fit| fit.certificate_of_draws(&times).unwrap())),
+            (
+                "deviations",
+                20..170,
+                fits.each_ref().map(|fit| fit.certificate_of_deviations(20..170, &free).unwrap()),
+            ),
+            ("of few", 3..5, fits.each_ref().map(|fit| fit.certificate_of_deviations(3..5, &free).unwrap())),
+        ] {
+            let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
+            let is_few = covered.len() <= 16;
+            let (size, least) = compared(&computed, &probed, covered.clone());
+            // Rows that all have much in common favour a direction; then errors are called larger than they are.
+            let most = if is_few {
+                1.01
+            } else if columns == Columns::Centred(0.0) {
+                1.5
+            } else {
+                1.1
+            };
+            assert!(size > 0.97 && size < most, "{name}: errors are {size} of the computed ones");
+            assert!(least > 0.6, "{name}: an error is {least} of the computed one");
+            for others in [0..covered.start, covered.end..players] {
+                let (size, _) = compared(&computed, &probed, others.clone());
+                assert!(others.is_empty() || size > 0.7 && size < 1.6, "{name}: others' are {size}");
+            }
+            for output in 0..2 {
+                let directions = probed.directions[output] / computed.directions[output];
+                assert!(directions > 0.4 && directions < 1.5, "{name}: {directions} of the directions");
+            }
+            let freedom = probed.degrees_of_freedom / computed.degrees_of_freedom;
+            assert!(freedom > 0.8 && freedom < 1.25, "{name}: {freedom} of the degrees of freedom");
+        }
+        let [computed, probed] = fits.each_ref().map(LeastSquares::hat_values);
+        let sums = [&computed, &probed].map(|hats| hats.iter().sum::<f64>());
+        assert!((sums[0] - sums[1]).abs() < 1e-6 * sums[0], "{columns:?}: hat values sum to {sums:?}");
+        let off = probed.iter().zip(&computed).map(|(got, want)| (got / want - 1.0).abs());
+        assert!(
+            columns == Columns::Centred(0.0) || off.fold(0.0, f64::max) < 0.3,
+            "{columns:?}, {is_paired}"
+        );
     }
 }
