@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let numbers: Vec<usize> = arguments.map(|text| text.parse()).collect::<Result<_, _>>()?;
     let sizes: Vec<(usize, usize)> = if numbers.is_empty() {
-        vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)]
+        vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 20_000), (1000, 100_000), (10_000, 100_000)]
     } else {
         numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
     };
@@ -35,7 +35,8 @@ fn measure(method: Method, sizes: &[(usize, usize)]) -> Result<(), Box<dyn std::
             return Err(format!("{method} is no estimator").into());
         };
         let game = FreeGame { players };
-        let runs = (20_000_000 / (players * budget)).clamp(3, 200);
+        let runs =
+            (20_000_000 / (players * budget)).clamp(if players * budget > 500_000_000 { 1 } else { 3 }, 200);
         let mut least = f64::INFINITY;
         for seed in 0..runs {
             let start = ProcessTime::now();

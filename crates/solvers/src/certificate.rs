@@ -20,6 +20,8 @@
 //! large by `1/(1 − h_k)`: by two thirds with 5 evaluations a player.
 //!
 //! Where a row stands for t independent draws, one of them has the t-th part of its weight.
+//!
+//! Without the inverse of the Gram matrix see [`crate::certificate_by_probes`].
 
 use std::ops::Range;
 
@@ -85,6 +87,9 @@ impl LeastSquares {
     ///
     /// Where a pair acts as one row: the sum of both members' hat values, without the intercept's. Takes `O(n³ + m' n²/4)` additions
     /// the first time, and is remembered.
+    ///
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree) they are those expected of rows of such a weight and norm, which sum to the rank, too:
+    /// within a tenth for sampled designs of 1000 players.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
@@ -110,6 +115,13 @@ impl LeastSquares {
     /// size class: 0 where a class is enumerated, so that the certificate of a full enumeration is 0.
     ///
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
+    ///
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree) `h_k` and `(G⁺ a_k)_i²` are those expected of rows that favour no player, and the sum of
+    /// the variances is at least what 16 random probes measure, which takes half of the time of the solve. Compared with the computed
+    /// certificate (sums of unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations a player): mean squared errors
+    /// within 0.99 and 1.13 of it, coverage of 95 % intervals within 1.2 points; one player's error between 0.5 and 3.5 of the computed one at 3
+    /// evaluations a player, 0.8 and 1.25 at 20. `cargo run --release -p apportion-solvers --example certificates`. Rows that all have much in
+    /// common (bits as they are, without constraint, centre or intercept) are judged as too large by up to a half.
     ///
     /// # Errors
     ///

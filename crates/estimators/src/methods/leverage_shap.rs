@@ -31,7 +31,8 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// where the budget is so small (below about `2n + 2`) that some coalition alone decides a value.
 ///
 /// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m`
-/// evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
+/// evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. Beyond 2000 players there is no n × n matrix: `O(T + m n)` for each of some
+/// 40 steps, and the memory of the coalitions and half as much; standard errors are then measured by probes.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap};
@@ -94,7 +95,9 @@ impl Estimator for LeverageShap {
     ///
     /// That is the least, not a recommendation. Below about `2n` the regression is rank deficient and the answer the one of least norm,
     /// which the diagnostics say; at about `2n`, where pairs and unknowns are equally many, its error peaks, and the condition number with
-    /// it; from `3n` on it falls as the theory has it. Give `5n` or more.
+    /// it; from `3n` on it falls as the theory has it. Give `5n` or more. With less than `3n`, as where thousands of players leave no choice,
+    /// [`PermutationShap`](crate::PermutationShap), which begins at 2n, has 0.2 to 0.8 of its squared error (two kinds of games of 60 and 200
+    /// players); below `2n` put players into groups first.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }

@@ -155,7 +155,7 @@ pub struct Diagnostics {
     /// Whether the values are exact but for rounding.
     pub exact: bool,
     /// Rank of the regression, an intercept not counted. Where it is below [`unknowns`](Self::unknowns) the answer is the one of least
-    /// norm, and there are no standard errors.
+    /// norm, and there are no standard errors. None, too, where a regression of thousands of players does not tell its rank.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
     /// Unknowns of the regression, an intercept not counted: `n − 1` under `Σφ = v(N) − v(∅)`, else `n`.
@@ -163,7 +163,7 @@ pub struct Diagnostics {
     pub unknowns: Option<usize>,
     /// Condition number of the regression's Gram matrix on its range. Over all coalitions that matrix is a multiple of the identity
     /// (under the constraint: on vectors that sum to zero), so that this is the condition number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel
-    /// Banzhaf, equation 17). Within 1 %.
+    /// Banzhaf, equation 17). Within 1 %; for more than 2000 players from below, within 10 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_number: Option<f64>,
     /// Weighted residual sum of squares of the regression, per output.

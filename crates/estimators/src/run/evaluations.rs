@@ -47,8 +47,15 @@ impl<'g> Evaluations<'g> {
     /// evaluation.
     pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         let (players, outputs) = (batch.players(), self.game.outputs());
-        let mut asked = Coalitions::with_capacity(players, batch.len());
         let is_known = |size: u32| size == 0 || size as usize == players;
+        if !batch.sizes().iter().any(|&size| is_known(size)) {
+            // Coalitions of thousands of players are not copied without need.
+            let mut values = vec![0.0; batch.len() * outputs];
+            self.game.values(batch, &mut values)?;
+            self.count += batch.len();
+            return Ok(values);
+        }
+        let mut asked = Coalitions::with_capacity(players, batch.len());
         batch
             .iter()
             .zip(batch.sizes())

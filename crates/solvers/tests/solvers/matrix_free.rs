@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use apportion_games::{Coalitions, Purpose, stream};
 use apportion_solvers::{
-    Certificate, Constraint, Design, Factorization, Kernel, LeastSquares, Options, least_squares_with,
+    Certificate, Constraint, Design, Factorization, Kernel, LeastSquares, Options, SolverError,
+    least_squares_with,
 };
 use rand::RngExt;
 
@@ -215,4 +216,96 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             "{columns:?}, {is_paired}"
         );
     }
+}
+
+#[test]
+fn outputs_of_any_scale_are_solved_side_by_side() {
+    let (coalitions, weights) = sampled(70, 700, Columns::Constrained, true, 3);
+    let values = targets(&coalitions, 1, 0.0);
+    let scales = [1.0, 1e290, 1e-300, 0.0, -1.0, 1e-20, 3.0, 1e10, 7.0, 1e150, 1.0];
+    let many: Vec<f64> = values.iter().flat_map(|value| scales.map(|scale| value * scale)).collect();
+    let sums = scales.map(|scale| 2.0 * scale);
+    let options = Options { kernel: Kernel::MatrixFree };
+    let design = Design::paired(&coalitions, &weights).unwrap();
+    let fit = least_squares_with(&design, &many, scales.len(), Constraint::Sum(&sums), &options).unwrap();
+    let one = least_squares_with(&design, &values, 1, Constraint::Sum(&sums[..1]), &options).unwrap();
+    let certificate = fit.certificate(&vec![1.0; weights.len()]).unwrap();
+    for (output, scale) in scales.into_iter().enumerate() {
+        for (player, want) in one.coefficients().iter().enumerate() {
+            let got = fit.coefficients()[player * scales.len() + output];
+            assert!((got - want * scale).abs() <= 1e-11 * scale.abs() * 20.0, "{scale}: {got}");
+            let error = certificate.standard_errors[player * scales.len() + output];
+            assert!(error.is_finite() && (error > 0.0) == (scale != 0.0), "{scale}: {error}");
+        }
+    }
+}
+
+#[test]
+fn offsets_and_weights_of_many_decades_cost_no_more_digits_than_factored() {
+    for is_paired in [false, true] {
+        for columns in [Columns::Constrained, Columns::Centred(0.5), Columns::Intercept] {
+            let (coalitions, mut weights) = sampled(40, 800, columns, is_paired, 9);
+            weights
+                .iter_mut()
+                .enumerate()
+                .for_each(|(row, weight)| *weight *= 10.0_f64.powi(row as i32 % 5 - 2));
+            let [want, got] = both(&coalitions, &weights, columns, is_paired, 1, 1e7);
+            let error = apart(got.coefficients(), want.coefficients());
+            assert!(error < 1e-8, "{columns:?}, pairs {is_paired}: {error}");
+            assert_eq!(got.rank(), want.rank(), "{columns:?}, pairs {is_paired}");
+        }
+    }
+}
+
+#[test]
+fn players_who_are_always_together_leave_the_rank_unknown_and_share_alike() {
+    let (players, rows) = (60, 600);
+    let (some, weights) = sampled(players - 1, rows, Columns::Centred(0.5), false, 4);
+    let mut coalitions = Coalitions::with_capacity(players, rows);
+    for row in some.iter() {
+        let members: Vec<usize> = row.members().collect();
+        let twin = members.contains(&7).then_some(players - 1);
+        coalitions.push_members(members.into_iter().chain(twin));
+    }
+    let [want, got] = both(&coalitions, &weights, Columns::Centred(0.5), false, 2, 0.0);
+    assert_eq!((want.rank(), got.rank()), (Some(players - 1), None));
+    assert!(apart(got.coefficients(), want.coefficients()) < 1e-9);
+    assert!((got.coefficients()[2 * 7] - got.coefficients()[2 * (players - 1)]).abs() < 1e-9);
+}
+
+#[test]
+fn rows_that_weigh_nothing_and_targets_that_are_nothing_are_legal() {
+    let coalitions = Coalitions::from_masks(3, [1, 6, 2, 5]);
+    let options = Options { kernel: Kernel::MatrixFree };
+    let design = Design::paired(&coalitions, &[0.0, 0.0]).unwrap();
+    let fit = least_squares_with(&design, &[1.0; 4], 1, Constraint::Sum(&[6.0]), &options).unwrap();
+    assert_eq!((fit.coefficients(), fit.rank()), ([2.0; 3].as_slice(), Some(0)));
+    let design = Design::paired(&coalitions, &[1.0, 2.0]).unwrap();
+    let fit = least_squares_with(&design, &[0.0; 4], 1, Constraint::Sum(&[0.0]), &options).unwrap();
+    assert_eq!((fit.coefficients(), fit.rank()), ([0.0; 3].as_slice(), Some(2)));
+    let none = Coalitions::new(4);
+    let design = Design::paired(&none, &[]).unwrap();
+    let fit = least_squares_with(&design, &[], 1, Constraint::Sum(&[8.0]), &options).unwrap();
+    assert_eq!((fit.coefficients(), fit.rank()), ([2.0; 4].as_slice(), Some(0)));
+}
+
+#[test]
+fn the_matrix_is_left_out_beyond_two_thousand_players() {
+    let players = 2001;
+    // Pairs of players, each by itself.
+    let mut coalitions = Coalitions::new(players);
+    for first in 0..20 {
+        coalitions.push_members([first, first + 500]);
+    }
+    let weights = [1.0; 20];
+    let values: Vec<f64> = (0..20).map(f64::from).collect();
+    let design = Design::new(&coalitions, &weights).unwrap();
+    let fit = least_squares_with(&design, &values, 1, Constraint::None, &Options::default()).unwrap();
+    assert_eq!((fit.kernel(), fit.rank()), (Kernel::MatrixFree, Some(20)));
+    // The least norm shares a value between the two.
+    for (first, value) in values.iter().enumerate() {
+        assert!((fit.coefficients()[first] - value / 2.0).abs() < 1e-12);
+        assert!((fit.coefficients()[first + 500] - value / 2.0).abs() < 1e-12);
+    }
+    assert!(matches!(fit.certificate(&[1.0; 20]), Err(SolverError::Saturated { .. })));
 }
