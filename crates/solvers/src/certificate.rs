@@ -117,7 +117,7 @@ impl LeastSquares {
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree) `h_k` and `(G⁺ a_k)_i²` are those expected of rows that favour no player, and the sum of
-    /// the variances is at least what 16 random probes measure, which takes half of the time of the solve. Compared with the computed
+    /// the variances is at least what 16 random probes measure, which takes about as long as the solve. Compared with the computed
     /// certificate (sums of unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations a player): mean squared errors
     /// within 0.99 and 1.13 of it, coverage of 95 % intervals within 1.2 points; one player's error between 0.5 and 3.5 of the computed one at 3
     /// evaluations a player, 0.8 and 1.25 at 20. `cargo run --release -p apportion-solvers --example certificates`. Rows that all have much in

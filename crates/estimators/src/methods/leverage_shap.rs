@@ -96,7 +96,7 @@ impl Estimator for LeverageShap {
     /// That is the least, not a recommendation. Below about `2n` the regression is rank deficient and the answer the one of least norm,
     /// which the diagnostics say; at about `2n`, where pairs and unknowns are equally many, its error peaks, and the condition number with
     /// it; from `3n` on it falls as the theory has it. Give `5n` or more. With less than `3n`, as where thousands of players leave no choice,
-    /// [`PermutationShap`](crate::PermutationShap), which begins at 2n, has 0.2 to 0.8 of its squared error (two kinds of games of 60 and 200
+    /// [`PermutationShap`](crate::PermutationShap), which begins at 2n, has 0.2 to 0.6 of its squared error (at 2.2n and 2.5n, two kinds of games of 60 and 200
     /// players); below `2n` put players into groups first.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
